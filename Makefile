@@ -9,7 +9,8 @@ WORKERS ?= 2
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
-TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby
+TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby \
+  chromium:chromium chromium-driver:chromedriver
 # The adapters that they need besides; they are installed as a user installs them.
 ADAPTERS = lldb-dap gdb codelldb delve js-debug
 
@@ -70,11 +71,11 @@ packages:
 	else echo "missing:$$missing" >&2; \
 	  echo "run: sudo apt-get update && sudo apt-get install$$missing" >&2; exit 1; fi
 
-# Programs that judge the MCP server from outside, and jest and vitest, whose tests are debugged.
+# Programs that judge the MCP server and the page from outside, and jest and vitest, whose tests are debugged.
 # npm comes from PyPI, and the Node.js of the judges: systems' are too old for these.
 JUDGES = .cache/conformance
 
-judges: $(JUDGES)/.installed ## the MCP conformance suite and inspector, jest and vitest
+judges: $(JUDGES)/.installed ## the MCP conformance suite and inspector, axe, jest and vitest
 
 $(JUDGES)/.installed: tests/conformance/package.json $(BIN)/.dev
 	@mkdir -p $(JUDGES)
@@ -132,11 +133,11 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 # What a wheel can lack is a file: suites that take long and ask for no others are run once.
 E2E_AGAIN = $(addprefix tests/e2e/test_,python.py native.py go.py mcp.py configured.py sources.py)
 ONCE = tests/test_layers.py tests/unit/backends tests/unit/symbols/dwarf \
-  $(addprefix tests/,contract conformance dap editors faults frida property questions recording) \
+  $(addprefix tests/,contract conformance dap editors faults frida property questions recording ui) \
   $(filter-out $(E2E_AGAIN),$(wildcard tests/e2e/test_*.py))
 # Of those, what shows that each backend, and the recorder, work from the wheel.
 AGAIN = tests/contract/test_backends.py::$(A_STOP) tests/questions/test_recorded.py \
-  tests/editors/test_editor_session.py
+  tests/editors/test_editor_session.py tests/ui/test_page_server.py
 A_STOP = test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status
 WHEEL_PYTEST = PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/pytest $(PYTEST_XDIST)
 

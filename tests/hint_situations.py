@@ -383,6 +383,7 @@ REASONS: Final = {
     "session/session.py": (
         "a process of several that ended: tests/unit/session/test_process_tree.py"
     ),
+    "session/session_control.py": "a person has taken over: tests/ui/test_page_server.py",
     "session/session_list.py: debugger stop --session": f"as many sessions as there may be: {READ}",
     "session/session_state.py": _DIED,
     "session/stepping.py: debugger until": f"a frame far out: {READ}",
@@ -415,4 +416,5 @@ REASONS: Final = {
     "cli/client.py": "tests/unit/cli/test_client.py",
     "daemon/": "tests/unit/daemon/test_process.py",
     "mcp/": "tests/unit/mcp/test_hints.py",
+    "ui/": "tests/ui/test_page_server.py",
 }

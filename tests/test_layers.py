@@ -217,7 +217,17 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.cli": ("debugger.model", "debugger.output", "debugger.questions"),
     "debugger.mcp": (
         "debugger.cli",  # for its own options
+        "debugger.daemon.daemon_client",
         "debugger.daemon.daemon_process",
+        "debugger.daemon.protocol",
+        "debugger.daemon.transport",
+        "debugger.model",
+        "debugger.paths",
+    ),
+    "debugger.ui": (
+        "debugger.backends.dap.dap_transport",  # it follows a session as an editor does
+        "debugger.cli",  # for its own options
+        "debugger.daemon.daemon_client",
         "debugger.daemon.protocol",
         "debugger.daemon.transport",
         "debugger.model",
@@ -240,6 +250,7 @@ LATE: Mapping[str, tuple[str, ...]] = {
         "debugger.daemon.daemon_process",
         "debugger.mcp",
         "debugger.targets.launch_json.launch_file",
+        "debugger.ui",
     ),
     # What it brings is an extra, which may not be installed.
     "debugger.backends.select_backend": ("debugger.backends.inprocess",),
@@ -340,6 +351,7 @@ NO_ASYNCIO = (
 CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
+HTTP_IN = (*MCP_IN, "debugger.ui")
 PSUTIL_IN = ("debugger.system.process_info",)
 PICTURES_IN = ("debugger.questions.runner.picture_file",)
 FRIDA_IN = (
@@ -479,7 +491,11 @@ def _fault_outside(name: str, imported: Import) -> str | None:
         "psutil": (within(PSUTIL_IN), "psutil is read in one place"),
         **{
             name: (within(MCP_IN), "the SDK and what it brings are for the MCP server")
-            for name in ("mcp", "mcp_types", "pydantic", "starlette", "uvicorn", "anyio")
+            for name in ("mcp", "mcp_types", "pydantic", "anyio")
+        },
+        **{
+            name: (within(HTTP_IN), "HTTP is for the MCP server and the page")
+            for name in ("starlette", "uvicorn")
         },
         **{
             name: (within(FRIDA_IN), "Frida and what reads binaries are for its backend")

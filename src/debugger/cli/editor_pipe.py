@@ -130,7 +130,7 @@ def _listen(address: str, connect: Connect, request: Mapping[str, Any]) -> int:
         places = threading.BoundedSemaphore(_EDITORS_MAX)
         while True:
             editor, peer = server.accept()
-            if not _is_own_connection(peer[1], server.getsockname()[1]):
+            if not is_own_connection(peer[1], server.getsockname()[1]):
                 sys.stderr.write("refused a connection of another user\n")
                 editor.close()
                 continue
@@ -157,7 +157,7 @@ def _serve_connection(
         places.release()
 
 
-def _is_own_connection(port: int, server_port: int) -> bool:
+def is_own_connection(port: int, server_port: int) -> bool:
     """Tell whether a connection comes from a process of our user; True where nobody can say."""
     try:
         rows = Path("/proc/net/tcp").read_text().splitlines()[1:]

@@ -205,12 +205,22 @@ class Dispatcher:
             self._read_settings(request.env)
         stops: list[bool] = []
         call = self._make_call(request, invocation, stops)
+        if invocation.command.acts_on_program:
+            self._check_control(call, invocation.command.name, is_all=bool(arguments.get("every")))
         try:
             answer: Answer = await invocation.command.run(call, **arguments)
         except DebuggerError as error:
             named = _name_program(error, arguments.get("words"))
             raise self._fit_hint(named, call, invocation.command.name) from error
         return answer, bool(stops)
+
+    def _check_control(self, call: CommandCall, command: str, *, is_all: bool) -> None:
+        """Refuse a command on a program that a person has taken over."""
+        for one in self._sessions.all_sessions():
+            if (is_all and command == "stop") or one.name == (
+                call.session_name or self._sessions.current
+            ):
+                one.control.check_agent(command)
 
     def _read_settings(self, env: Mapping[str, str]) -> None:
         self._settings = config.load_config(env)

@@ -11,7 +11,7 @@ from typing import Any
 from debugger.backends.base import AttachTarget
 from debugger.editors.editor_channel import EditorChannel, EditorRequest
 from debugger.editors.launch_progress import LaunchProgress
-from debugger.editors.session_follower import SessionFollower
+from debugger.editors.session_follower import PageView, SessionFollower
 from debugger.editors.stop_values import EditorStopValues
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
@@ -60,6 +60,7 @@ class EditorConversation:
         self._handlers = handlers
         self._urgent = urgent
         self._session: Session | None = None
+        self._page: PageView | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_over = asyncio.Event()
 
@@ -81,11 +82,31 @@ class EditorConversation:
         """Whether there is a session."""
         return self._session is not None
 
-    def take_session(self, session: Session, *, ends_program: bool) -> None:
+    @property
+    def page_key(self) -> str:
+        """The key of the page that this is.
+
+        Raises:
+            DebuggerError: USAGE for an editor, which acts beside agents without taking over.
+        """
+        if self._page is None:
+            raise DebuggerError(
+                ErrorCode.USAGE, "only a page takes over", hint='attach with a "pageKey"'
+            )
+        return self._page.key
+
+    def take_session(
+        self, session: Session, *, ends_program: bool, page: PageView | None = None
+    ) -> None:
         """Take a session; `ends_program`: it, and its program, end with the editor."""
         self._session = root_session(session)
         self.ends_program = ends_program
-        self.follower = SessionFollower(self._session, self.channel, self.values, self.order)
+        self._page = page
+        if page is not None:
+            self._session.control.connect_page(page.key)
+        self.follower = SessionFollower(
+            self._session, self.channel, self.values, self.order, page=page
+        )
 
     def follow(self) -> None:
         """Report from now on what happens in the session."""
@@ -126,6 +147,8 @@ class EditorConversation:
         session, self._session = self._session, None
         if session is None or session.is_closed:
             return
+        if self._page is not None:
+            session.control.disconnect_page(self._page.key)
         sessions = self.call.sessions
         if not ends_program:
             return
@@ -166,6 +189,8 @@ class EditorConversation:
 
     async def _answer(self, request: EditorRequest, handler: Handler) -> None:
         try:
+            if self._page is not None and request.command in _ACTS:
+                self.session.control.note_action(self._page.key)
             body = await handler(self, request)
         except DebuggerError as error:
             await self.channel.send_error(request, error)
@@ -182,6 +207,12 @@ class EditorConversation:
                 await self.channel.send_response(request, body)
 
 
+# What a page may only do once it has taken over.
+_ACTS = frozenset({"continue", "next", "stepIn", "stepOut", "pause", "goto", "restart"}) | {
+    "terminate",
+    "setVariable",
+    "setExpression",
+}
 # What a handler returns that has sent its response itself.
 ANSWERED: Mapping[str, Any] = {"answered": True}
 

@@ -61,6 +61,8 @@ _URGENT: Final[Mapping[str, Handler]] = {
     "terminate": session_requests.terminate,
     "disconnect": session_requests.disconnect,
     "cancel": session_requests.cancel,
+    "takeOver": session_requests.take_over,
+    "handBack": session_requests.hand_back,
 }
 
 

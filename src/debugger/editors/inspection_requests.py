@@ -78,6 +78,8 @@ async def stack_trace(editor: EditorConversation, request: EditorRequest) -> Bod
     stack = await session.run_job(
         lambda: session.backend.read_stack(found.thread, start=arguments.start_frame, levels=levels)
     )
+    if arguments.start_frame == 0 and stack.frames and found.thread == session.selection.thread:
+        session.locate_stop(stack.frames[0])
     frames = [
         editor_text.frame_body(
             editor.values.add_frame(session, one, found.thread),

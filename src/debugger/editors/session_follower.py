@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from debugger.editors.editor_channel import EditorChannel
@@ -13,17 +14,20 @@ from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import Event, EventKind, State
 from debugger.model.program import Stopped, StopReason
+from debugger.session.selection import target_program
 from debugger.session.session import Session
+from debugger.session.session_control import SessionControl
 from debugger.session.timeline.search_plan import Filters
 
 # Breakpoints and values that other clients change are looked for as often.
 _TICK_S = 0.25
 _PAGE = 500  # events
 _RANGES_MAX = 100  # of memory that an editor shows
+_CURSOR_DIGITS = 18  # of a number of 64 bits
 _OUTPUT = frozenset(
     {EventKind.OUTPUT, EventKind.LOGPOINT, EventKind.CONDITION_ERROR, EventKind.ADAPTER}
 )
-_WAKES = _OUTPUT | {EventKind.STOP, EventKind.RESUME, EventKind.EXIT}
+_WAKES = _OUTPUT | {EventKind.STOP, EventKind.RESUME, EventKind.EXIT, EventKind.CONTROL}
 # DAP, StoppedEvent: the reasons that editors know.
 _REASONS: Mapping[StopReason, str] = {
     StopReason.BREAKPOINT: "breakpoint",
@@ -36,6 +40,39 @@ _REASONS: Mapping[StopReason, str] = {
     StopReason.FUNCTION_BREAKPOINT: "function breakpoint",
     StopReason.GOTO: "goto",
 }
+
+
+@dataclass(frozen=True)
+class PageView:
+    """A person's page: its key, and what it has received before (`launch_configuration`)."""
+
+    key: str
+    output_since: str
+
+    def output_cursor(self, control: SessionControl) -> int:
+        """Return from which number on the page needs output: all that is kept, if it is new."""
+        timeline_id, _, cursor = self.output_since.partition(":")
+        is_known = timeline_id == control.timeline_id and cursor.isdecimal()
+        return int(cursor) if is_known and len(cursor) <= _CURSOR_DIGITS else 0
+
+    def describe_session(self, session: Session) -> dict[str, Any]:
+        """Return what the page shows above all: the session, its state, and who acts."""
+        holder = session.control.holder
+        exited = session.exited
+        body: dict[str, Any] = {
+            "name": session.name,
+            "state": session.state.value,
+            "program": target_program(session.target),
+            "pid": session.pid,
+            "adapter": session.adapter,
+            "timeline": session.control.timeline_id,
+            "holder": None,
+        }
+        if holder is not None:
+            body["holder"] = {"isThisPage": holder.key == self.key, "since": holder.time_text}
+        if exited is not None:
+            body["exit"] = exited.signal or exited.code
+        return body
 
 
 class SessionFollower:
@@ -51,12 +88,17 @@ class SessionFollower:
         channel: EditorChannel,
         values: EditorStopValues,
         order: asyncio.Lock,
+        page: PageView | None = None,
     ) -> None:
         self._session = session
         self._channel = channel
         self._values = values
         self._order = order
-        self._cursor = session.timeline.cursor()
+        self._page = page
+        self._cursor = (
+            session.timeline.cursor() if page is None else page.output_cursor(session.control)
+        )
+        self._described: dict[str, Any] = {}
         self._stops: dict[str, Stopped | None] = {}
         self._breakpoints: dict[int, Breakpoint] = {}
         self._changes: dict[str, int] = {}
@@ -97,6 +139,8 @@ class SessionFollower:
                 await self._session.timeline.wait(self._cursor, _WAKES, _TICK_S)
 
     async def _report(self, *, takes_invalidated: bool, takes_memory: bool) -> None:
+        if self._page is not None:
+            await self._report_session(self._page)
         # Output first: what was printed before a stop is read before it.
         await self._report_output()
         await self._report_breakpoints()
@@ -109,6 +153,14 @@ class SessionFollower:
         if self._has_ended():
             await self._report_output()
             await self._report_end()
+
+    async def _report_session(self, page: PageView) -> None:
+        """Report who acts, and the state (an event of ours, which only a page asks for)."""
+        self._session.control.end_idle()
+        body = page.describe_session(self._session)
+        if body != self._described:
+            self._described = body
+            await self._channel.send_event("session", body)
 
     def _tree(self) -> list[Session]:
         return self._session.family.tree_sessions(self._session) or [self._session]
@@ -176,14 +228,17 @@ class SessionFollower:
             if page.dropped:
                 text = f"{page.dropped} lines of output were not kept\n"
                 await self._send_output("important", text)
-            for category, text in _group_output(page.events):
-                await self._send_output(category, text)
+            for category, text, cursor in _group_output(page.events):
+                await self._send_output(category, text, cursor)
             self._cursor = page.next
             if len(page.events) < _PAGE:
                 return
 
-    async def _send_output(self, category: str, text: str) -> None:
-        await self._channel.send_event("output", {"category": category, "output": text})
+    async def _send_output(self, category: str, text: str, cursor: int | None = None) -> None:
+        body: dict[str, Any] = {"category": category, "output": text}
+        if cursor is not None and self._page is not None:
+            body["data"] = f"{self._session.control.timeline_id}:{cursor}"
+        await self._channel.send_event("output", body)
 
     def _present_breakpoints(self) -> dict[int, Breakpoint]:
         return {one.id: one for one in self._session.breakpoints.user_breakpoints()}
@@ -221,9 +276,10 @@ class SessionFollower:
         await self._channel.send_event("terminated")
 
 
-def _group_output(events: list[Event]) -> list[tuple[str, str]]:
-    """Join consecutive events of one category: a flood is few messages."""
+def _group_output(events: list[Event]) -> list[tuple[str, str, int]]:
+    """Join consecutive events of one category, with the last one's number: few messages."""
     grouped: list[tuple[str, list[str]]] = []
+    numbers: list[int] = []
     for one in events:
         category = "console"
         if one.kind is EventKind.OUTPUT:
@@ -232,5 +288,10 @@ def _group_output(events: list[Event]) -> list[tuple[str, str]]:
         end = "" if one.data.get("open") else "\n"
         if not grouped or grouped[-1][0] != category:
             grouped.append((category, []))
+            numbers.append(one.seq)
         grouped[-1][1].append(f"{one.text}{end}")
-    return [(category, "".join(texts)) for category, texts in grouped]
+        numbers[-1] = one.seq
+    return [
+        (category, "".join(texts), number)
+        for (category, texts), number in zip(grouped, numbers, strict=True)
+    ]

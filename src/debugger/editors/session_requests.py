@@ -11,6 +11,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.editors import capabilities
 from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import ANSWERED, EditorConversation
+from debugger.editors.session_follower import PageView
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import State
 from debugger.questions.runner.command_call import (
@@ -155,8 +156,13 @@ async def _join(
     editor: EditorConversation, request: EditorRequest, given: AttachConfiguration
 ) -> Body:
     session = editor.call.sessions.get(given.session)
-    session.require_live("join it")
-    editor.take_session(session, ends_program=False)
+    page = None
+    if given.page_key is not None:
+        # It also shows what has ended.
+        page = PageView(given.page_key, given.output_since or "0")
+    else:
+        session.require_live("join it")
+    editor.take_session(session, ends_program=False, page=page)
 
     async def begin() -> None:
         async with editor.order:
@@ -256,4 +262,19 @@ async def cancel(editor: EditorConversation, request: EditorRequest) -> Body:
     named = arguments.progress_id is not None or arguments.request_id is not None
     if named and editor.progress.is_of(arguments.progress_id, arguments.request_id):
         await editor.call.sessions.close(editor.session, kill=True)
+    return None
+
+
+async def take_over(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Take over for a person: agents' commands then leave the program alone (ours, not DAP's)."""
+    del request
+    editor.session.require_live("take it over")
+    editor.session.control.take_over(editor.page_key)
+    return None
+
+
+async def hand_back(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Hand back to the agent (ours, not DAP's)."""
+    del request
+    editor.session.control.hand_back(editor.page_key)
     return None

@@ -17,9 +17,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPDeprecationWarning
 
 from debugger.cli import commands, parser
+from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp import http_server, mcp_server
-from debugger.mcp.daemon_client import DaemonClient
 from debugger.mcp.http_server import AccessToken, ListenAddress
 from debugger.mcp.mcp_server import ProtocolAnswers
 from debugger.mcp.stdio_server import serve_stdio

@@ -18,9 +18,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from debugger import __version__
+from debugger.daemon.daemon_client import DaemonClient, DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp import prompts
-from debugger.mcp.daemon_client import DaemonClient, DaemonReply
 from debugger.mcp.prompts import PROMPTS
 from debugger.mcp.tool_call import ClientMemory, ToolAnswer, ToolCall, format_failure, name_tools
 from debugger.mcp.tool_definition import McpTool, Toolset

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from debugger.cli import situations
+from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonClient
 
 CORE = f"""\
 Real debuggers for C, C++, Rust, Go, Python and JavaScript, for what the code does not show. A \

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from debugger.daemon.daemon_client import DaemonClient, DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonClient, DaemonReply
 from debugger.model.command_registry import COMMANDS
 
 _ANY_COMMAND: Final = "debug_command"

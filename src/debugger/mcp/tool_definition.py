@@ -15,9 +15,9 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
 
+from debugger.daemon.daemon_client import DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.argument_names import convert_seconds, rename_arguments
-from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.model.command_registry import COMMANDS, Parameter
 from debugger.model.location import near_names

@@ -153,6 +153,8 @@ class Command:
     arguments: type[msgspec.Struct] = field(repr=False)
     reads_only: bool = False
     dashes_are_words: bool = False
+    # It lets a session's program run, stops, changes or ends it: not while a person has taken over.
+    acts_on_program: bool = False
 
     @property
     def wire_name(self) -> str:
@@ -217,6 +219,7 @@ def register_command(
     aliases: tuple[str, ...] = (),
     reads_only: bool = False,
     dashes_are_words: bool = False,
+    acts_on_program: bool = False,
     registry: Registry = COMMANDS,
 ) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
     """Register an annotated function as a command; its docstring's first line is the summary."""
@@ -237,6 +240,7 @@ def register_command(
                 arguments=_arguments_struct(name, parameters),
                 reads_only=reads_only,
                 dashes_are_words=dashes_are_words,
+                acts_on_program=acts_on_program,
             )
         )
         return run

@@ -89,6 +89,7 @@ class EventKind(Enum):
     CRASH = "crash"
     EXIT = "exit"
     ADAPTER = "adapter"
+    CONTROL = "control"  # a person has taken over, or handed back
 
     __hash__ = object.__hash__  # Enum's own is written in Python: a flood of output asks for it
 

@@ -53,6 +53,7 @@ from debugger.session.process_tree import (
     ended_elsewhere,
 )
 from debugger.session.selection import Selection, foreign_processes, name_stop
+from debugger.session.session_control import SessionControl
 from debugger.session.session_state import SessionState, check_runs, is_running_program
 from debugger.session.timeline import Timeline
 
@@ -87,6 +88,10 @@ class Session(SessionState):
         self.timeline = timeline
         self.cursors = cursors
         self.parent = parent
+        # One for the process tree.
+        self.control: SessionControl = (
+            SessionControl(timeline, name) if parent is None else parent.control
+        )
         self.breakpoints = Breakpoints()
         self.binding = BreakpointBinding(self.breakpoints)
         self.hit_rules = HitRules(self.breakpoints)
@@ -220,6 +225,8 @@ class Session(SessionState):
         self.is_closed = True
         backend, self._backend = self._backend, None
         self.binding.detach()
+        if self.parent is None:
+            self.control.end()
         closed = ClosedBackend()
         # Children first: js-debug and debugpy reach them through the parent's adapter.
         for child in self.family.live_children(self):

@@ -172,6 +172,8 @@ async def _resume_session(
     """Resume a program; return the cursor from which on its events belong to this run."""
 
     async def job() -> int:
+        # Also between the steps of one command.
+        session.control.check_agent(how.value)
         # Taken when our turn has come: a stop before that is no answer to us.
         cursor = session.timeline.cursor()
         await session.resume(how, thread=thread, by=by)
@@ -482,6 +484,20 @@ async def pause_all(session: Session, patience: WaitLimit) -> answers.Stop:
     if event is None:
         return stop_report.report_running(session, waited_s=round(patience.seconds, 1))
     return await wait_for_stop(session, patience, after=cursor)
+
+
+async def wait_handed_back(session: Session, patience: WaitLimit) -> answers.Stop:
+    """Wait until a person has handed back the session, then report its stop as it is.
+
+    Raises:
+        DebuggerError: DENIED when the time is up.
+    """
+    left_s = await session.control.wait_handed_back(patience)
+    if session.state is State.STOPPED:
+        return await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
+    return await wait_for_stop(
+        session, WaitLimit(left_s, patience.interrupted, patience.idle_limits)
+    )
 
 
 async def wait_for_stop(

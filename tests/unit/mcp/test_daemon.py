@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from debugger.daemon import daemon_client as asked
 from debugger.daemon import protocol, transport
+from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp import daemon_client as asked
-from debugger.mcp.daemon_client import DaemonClient
 
 Answer = Callable[["Other", dict[str, Any]], Awaitable[None]]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonClient
 from debugger.mcp.tool_call import ClientMemory, ToolAnswer, ToolCall
 from debugger.mcp.tools import TOOLSETS
 from debugger.mcp.tools.xcode_session import current_session

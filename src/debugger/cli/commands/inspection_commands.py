@@ -212,7 +212,7 @@ async def print_(
     )
 
 
-@register_command("eval", group=GROUP, dashes_are_words=True)
+@register_command("eval", group=GROUP, dashes_are_words=True, acts_on_program=True)
 async def eval_(call: CommandCall, expression: _Expression) -> answers.Answer:
     """Evaluate an expression that may change the program."""
     session = call.current_session()
@@ -224,7 +224,7 @@ async def eval_(call: CommandCall, expression: _Expression) -> answers.Answer:
     )
 
 
-@register_command("set", group=GROUP, dashes_are_words=True)
+@register_command("set", group=GROUP, dashes_are_words=True, acts_on_program=True)
 async def set_(
     call: CommandCall,
     name: Annotated[str, Argument("NAME", "a variable, a field or an element")],
@@ -273,7 +273,7 @@ async def thread(
     return await session.run_job(lambda: inspection.choose_thread(session, number))
 
 
-@register_command("raw", group=GROUP, dashes_are_words=True)
+@register_command("raw", group=GROUP, dashes_are_words=True, acts_on_program=True)
 async def raw(
     call: CommandCall,
     text: Annotated[str, Argument("COMMAND", "a command in the debugger's own syntax", words=True)],
@@ -337,7 +337,7 @@ async def memory_read(
     )
 
 
-@register_command("memory write", group=_MACHINE_GROUP)
+@register_command("memory write", group=_MACHINE_GROUP, acts_on_program=True)
 async def memory_write(
     call: CommandCall,
     address: _Address,

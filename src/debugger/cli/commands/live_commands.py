@@ -148,7 +148,7 @@ async def read(
     )
 
 
-@register_command("write", group=GROUP, dashes_are_words=True)
+@register_command("write", group=GROUP, dashes_are_words=True, acts_on_program=True)
 async def write(
     call: CommandCall,
     name: Annotated[str, Argument("NAME", "a variable, a field, an element, or 0xADDR:TYPE")],
@@ -165,7 +165,7 @@ async def write(
     )
 
 
-@register_command("call", group=GROUP, dashes_are_words=True)
+@register_command("call", group=GROUP, dashes_are_words=True, acts_on_program=True)
 async def call_(
     call: CommandCall,
     function: Annotated[str, Argument("FUNCTION", "its name, or the whole call: 'add(1, n)'")],

@@ -355,7 +355,7 @@ def _event_view(one: Event, member: str | None) -> answers.EventView:
     )
 
 
-@register_command("input", group=GROUP)
+@register_command("input", group=GROUP, acts_on_program=True)
 async def input_(
     call: CommandCall,
     text: Annotated[

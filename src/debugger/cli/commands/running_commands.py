@@ -30,7 +30,7 @@ _Own = Annotated[
 ]
 
 
-@register_command("continue", aliases=("c",), group=GROUP)
+@register_command("continue", aliases=("c",), group=GROUP, acts_on_program=True)
 async def continue_(
     call: CommandCall,
     *,
@@ -56,7 +56,7 @@ async def continue_(
     )
 
 
-@register_command("next", aliases=("n",), group=GROUP)
+@register_command("next", aliases=("n",), group=GROUP, acts_on_program=True)
 async def next_(
     call: CommandCall,
     count: _Count = 1,
@@ -72,7 +72,7 @@ async def next_(
     return await steps
 
 
-@register_command("step", aliases=("s",), group=GROUP)
+@register_command("step", aliases=("s",), group=GROUP, acts_on_program=True)
 async def step(
     call: CommandCall,
     count: _Count = 1,
@@ -125,7 +125,7 @@ async def _step_times(
     return await stepping.step_times(session, how, count, patience, by=one)
 
 
-@register_command("finish", aliases=("out",), group=GROUP)
+@register_command("finish", aliases=("out",), group=GROUP, acts_on_program=True)
 async def finish(
     call: CommandCall, *, own: _Own = False, timeout: _Timeout = None
 ) -> answers.Answer:
@@ -143,7 +143,7 @@ async def finish(
         )
 
 
-@register_command("until", group=GROUP)
+@register_command("until", group=GROUP, acts_on_program=True)
 async def until(
     call: CommandCall,
     place: Annotated[
@@ -161,7 +161,7 @@ async def until(
     return await stepping.run_until(session, spec, call.wait_limit(timeout))
 
 
-@register_command("jump", group=GROUP)
+@register_command("jump", group=GROUP, acts_on_program=True)
 async def jump(
     call: CommandCall,
     place: Annotated[str, Argument("LOC", "LINE of the current file, or FILE:LINE")],
@@ -176,7 +176,7 @@ async def jump(
     )
 
 
-@register_command("pause", group=GROUP)
+@register_command("pause", group=GROUP, acts_on_program=True)
 async def pause(
     call: CommandCall,
     *,
@@ -204,11 +204,14 @@ async def pause(
 async def await_(
     call: CommandCall, *, choice: GroupOptions = NO_CHOICE, timeout: _Timeout = None
 ) -> answers.Answer:
-    """Wait for the next stop or the end.
+    """Wait for the next stop or the end, or until a person who has taken over hands back.
 
     It also waits for an idle server, since a request may arrive.
     """
     most = call.config.timeouts.await_default_secs if timeout is None else timeout
     if (chosen := await choose_members(call, choice)) is not None:
         return await group_run.wait_for_group(chosen, call.wait_limit(most))
-    return await stepping.wait_for_stop(call.current_session(), call.wait_limit(most))
+    session = call.current_session()
+    if session.control.holder is not None:
+        return await stepping.wait_handed_back(session, call.wait_limit(most))
+    return await stepping.wait_for_stop(session, call.wait_limit(most))

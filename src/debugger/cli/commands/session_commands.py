@@ -108,12 +108,7 @@ async def start(
     """
     if list_configs:
         return configured_start.list_configs(call)
-    if pattern is not None and not is_group:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "--members chooses processes of a group",
-            hint="debugger start --group --members '*train.py*' PROGRAM",
-        )
+    _check_group(is_group=is_group, pattern=pattern)
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
     patience = call.wait_limit(timeout)
     request = launch_target.LaunchRequest(
@@ -137,12 +132,7 @@ async def start(
     else:
         configured = configured_start.apply_configuration(call, config, request)
         if isinstance(configured.request, AttachRequest):
-            if is_group:
-                raise DebuggerError(
-                    ErrorCode.USAGE,
-                    f"{config!r} attaches, and --group is for what is started",
-                    hint="debugger attach --group --pids 1,2,3",
-                )
+            _check_group(is_group=is_group, pattern=pattern, attached=config)
             prepared = await locate_target(configured.request, hint="debugger attach PID")
             answer = await _begin_attached(call, prepared, breaks, patience)
             return msgspec.structs.replace(answer, notes=(*answer.notes, *configured.notes))
@@ -176,7 +166,23 @@ async def start(
     return answer if group is None else await group_run.report_group_stop(group, answer)
 
 
-@register_command("stop", group=GROUP)
+def _check_group(*, is_group: bool, pattern: str | None, attached: str | None = None) -> None:
+    """Refuse the options of groups that mean nothing without one, or with what is attached to."""
+    if pattern is not None and not is_group:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--members chooses processes of a group",
+            hint="debugger start --group --members '*train.py*' PROGRAM",
+        )
+    if is_group and attached is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{attached!r} attaches, and --group is for what is started",
+            hint="debugger attach --group --pids 1,2,3",
+        )
+
+
+@register_command("stop", group=GROUP, acts_on_program=True)
 async def stop(
     call: CommandCall,
     *,
@@ -246,7 +252,7 @@ async def _stop_attached(call: CommandCall, session: Session, *, kill: bool) -> 
     )
 
 
-@register_command("restart", group=GROUP)
+@register_command("restart", group=GROUP, acts_on_program=True)
 async def restart(
     call: CommandCall,
     *,
@@ -466,7 +472,7 @@ async def _create_session(
     return session
 
 
-@register_command("detach", group=GROUP)
+@register_command("detach", group=GROUP, acts_on_program=True)
 async def detach(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answers.Answer:
     """Leave the program running, and end the session."""
     if (chosen := await choose_members(call, choice)) is not None:

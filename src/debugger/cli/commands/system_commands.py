@@ -90,6 +90,22 @@ async def dap(
     raise _not_here(call)  # the connection becomes the editor's: `editors.editor_door`
 
 
+@register_command("ui", group=GROUP)
+async def ui(
+    call: CommandCall,
+    *,
+    port: Annotated[int, Option("--port", help="the local port; default: a free one")] = 0,
+    no_open: Annotated[bool, Option("--no-open", help="only print the address")] = False,
+) -> answers.Answer:
+    """Serve a page on which a person follows the sessions in a browser, and takes over.
+
+    While a person has taken over, commands that act on the program are refused, and `await` waits
+    until it is handed back. The page ends with Ctrl-C, or after an hour without a browser.
+    """
+    del port, no_open
+    raise _not_here(call)  # a process of its own: `ui.ui_main`
+
+
 @register_command("skill", group=GROUP, reads_only=True)
 async def skill(
     call: CommandCall,

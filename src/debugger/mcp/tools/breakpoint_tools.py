@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
+from debugger.daemon.daemon_client import DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall, answer_each, failed_data, failed_text
 from debugger.mcp.tool_definition import RARE, Toolset
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from debugger.cli import commands
-from debugger.mcp.daemon_client import DaemonReply
+from debugger.daemon.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.mcp.tool_definition import (
     ENVIRONMENT,

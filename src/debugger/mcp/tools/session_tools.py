@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from debugger.cli import commands
+from debugger.daemon.daemon_client import DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.mcp.tool_definition import ENVIRONMENT, MILLISECONDS, RARE, ToolArgument, Toolset
 

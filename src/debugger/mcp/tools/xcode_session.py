@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
+from debugger.daemon.daemon_client import DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall, ToolFailure, invalid_arguments
 from debugger.mcp.tool_definition import Toolset
 

@@ -20,7 +20,7 @@ _Timeout = Annotated[
 ]
 
 
-@register_command("back", group=GROUP)
+@register_command("back", group=GROUP, acts_on_program=True)
 async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
     """Go back to the line before, over calls.
 
@@ -31,7 +31,7 @@ async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None
     return await _go_back(call, BackKind.NEXT, count, timeout)
 
 
-@register_command("back-step", group=GROUP)
+@register_command("back-step", group=GROUP, acts_on_program=True)
 async def back_step(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
     """Go back to the line before, into calls.
 
@@ -40,7 +40,7 @@ async def back_step(call: CommandCall, *, timeout: _Timeout = None) -> answers.A
     return await _go_back(call, BackKind.STEP, 1, timeout)
 
 
-@register_command("back-finish", group=GROUP)
+@register_command("back-finish", group=GROUP, acts_on_program=True)
 async def back_finish(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
     """Go back to the function's call.
 
@@ -49,7 +49,7 @@ async def back_finish(call: CommandCall, *, timeout: _Timeout = None) -> answers
     return await _go_back(call, BackKind.FINISH, 1, timeout)
 
 
-@register_command("back-continue", group=GROUP)
+@register_command("back-continue", group=GROUP, acts_on_program=True)
 async def back_continue(
     call: CommandCall,
     *,

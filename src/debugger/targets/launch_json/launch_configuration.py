@@ -87,6 +87,10 @@ class AttachConfiguration(Struct, frozen=True):
     connect: str | None = None
     adapter: str | None = None
     kind: str = ""
+    # A person's page, which takes over and hands back, and names itself by this key.
+    page_key: str | None = None
+    # What it has received before, as TIMELINE:CURSOR; "0" for nothing.
+    output_since: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -265,6 +269,8 @@ def read_attach(given: Mapping[str, Any]) -> AttachConfiguration:
         connect=reader.address(),
         adapter=reader.text("adapter"),
         kind=str(given.get("type") or ""),
+        page_key=reader.text("pageKey"),
+        output_since=reader.text("outputSince"),
         notes=reader.finish(),
     )
 

@@ -1,4 +1,4 @@
-"""Sends the MCP server's requests to the daemon: concurrent and cancellable, on one connection."""
+"""Sends a server's requests to the daemon: concurrent and cancellable, on one connection."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ class _DaemonHungUp(Exception):
 
 
 class DaemonClient:
-    """The MCP server's client of the daemon, as a context that connects when needed.
+    """A client of the daemon in a server's process, as a context that connects when needed.
 
-    `note` receives the warnings that a person would see on standard error: a dead daemon, lost
-    sessions, a version mismatch.
+    With `starts_daemon` it starts the daemon that does not run. `note` receives the warnings that a
+    person would see on standard error: a dead daemon, lost sessions, a version mismatch.
     """
 
-    def __init__(self, *, note: Callable[[str], None]) -> None:
+    def __init__(self, *, note: Callable[[str], None], starts_daemon: bool = True) -> None:
         self._note = note
+        self._starts_daemon = starts_daemon
         self._directory = paths.runtime_dir()
         self._cwd = os.getcwd()  # noqa: PTH109 - as the client sends it
         self._connection: _RequestConnection | None = None
@@ -126,6 +127,12 @@ class DaemonClient:
     def _connect_daemon(self) -> transport.DaemonConnection:
         try:
             found = transport.connect_daemon(self._directory)
+            if found is None and not self._starts_daemon:
+                raise DebuggerError(
+                    ErrorCode.NO_SESSION,
+                    "the daemon does not run, so there is no session",
+                    hint="debugger start PROGRAM begins one",
+                )
             return found or daemon_process.connect_or_start(self._directory, say=self._note)
         except TimeoutError as error:
             raise DebuggerError(
