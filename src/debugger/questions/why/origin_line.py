@@ -13,10 +13,10 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.location import CRASH
+from debugger.model.location import CRASH, FAIL
 from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     freed_block,
@@ -26,14 +26,14 @@ from debugger.questions.why import (
     trace_dispatch,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
-from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.why.why_request import WhyRequest, program_words
 
 # The runs for one line take at most this often the time of the run that crashed, …
 _FACTOR = 3.0
 # … which has a debugger's own start in it, as they have; a program that is slower is not run again.
 _SLOW_S = 15.0
 _LEAST_S = 2.0
-_FREED_S = 12.0  # three runs with a debugger's own start, which end early without freed memory
+_RUNS_S = 12.0  # three runs of a compiled program with a debugger's own start
 # Kinds of crash that freed memory may lead to.
 _OF_MEMORY = frozenset(
     {"null_pointer", "null_function", "bad_pointer", "non_canonical", "inaccessible", "read_only"}
@@ -73,7 +73,7 @@ async def _find_freed_memory(
 ) -> FreedBlock | None:
     """Return the freed block that a compiled program's crash used; None if none is found."""
     is_native = question.language not in _OTHERS and isinstance(question.target, LaunchTarget)
-    seconds = _seconds_left(question, took_s, least_s=_FREED_S)
+    seconds = _seconds_left(question, took_s, least_s=_RUNS_S)
     if (
         not is_native
         or answer.kind not in _OF_MEMORY
@@ -126,7 +126,8 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     command = _why_command(options, origin)
     if stack_origin.is_complete(origin):
         return _with_command(origin, command)
-    seconds = _seconds_left(question, took_s) - spent_s
+    least_s = _LEAST_S if question.language in _OTHERS else _RUNS_S
+    seconds = _seconds_left(question, took_s, least_s=least_s) - spent_s
     if seconds <= 0:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
@@ -187,6 +188,38 @@ async def find_test_change(
         return None  # the failure is explained without it
 
 
+async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
+    call: CommandCall,
+    options: QuestionOptions,
+    origin: ValueOrigin,
+    frame: FrameView,
+    words: tuple[str, ...],
+    seconds: float,
+) -> ValueOrigin:
+    """Follow the value of a failed test of Go, as far as some seconds allow.
+
+    Args:
+        call: The command's call.
+        options: Those of the command that ran the tests.
+        origin: What the test's own lines say.
+        frame: Where the test failed.
+        words: The command that runs the test alone.
+        seconds: The bound, which is said where it is reached.
+    """
+    cwd = options.cwd or call.cwd
+    inner = msgspec.structs.replace(
+        options, verb="why", words=program_words(words, cwd), keep=False, timeout=seconds
+    )
+    at = BreakpointSpec(file=frame.file, line=frame.line)
+    request = WhyRequest(expression=origin.expression, place=FAIL, at=at)
+    try:
+        question = await build_question(call, inner)
+    except DebuggerError:
+        return origin  # the test's own lines are shown without it
+    question = _bounded(question, seconds)
+    return await _trace_within(call, question, origin, shlex.split(origin.command), request)
+
+
 def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:
     patience = replace(question.patience, seconds=seconds)
     return replace(question, patience=patience, breakpoints=())
@@ -211,7 +244,8 @@ async def _trace_within(
             return origin  # the command would fail, too
         found = None
     if found is None:
-        reason = "" if origin.text else f"not found within {seconds:.0f} s"
+        what = "followed further" if origin.text else "found"
+        reason = f"not {what} within {seconds:.0f} s"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     return _with_command(summarise_chain(found, origin), command)
 
