@@ -16,6 +16,7 @@ from debugger.questions.why.go_source import GoSourceFunction, SiteKind
 _NEAR = 4096  # bytes: a field within its variable
 _CALL_LINES = 12  # lines of a call, above the line that its frame stands at
 _COMPUTED_ELEMENT = re.compile(r"([\w.*]+)\[(?!\d+\])(?!\").*\]$")
+UNREADABLE = "(unreadable"  # delve's own message
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
@@ -89,12 +90,14 @@ def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite 
 def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite | None:
     """Return the last line that appended an equal value to the slice of an element.
 
-    It is looked for where the index is no number, as of `stack[len(stack)-1]`.
+    It is looked for where the index is no number, as of `stack[len(stack)-1]`. A value that delve
+    could not read is the element's if the slice had one element less than where it was read.
     """
     element = _COMPUTED_ELEMENT.match(position.expression)
     if element is None or position.value is None:
         return None
     name = element[1].rpartition(".")[2]
+    top = _last_index(position, element[1])
     for one in reversed(records):
         site = one.site
         is_same = any(target.rpartition(".")[2] == name for target in site.targets)
@@ -103,9 +106,19 @@ def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWri
         side = go_source.classify_value(site.values[0])
         added = side.origin.arguments[1:] if side.kind == "append" and side.origin else ()
         for text in added:
-            if one.values.get(text, text) == position.value:
+            value = one.values.get(text, text)
+            is_top = value.startswith(UNREADABLE) and top in one.lengths.values()
+            if value == position.value or is_top:
                 return FoundWrite(one, text, site.targets[0], LinkCertainty.INFERRED)
     return None
+
+
+def _last_index(position: GoPosition, base: str) -> int | None:
+    """Return the index of a slice's last element, where the position's record shows its length."""
+    record = position.activation.record
+    length = record.lengths.get(base) if record is not None else None
+    is_last = position.expression.replace(" ", "") == f"{base}[len({base})-1]"
+    return length - 1 if length is not None and is_last else None
 
 
 def call_statement(frame: GoFrame, called: GoSourceFunction) -> str:

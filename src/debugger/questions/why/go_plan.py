@@ -20,6 +20,7 @@ _OPERANDS_MAX = 4
 _TARGETS_MAX = 3
 # Where a frame begins on its goroutine's stack: the stack may move, and keeps this distance.
 DEPTH = ("uintptr(_RSP)", "runtime.curg.stack.hi")
+_LAST = re.compile(r"^(?P<slice>[\w.]+)\[len\((?P=slice)\) ?- ?1\]$")
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
@@ -66,6 +67,9 @@ def logged_expressions(site: GoSite) -> list[LoggedExpression]:
         if appended.kind == "receive":
             found.append(LoggedExpression("pointer", appended.text, pointer_text(appended.text)))
     for path in list(operands)[:_OPERANDS_MAX]:
+        last = _LAST.match(path)
+        if last is not None:
+            found.append(LoggedExpression("length", last["slice"], f"len({last['slice']})"))
         found.append(LoggedExpression("value", path, path))
         found.append(LoggedExpression("address", path, address_text(path)))
     return found

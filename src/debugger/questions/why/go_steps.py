@@ -586,7 +586,10 @@ class GoSteps:
 
 def _plain_value(text: str | None) -> str | None:
     """Return a logged value; None for delve's own message, as of a key that a map does not have."""
-    return None if text is None or re.match(r"\{[a-z ]+\}$", text) else text
+    is_message = (
+        text is None or re.match(r"\{[a-z ]+\}$", text) or text.startswith(go_chain.UNREADABLE)
+    )
+    return None if is_message else text
 
 
 def is_zero(value: str | None) -> bool:

@@ -269,8 +269,9 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         words = reason or found.ending or ""
         return origin if origin.text else msgspec.structs.replace(origin, reason=words)
     count = _links_of_value(links, found.value)
-    if origin.links > count:
-        return origin  # the stack leads further
+    if origin.links > count:  # the stack leads further
+        is_bound = found.ended is ChainEnd.BOUND
+        return msgspec.structs.replace(origin, reason=reason if is_bound else origin.reason)
     last, is_end = links[count - 1], count == len(links)
     # What a further run has seen was not seen in the one that crashed.
     is_inferred = any(one.certainty is LinkCertainty.INFERRED for one in links[:count])
