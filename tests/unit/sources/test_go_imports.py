@@ -8,7 +8,9 @@ from debugger.sources.project_files import imported_go_files
 
 _FILES = {
     "rules/rules_test.go": 'package rules\n\nimport (\n\t"testing"\n\n\t"shop/prices"\n)\n',
-    "prices/prices.go": 'package prices\n\nimport sums "shop/internal/sums"\n\nvar x = "shop/other"\n',
+    "prices/prices.go": (
+        'package prices\n\nimport sums "shop/internal/sums"\n\nvar x = "shop/other"\n'
+    ),
     "prices/prices_test.go": 'package prices\n\nimport "shop/other"\n',
     "internal/sums/sums.go": "package sums\n",
     "other/other.go": "package other\n",
