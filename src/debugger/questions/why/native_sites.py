@@ -51,13 +51,13 @@ class NativeSources:
 
     def function_of(self, frame: TraceFrame) -> NativeFunction | None:
         """Return the function of a frame; None without its source."""
-        return _function_around(frame.function, frame.file, frame.line, frame.entry)
+        return _find_function(frame.function, frame.file, frame.line, frame.entry)
 
     def function_at(self, file: str, line: int) -> NativeFunction | None:
         """Return the function around a line, of those whose code is known."""
         before = [one for one in self._code.values() if one.file == file and one.line <= line]
         one = max(before, key=lambda each: each.line, default=None)
-        return _function_around(one.name, file, line, one.entry) if one is not None else None
+        return _find_function(one.name, file, line, one.entry) if one is not None else None
 
     def functions_called(
         self, function: NativeFunction, numbers: Collection[int]
@@ -67,7 +67,7 @@ class NativeSources:
         targets = [entry for line, entry in code.calls if line in numbers] if code else []
         for entry in dict.fromkeys(targets):
             one = self._code.get(entry)
-            found = _function_around(one.name, one.file, one.line, entry) if one else None
+            found = _find_function(one.name, one.file, one.line, entry) if one else None
             if found is not None:
                 yield found
 
@@ -93,7 +93,7 @@ class NativeSources:
         return bool(heads) and not any("&mut self" in one for one in heads)
 
 
-def _function_around(
+def _find_function(
     name: str, file: str | None, line: int | None, entry: int
 ) -> NativeFunction | None:
     lines = source_files.read_source(file) if file else None
