@@ -233,7 +233,7 @@ class NativeTrace:
 
     async def _read_operands(self, event: TraceEvent) -> TraceEvent:
         """Run once more to a late event of many, whose operands were not read."""
-        if event.deep or not self._runs.has_left() or self._runs.marker_watch is None:
+        if event.deep or not self._runs.has_left():
             return event
         result = await self._runs.run(blocks=self._heap.is_used)
         found = [one for one in result.events_of(event.key) if one.count == event.count]
@@ -520,7 +520,6 @@ class NativeTrace:
                 LinePlan(
                     key,
                     f"{position.frame.file}:{one.line}",
-                    is_site=True,
                     names=one.names,
                     value=position.value.bytes,
                 )
@@ -533,6 +532,11 @@ class NativeTrace:
         if found is None:
             return self._chain.follow_taking(target)
         event, store, index = found
+        if not event.deep:
+            runs.mark_event(event)
+            event = await self._read_operands(event)
+        if not event.deep:
+            return self._bound_reached(position) or self._lost()
         return self._chain.explain_store(event, target, store, index)
 
     async def _run_to_return(self, target: ReturnTarget) -> None:

@@ -203,7 +203,7 @@ def find_store(
     for one in result.events if result is not None else ():
         if before is not None and one.sequence >= before:
             continue
-        if one.key in plans and one.frames:
+        if one.key in plans:
             found.append((one, plans[one.key], 0))
         elif one.value and _is_value(one.value, position.value.bytes):
             found += [
