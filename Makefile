@@ -159,6 +159,7 @@ bench: venv ## measure
 	$(BIN)/python bench/asking.py
 	$(BIN)/python bench/recorder.py
 	$(BIN)/python bench/editors.py
+	$(BIN)/python bench/groups.py
 
 clean: ## remove what make made
 	rm -rf .venv .venv-wheel .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

@@ -157,7 +157,8 @@ def open_editor(
     )
     client = EditorClient(process)
     try:
-        client.ask("initialize", adapterID="debugger", supportsInvalidatedEvent=True, **initialize)
+        takes = ("supportsInvalidatedEvent", "supportsMemoryEvent", "supportsProgressReporting")
+        client.ask("initialize", adapterID="debugger", **dict.fromkeys(takes, True), **initialize)
         yield client
         assert process.stdin is not None
         process.stdin.close()

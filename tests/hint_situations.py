@@ -321,12 +321,20 @@ REASONS: Final = {
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
     ),
+    "questions/group/": "tests/e2e/test_groups.py",
     "cli/editor_pipe.py": "tests/editors/test_editor_judges.py",
+    "targets/launch_json/": "tests/unit/targets/test_launch_json.py",
+    "targets/launch_target.py: debugger start --list-configs": "tests/e2e/test_launch_json.py",
+    "questions/runner/configured_target.py": "tests/e2e/test_launch_json.py",
+    "cli/commands/configured_start.py": "tests/e2e/test_launch_json.py",
     "editors/": "tests/editors/test_editor_requests.py",
     "questions/recordings/counted_run.py: debugger why --timeout 300": (
         "tests/questions/test_why_node.py"
     ),
     "recorders/native/line_recorder.py": f"a machine of another kind: {READ}",
+    "targets/group_target.py": "tests/unit/targets/test_group_target.py",
+    "session/group.py": "tests/e2e/test_groups.py",
+    "model/group_labels.py": "tests/property/test_groups.py",
     "cli/commands/session_commands.py": "tests/unit/targets/test_attach_target.py",
     "cli/commands/inspection_commands.py: debugger config": (
         f"a configuration that denies raw commands: {READ}"

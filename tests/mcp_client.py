@@ -75,13 +75,13 @@ def server_command(*words: str) -> list[str]:
 
 @asynccontextmanager
 async def connect_stdio(
-    *, toolset: str = "core", env: Mapping[str, str] | None = None
+    *, toolset: str = "core", env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> AsyncIterator[McpConnection]:
     """Start a server, and connect to it over its standard streams."""
     program, *words = server_command("--toolset", toolset)
     environment = {**os.environ, **(env or {})}
     WARM_PROCESS.hatch(environment)
-    parameters = StdioServerParameters(command=program, args=words, env=environment)
+    parameters = StdioServerParameters(command=program, args=words, env=environment, cwd=cwd)
     with unwrap_failures():
         async with Client(stdio_client(parameters)) as client:
             yield McpConnection(client)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -25,11 +25,13 @@ def run_program(
     ready: str = "",
     cwd: str | os.PathLike[str] | None = None,
     stderr: int | IO[str] = subprocess.DEVNULL,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
     """Run a program until the end of the test; it is there once it has printed its first line."""
     process = subprocess.Popen(
         [os.fspath(word) for word in words],
         cwd=cwd,
+        env=env,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,

@@ -182,6 +182,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.select_backend",
         "debugger.model",
         "debugger.questions.runner.command_call",
+        "debugger.questions.runner.configured_target",
         "debugger.session",
         "debugger.targets",
     ),
@@ -222,7 +223,12 @@ HOLDERS = frozenset({"debugger", "debugger.backends"})
 
 # What may be imported besides, but only inside a function: for start-up time.
 LATE: Mapping[str, tuple[str, ...]] = {
-    "debugger.cli.client": ("debugger.cli", "debugger.daemon.daemon_process", "debugger.mcp"),
+    "debugger.cli.client": (
+        "debugger.cli",
+        "debugger.daemon.daemon_process",
+        "debugger.mcp",
+        "debugger.targets.launch_json.launch_file",
+    ),
     # What it brings is an extra, which may not be installed.
     "debugger.backends.select_backend": ("debugger.backends.inprocess",),
 }

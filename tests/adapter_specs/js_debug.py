@@ -64,6 +64,7 @@ SPEC = AdapterSpec(
     abilities=frozenset(
         {
             abilities.ExceptionAbility,
+            abilities.LoadedSourceAbility,
             abilities.RawCommandAbility,
             abilities.ReturnValueAbility,
             abilities.StepTargetAbility,

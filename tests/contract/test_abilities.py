@@ -190,6 +190,16 @@ async def test_the_program_is_the_first_of_the_modules(
         assert all(module.name for module in modules)
 
 
+@with_specs_able_to(abilities.LoadedSourceAbility)
+async def test_the_program_is_among_its_loaded_sources(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    async with drive_backend(adapter_spec) as one:
+        await _in_the_loop(one, adapter_spec)
+        ability = one.backend.find_ability(abilities.LoadedSourceAbility)
+        assert adapter_spec.loop().program in await ability.list_loaded_sources()
+
+
 @with_specs_able_to(abilities.JumpAbility)
 async def test_a_line_is_jumped_over_and_not_run(adapter_spec: AdapterSpec, drive_backend: Drive):
     async with drive_backend(adapter_spec) as one:

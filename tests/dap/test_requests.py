@@ -101,6 +101,8 @@ async def _look_more(one: DrivenBackend, frame: Frame, name: str) -> None:
         await _try(disassembly.read_instructions(address, 2))
     if modules := has_ability(one, abilities.ModuleAbility):
         await _try(modules.list_modules())
+    if sources := has_ability(one, abilities.LoadedSourceAbility):
+        await _try(sources.list_loaded_sources())
     if targets := has_ability(one, abilities.StepTargetAbility):
         await _try(targets.list_step_targets(frame))
     if addresses := has_ability(one, abilities.InstructionBreakpointAbility):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from debugger.model import answers as a
+from debugger.model.group_merge import MergedValue, StackBranch, StackPlace
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.diff.answer import (
     Diff,
@@ -13,6 +14,17 @@ from debugger.questions.diff.answer import (
     ProbedPair,
     ProbedPlace,
 )
+from debugger.questions.group.answer import (
+    GroupHang,
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    GroupValues,
+    MemberView,
+    MergedState,
+    NamedValues,
+)
+from debugger.questions.group.laggards import MemberWait, judge_waits
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
     BreakingStatement,
@@ -66,6 +78,7 @@ from debugger.questions.why.answer import (
     Why,
     WhyLink,
 )
+from debugger.session.group import SilentMember
 
 MAIN = a.FrameView(1, "main", "/src/main.c", 60)
 SUM_TO = a.FrameView(0, "sum_to", "/src/main.c", 42, 5)
@@ -132,6 +145,14 @@ EVIDENCE = EvidenceView(
 )
 PATH_RUN = RunView("./a b", exit_code=1, took_s=0.25)
 EXAMPLES: tuple[a.Answer, ...] = (
+    a.LaunchConfigurations(
+        "/w/.vscode/launch.json",
+        (
+            a.ConfigurationView("App", "debugpy", "launch", "start app.py"),
+            a.ConfigurationView("Web", "chrome", "launch", "", "is not read"),
+        ),
+        ("not read: /w/.zed/debug.json",),
+    ),
     STOP,
     a.Value("sum", "4950", "int"),
     a.Assignment("sum", "4950", "7", "int"),
@@ -597,4 +618,34 @@ EXAMPLES: tuple[a.Answer, ...] = (
         evidence="e3",
     ),
     EvidenceReport(2, "", "/tmp/report.md", stale=1, bytes=90),
+    GroupStacks(
+        "train",
+        4,
+        (MergedState("running", ("0", "1", "2", "3")),),
+        (
+            StackBranch(("2",), (StackPlace("take", "/src/train.py", 13),)),
+            StackBranch(("0", "1", "3"), (StackPlace("wait", "/src/train.py", 14),)),
+        ),
+        "line",
+        silent=(SilentMember("3", "late"),),
+    ),
+    GroupHang(
+        "train",
+        3,
+        judge_waits(
+            [
+                MemberWait("0", "waits", StackPlace("step", "/job/a.py", 4), "Barrier.wait"),
+                MemberWait("1", "failed", detail="ended by SIGKILL"),
+                MemberWait("2", "computes", StackPlace("load", "/job/b.py", 9, "return x")),
+            ]
+        ),
+    ),
+    GroupValues("train", 2, (NamedValues("step", (MergedValue("120", ("0",)),)),)),
+    GroupStop("train", "2", STOP, others=(MergedState("running", ("0", "1")),)),
+    GroupStatus(
+        "train",
+        "2",
+        (MergedState("stopped", ("2",)),),
+        (MemberView("2", "train.2", 812, "stopped", "train.py:13"),),
+    ),
 )

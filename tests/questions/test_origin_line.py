@@ -37,6 +37,24 @@ function show(user) {
 const found = find([{ n: 1, name: 'a' }], 2);
 console.log(show(found));
 """
+LIMITS = program_text("why/limits.py")
+JS_LIMITS = program_text("why/limits.js")
+SHARED = """
+class Cart:
+    items = []
+
+    def add(self, price):
+        self.items.append(price)
+
+    def total(self):
+        return sum(self.items)
+
+
+first, second = Cart(), Cart()
+first.add(2)
+second.add(3)
+assert second.total() == 3
+"""
 CART = """
 def add(a, b):
     return a + b + 1
@@ -272,3 +290,74 @@ def test_a_crash_without_freed_memory_names_no_block(
     told = _crash(cli, "--", compile_program(source))
     assert told["kind"] == "null_pointer"
     assert told["freed_block"] is None
+
+
+def _line_of(source: str, text: str) -> int:
+    return next(at for at, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+def test_a_raise_is_explained_by_both_calls_that_its_condition_compared(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    (tmp_path / "order.py").write_text(LIMITS)
+    told = _crash(cli, "--", sys.executable, "order.py", cwd=tmp_path)
+    assert (told["why"]["expression"], told["why"]["value"]) == ("order.count()", "2")
+    assert told["why"]["frame"]["line"] == _line_of(LIMITS, "return len")
+    limit = told["why_compared"]
+    assert (limit["expression"], limit["value"]) == ("limit_of(order.kind)", "0")
+    assert limit["text"] == "returned by limit_of (call 2): LIMITS has no key kind='SMALL'"
+    # The key that was not found is followed to where it was made.
+    assert _line_of(LIMITS, "upper()") in [one["line"] for one in limit["earlier"]]
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_throw_is_explained_by_the_key_that_a_map_does_not_have(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    (tmp_path / "order.js").write_text(JS_LIMITS)
+    told = _crash(cli, "--", "node", "order.js", cwd=tmp_path)
+    limit = told["why_compared"]
+    assert (limit["expression"], limit["value"]) == ("limitOf(order.kind)", "0")
+    lines = [limit["frame"]["line"], *(one["line"] for one in limit["earlier"])]
+    assert _line_of(JS_LIMITS, "LIMITS.get") in lines
+    assert _line_of(JS_LIMITS, "toUpperCase") in lines
+
+
+def test_a_failed_assertion_about_a_call_leads_to_what_the_call_read(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    (tmp_path / "cart.py").write_text(SHARED)
+    why = _crash(cli, "--", sys.executable, "cart.py", cwd=tmp_path)["why"]
+    assert (why["expression"], why["value"]) == ("second.total()", "5")
+    assert why["earliest"] == "class attribute items, shared by all instances"
+    assert why["earlier"][-1]["line"] == _line_of(SHARED, "items = []")
+
+
+@pytest.mark.parametrize("check", ["assert second.total() == 3", "assertEqual(second.total(), 3)"])
+def test_a_failed_test_about_a_call_leads_to_what_the_call_read(
+    tmp_path: Path, cli: Callable[..., Any], check: str
+) -> None:
+    cart, _, _ = SHARED.partition("first, second")
+    (tmp_path / "cart.py").write_text(cart)
+    imports = (
+        "import unittest\nfrom cart import Cart\nassertEqual = unittest.TestCase().assertEqual\n"
+    )
+    adds = f"    first, second = Cart(), Cart()\n    first.add(2)\n    second.add(3)\n    {check}\n"
+    (tmp_path / "test_cart.py").write_text(f"{imports}def test_total():\n{adds}")
+    told = cli(
+        "test",
+        "--json",
+        "--",
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        check=0,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    why = told.data["data"]["why"]
+    assert (why["expression"], why["value"]) == ("second.total()", "5")
+    assert [(Path(one["file"]).name, one["line"]) for one in why["earlier"]] == [
+        ("cart.py", _line_of(SHARED, "items = []"))
+    ]

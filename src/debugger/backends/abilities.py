@@ -165,6 +165,13 @@ class ModuleAbility(Protocol):
         """Return the loaded modules, the program first."""
 
 
+class LoadedSourceAbility(Protocol):
+    """The ability to list the source files that the program has loaded."""
+
+    async def list_loaded_sources(self) -> list[str]:
+        """Return the paths of the loaded sources; those without a file are left out."""
+
+
 class JumpAbility(Protocol):
     """The ability to go on from another line, without running what is between."""
 

@@ -38,6 +38,14 @@ from debugger.questions.crash import render as crash_render
 from debugger.questions.diff import render as diff_render
 from debugger.questions.diff import render_probes as diff_render_probes
 from debugger.questions.diff.answer import Diff, DiffOfProbes
+from debugger.questions.group import render as group_render
+from debugger.questions.group.answer import (
+    GroupHang,
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    GroupValues,
+)
 from debugger.questions.hang import render as hang_render
 from debugger.questions.hang.answer import Hang
 from debugger.questions.holds import render as holds_render
@@ -74,6 +82,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Removed: breakpoint_text.format_removed,
     answers.Status: session_text.format_status,
     answers.Sessions: session_text.format_sessions,
+    answers.LaunchConfigurations: session_text.format_configurations,
     answers.Output: stream_text.format_output,
     answers.Events: stream_text.format_events,
     answers.Ended: session_text.format_ended,
@@ -108,6 +117,11 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     Calls: calls_render.format_calls,
     Diff: diff_render.format_diff,
     DiffOfProbes: diff_render_probes.diff_of_probes,
+    GroupStacks: group_render.format_stacks,
+    GroupValues: group_render.format_values,
+    GroupStop: group_render.format_group_stop,
+    GroupStatus: group_render.format_group_status,
+    GroupHang: group_render.format_group_hang,
 }
 
 

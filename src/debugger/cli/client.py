@@ -93,10 +93,7 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
         argv, command = ["--version"], []
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.has_option(argv, "--help", "-h"):
-        # click, for what a person reads.
-        from debugger.cli import answer_text
-
-        return answer_text.print_local_answer(argv)
+        return _print_local_answer(argv, command)
     if command[:1] in (["mcp"], ["dap"]):
         return _serve_door(argv, command[0], daemon)
     if not command and protocol.has_option(argv, "--version"):
@@ -108,6 +105,21 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     if command in (["daemon", "status"], ["daemon", "stop"]):
         return _request_if_running(argv, directory, stops=command[1] == "stop")
     return _request_daemon(argv, directory, command, daemon)
+
+
+def _print_local_answer(argv: list[str], command: list[str]) -> int:
+    """Answer what needs no daemon."""
+    if command == ["completion", "configs"]:
+        # The shells ask at a press of a key: the registry would take most of a second.
+        from debugger.targets.launch_json import launch_file
+
+        names = launch_file.configuration_names(_runtime_directory())
+        _write_stdout("".join(f"{name}\n" for name in names))
+        return 0
+    # click, for what a person reads.
+    from debugger.cli import answer_text
+
+    return answer_text.print_local_answer(argv)
 
 
 def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int:

@@ -12,6 +12,7 @@ from debugger.cli.reference import (
     command_paths,
     is_switch,
     listed_options,
+    names_source,
     option_flags,
     parameter_choices,
     parameter_help,
@@ -23,7 +24,8 @@ _BASH: Final = """\
 # Completion of debugger and dbg for bash: eval "$(debugger completion bash)"
 _debugger() {
     local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
-    local place="" word index subcommands="" options="" values=""
+    local place="" word index subcommands="" options="" values="" names=""
+    COMPREPLY=()
     for ((index = 1; index < COMP_CWORD; index++)); do
         word="${COMP_WORDS[index]}"
         case "$word" in
@@ -40,7 +42,13 @@ _debugger() {
     case "$place" in
 @BRANCHES@
     esac
-    if [[ -n "$values" ]]; then
+    if [[ -n "$names" ]]; then
+        # A name may hold blanks; within quotes it stands as it is.
+        while IFS= read -r word; do
+            [[ "$current" == [\\"\\']* ]] || word="$(printf %q "$word")"
+            [[ "$word" == "${current#[\\"\\']}"* ]] && COMPREPLY+=("$word")
+        done < <("${COMP_WORDS[0]}" $names 2>/dev/null)
+    elif [[ -n "$values" ]]; then
         COMPREPLY=($(compgen -W "$values" -- "$current"))
     elif [[ "$current" == -* ]]; then
         COMPREPLY=($(compgen -W "$options @GLOBALS@" -- "$current"))
@@ -177,7 +185,8 @@ def _bash_script(places: list[_CompletionPoint]) -> str:
             place,
             subcommands=_quote_word(" ".join(place.words)),
             options=_quote_word(_all_flags(place.options)),
-            values="'{}'",
+            values="values='{}'",
+            names="names='{}'",
         )
     )
     return _fill_template(
@@ -198,7 +207,8 @@ def _zsh_script(places: list[_CompletionPoint]) -> str:
             place,
             subcommands=f"({_described_words(place.words.items())})",
             options=f"({_described_words(_explained_flags(place.options))})",
-            values="({})",
+            values="values=({})",
+            names='values=("${{(@f)$($words[1] {} 2>/dev/null)}}")',
         )
     )
     globals_ = _described_words(_explained_flags(GLOBAL_OPTIONS))
@@ -246,7 +256,7 @@ def _fill_template(
 
 
 def _case_branch(
-    place: _CompletionPoint, *, subcommands: str, options: str, values: str
+    place: _CompletionPoint, *, subcommands: str, options: str, values: str, names: str
 ) -> Iterator[str]:
     """Format a branch of the case over completion points, valid in bash and zsh."""
     yield f"        {'|'.join(map(_quote_word, place.spellings))})"
@@ -254,12 +264,14 @@ def _case_branch(
         yield f"            subcommands={subcommands}"
     if place.options:
         yield f"            options={options}"
-    chosen = [each for each in place.options if parameter_choices(each)]
+    chosen = [each for each in place.options if parameter_choices(each) or names_source(each)]
     if chosen:
         yield '            case "$previous" in'
         for each in chosen:
-            allowed = values.format(" ".join(parameter_choices(each)))
-            yield f"                {'|'.join(option_flags(each))}) values={allowed} ;;"
+            source = names_source(each)
+            allowed = " ".join(parameter_choices(each))
+            filled = names.format(source) if source else values.format(allowed)
+            yield f"                {'|'.join(option_flags(each))}) {filled} ;;"
         yield "            esac"
     yield "            ;;"
 
@@ -295,6 +307,8 @@ def _fish_option(condition: str, option: Parameter) -> str:
     value = "" if is_switch(option) else " -r"
     if parameter_choices(option):
         value = f" -x -a {_quoted_in_fish(' '.join(parameter_choices(option)))}"
+    if source := names_source(option):
+        value = f" -x -a '(debugger {source} 2>/dev/null)'"
     about = _quoted_in_fish(parameter_help(option))
     return f"complete -c debugger{condition} {spelled}{value} -d {about}"
 

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +38,8 @@ def run_door(argv: Sequence[str], connect: Connect, request: Mapping[str, Any]) 
         return 0
     if (address := options.get("--listen")) is not None:
         return _listen(address, connect, request)
-    with _open_conversation(connect, request) as daemon:
+    with _open_conversation(connect, request) as daemon, suppress(KeyboardInterrupt):
+        # An editor that has finished may send SIGINT (nvim-dap does): that is no failure.
         _copy_both_ways(0, 1, daemon)
     return 0
 

@@ -95,6 +95,11 @@ def parameter_choices(parameter: Parameter) -> dict[str, Any]:
     return {}
 
 
+def names_source(parameter: Parameter) -> str:
+    """Return our words that print the possible values of an option, for the completion."""
+    return parameter.about.names_from if isinstance(parameter.about, Option) else ""
+
+
 def is_switch(parameter: Parameter) -> bool:
     """Tell whether a parameter is an option without a value."""
     return isinstance(parameter.about, Option) and value_types(parameter) == (bool,)

@@ -25,6 +25,9 @@ _ALWAYS = (
     "supportTerminateDebuggee",
     "supportsDelayedStackTraceLoading",
     "supportsClipboardContext",
+    "supportsExceptionFilterOptions",
+    "supportsLoadedSourcesRequest",
+    "supportsCancelRequest",
 )
 # What only some debuggers can do, by the ability that it needs.
 _BY_ABILITY: Mapping[str, type[Any]] = {
@@ -47,6 +50,7 @@ def general_capabilities() -> dict[str, Any]:
     """Return what can be asked of some debugger: which one it will be is not known yet."""
     return {
         **dict.fromkeys((*_ALWAYS, *_BY_ABILITY), True),
+        "completionTriggerCharacters": ["."],
         "exceptionBreakpointFilters": [_filter(*one) for one in _USUAL_FILTERS.items()],
     }
 

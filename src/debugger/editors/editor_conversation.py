@@ -10,6 +10,7 @@ from typing import Any
 
 from debugger.backends.base import AttachTarget
 from debugger.editors.editor_channel import EditorChannel, EditorRequest
+from debugger.editors.launch_progress import LaunchProgress
 from debugger.editors.session_follower import SessionFollower
 from debugger.editors.stop_values import EditorStopValues
 from debugger.errors import DebuggerError, ErrorCode
@@ -52,7 +53,10 @@ class EditorConversation:
         self.begin: Callable[[], Awaitable[None]] | None = None
         self.lines_from = 1
         self.columns_from = 1
+        # What the editor said that it takes, beside what all take.
         self.takes_invalidated = False
+        self.takes_memory = False
+        self.progress = LaunchProgress(channel)
         self._handlers = handlers
         self._urgent = urgent
         self._session: Session | None = None
@@ -86,7 +90,11 @@ class EditorConversation:
     def follow(self) -> None:
         """Report from now on what happens in the session."""
         assert self.follower is not None
-        self.start_task(self.follower.run(takes_invalidated=self.takes_invalidated))
+        self.start_task(
+            self.follower.run(
+                takes_invalidated=self.takes_invalidated, takes_memory=self.takes_memory
+            )
+        )
 
     def start_task(self, work: Awaitable[None]) -> None:
         """Start work that ends with the conversation at the latest."""

@@ -52,6 +52,8 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     "writeMemory": memory_requests.write_memory,
     "disassemble": memory_requests.disassemble,
     "modules": memory_requests.modules,
+    "loadedSources": memory_requests.loaded_sources,
+    "terminateThreads": running_requests.no_single_threads,
 }
 # Answered past a request that hangs.
 _URGENT: Final[Mapping[str, Handler]] = {

@@ -28,6 +28,8 @@ _FRAMES_MAX = 1000
 _CHILDREN_MAX = 2000  # of a value, in one answer
 _COMPLETIONS_MAX = 100
 _WORD = re.compile(r"[A-Za-z_]\w*\Z")
+# Names, members and elements before a `.` or `->`, and nothing that could be a call's end.
+_CHAIN = re.compile(r"(?<![\w.)\]])([A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w+\])*)(?:\.|->)\Z")
 
 
 async def threads(editor: EditorConversation, request: EditorRequest) -> Body:
@@ -306,20 +308,42 @@ class CompletionsArguments(Struct, frozen=True, rename="camel"):
 
 
 async def completions(editor: EditorConversation, request: EditorRequest) -> Body:
-    """Return the names of the frame's variables that begin as the word before the cursor."""
+    """Return the names that begin as the word before the cursor: variables, or a value's parts."""
     arguments = request.decode_arguments(CompletionsArguments)
     before = arguments.text[: max(arguments.column - editor.columns_from, 0)]
     match = re.search(r"[A-Za-z_]\w*\Z", before)
     word = match[0] if match else ""
-    if before[: len(before) - len(word)].endswith("."):
-        return {"targets": []}
+    rest = before[: len(before) - len(word)]
+    owner, kind = None, "variable"
+    if rest.endswith((".", "->")):
+        # Of a chain of names only: to evaluate a call would run it.
+        chain = _CHAIN.search(rest)
+        if chain is None:
+            return {"targets": []}
+        owner, kind = chain[1], "property"
     frame = await _frame_or_top(editor, arguments.frame_id)
-    names = await _names_in(frame)
-    return {
-        "targets": [{"label": name, "type": "variable"} for name in names if name.startswith(word)][
-            :_COMPLETIONS_MAX
-        ]
-    }
+    names = await (_names_in(frame) if owner is None else _names_of(frame, owner))
+    targets = [{"label": name, "type": kind} for name in names if name.startswith(word)]
+    return {"targets": targets[:_COMPLETIONS_MAX]}
+
+
+async def _names_of(frame: EditorFrame, owner: str) -> list[str]:
+    """Return the names of the parts of a value; none of what cannot be evaluated."""
+    session = frame.session
+
+    async def job() -> list[str]:
+        value = await session.backend.evaluate(owner, frame.frame, EvaluationPurpose.PRINT)
+        if not value.handle:
+            return []
+        found = await session.backend.read_variables(value.handle, count=_CHILDREN_MAX)
+        return list(dict.fromkeys(each.name for each in found if _WORD.match(each.name)))
+
+    try:
+        return await session.run_job(job)
+    except DebuggerError as error:
+        if error.code is ErrorCode.EVALUATION_FAILED:
+            return []
+        raise
 
 
 async def _names_in(frame: EditorFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""Answers an editor's requests for memory, machine code and modules."""
+"""Answers an editor's requests for memory, machine code, modules and sources."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from typing import Any
 
 from msgspec import Struct
 
-from debugger.backends.abilities import DisassemblyAbility, MemoryAbility, ModuleAbility
+from debugger.backends.abilities import (
+    DisassemblyAbility,
+    LoadedSourceAbility,
+    MemoryAbility,
+    ModuleAbility,
+)
 from debugger.editors.breakpoint_requests import parse_address
 from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import EditorConversation
 from debugger.editors.editor_text import source_body
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.program import Instruction
+from debugger.model.program import Instruction, LoadedModule
+from debugger.session import source_files
+from debugger.session.session import Session
 
 Body = Mapping[str, Any] | None
 
@@ -25,6 +32,7 @@ _LONGEST = (
     15  # bytes of an x86-64 instruction; what lies before an address is read from so far back
 )
 _MODULES_MAX = 2000
+_SOURCES_MAX = 5000
 
 
 class EditorReadMemoryArguments(Struct, frozen=True, rename="camel"):
@@ -41,6 +49,8 @@ async def read_memory(editor: EditorConversation, request: EditorRequest) -> Bod
     address = parse_address(arguments.memory_reference) + arguments.offset
     count = min(max(arguments.count, 0), _BYTES_MAX)
     session = editor.session
+    if editor.follower is not None:
+        editor.follower.note_read(arguments.memory_reference, arguments.offset, count)
     if not count:
         return {"address": hex(address)}
     ability = session.backend.find_ability(MemoryAbility)
@@ -172,3 +182,37 @@ async def modules(editor: EditorConversation, request: EditorRequest) -> Body:
             body["addressRange"] = one.address
         bodies.append(body)
     return {"modules": bodies, "totalModules": len(found)}
+
+
+async def loaded_sources(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Return the program's sources: what it has loaded, or what it was built from."""
+    del request
+    session = editor.session
+    paths = await session.run_job(lambda: _list_sources(session))
+    readable = sorted({one for one in paths if source_files.is_readable(one)})
+    return {"sources": [source_body(one) for one in readable[:_SOURCES_MAX]]}
+
+
+async def _list_sources(session: Session) -> list[str]:
+    program = session.target.program
+    found = source_files.program_sources(program, [session.target.cwd]) if program else []
+    try:
+        ability = session.backend.find_ability(LoadedSourceAbility)
+    except DebuggerError:
+        return [*found, *_script_paths(await _modules_or_none(session))]
+    return [*found, *await ability.list_loaded_sources()]
+
+
+async def _modules_or_none(session: Session) -> list[LoadedModule]:
+    """Return the loaded modules; none where the debugger cannot list them."""
+    try:
+        return await session.backend.find_ability(ModuleAbility).list_modules()
+    except DebuggerError as error:
+        if error.code is ErrorCode.NOT_SUPPORTED:
+            return []
+        raise
+
+
+def _script_paths(modules: list[LoadedModule]) -> list[str]:
+    """Return the modules that are sources themselves, as Python's are."""
+    return [one.path for one in modules if one.path is not None and one.path.endswith(".py")]

@@ -186,6 +186,16 @@ async def goto(editor: EditorConversation, request: EditorRequest) -> Body:
     return ANSWERED
 
 
+async def no_single_threads(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Refuse to end single threads: none of the debuggers can."""
+    del editor, request
+    raise DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        "no debugger here can end single threads",
+        hint="terminate ends the program",
+    )
+
+
 async def no_way_back(editor: EditorConversation, request: EditorRequest) -> Body:
     """Refuse to run backwards."""
     del editor

@@ -19,6 +19,7 @@ from debugger.session.timeline.search_plan import Filters
 # Breakpoints and values that other clients change are looked for as often.
 _TICK_S = 0.25
 _PAGE = 500  # events
+_RANGES_MAX = 100  # of memory that an editor shows
 _OUTPUT = frozenset(
     {EventKind.OUTPUT, EventKind.LOGPOINT, EventKind.CONDITION_ERROR, EventKind.ADAPTER}
 )
@@ -59,6 +60,9 @@ class SessionFollower:
         self._stops: dict[str, Stopped | None] = {}
         self._breakpoints: dict[int, Breakpoint] = {}
         self._changes: dict[str, int] = {}
+        # The ranges that the editor has read, by their references, and the changes since.
+        self._memory: dict[str, tuple[int, int]] = {}
+        self._memory_changes: dict[str, int] = {}
         self._is_over = False
 
     def note_resumed(self, session: Session) -> None:
@@ -75,16 +79,24 @@ class SessionFollower:
         for one in self._tree():
             self._changes[one.name] = one.selection.changes
 
-    async def run(self, *, takes_invalidated: bool) -> None:
+    def note_read(self, reference: str, offset: int, count: int) -> None:
+        """Record that the editor has read memory, and shows it."""
+        first, end = self._memory.pop(reference, (offset, offset))
+        self._memory[reference] = (min(first, offset), max(end, offset + count))
+        if len(self._memory) > _RANGES_MAX:
+            del self._memory[next(iter(self._memory))]
+
+    async def run(self, *, takes_invalidated: bool, takes_memory: bool) -> None:
         """Report until the session has ended."""
         self.note_changes()
+        self._memory_changes = dict(self._changes)
         while not self._is_over:
             async with self._order:
-                await self._report(takes_invalidated=takes_invalidated)
+                await self._report(takes_invalidated=takes_invalidated, takes_memory=takes_memory)
             if not self._is_over:
                 await self._session.timeline.wait(self._cursor, _WAKES, _TICK_S)
 
-    async def _report(self, *, takes_invalidated: bool) -> None:
+    async def _report(self, *, takes_invalidated: bool, takes_memory: bool) -> None:
         # Output first: what was printed before a stop is read before it.
         await self._report_output()
         await self._report_breakpoints()
@@ -92,6 +104,8 @@ class SessionFollower:
             await self._report_state(session)
             if takes_invalidated:
                 await self._report_changes(session)
+            if takes_memory:
+                await self._report_memory(session)
         if self._has_ended():
             await self._report_output()
             await self._report_end()
@@ -143,6 +157,16 @@ class SessionFollower:
         if changes != self._changes.get(session.name, 0):
             self._changes[session.name] = changes
             await self._channel.send_event("invalidated", {"areas": ["variables"]})
+
+    async def _report_memory(self, session: Session) -> None:
+        """Report that memory which the editor shows may have changed, whoever changed it."""
+        changes = session.selection.changes
+        if changes == self._memory_changes.get(session.name, 0):
+            return
+        self._memory_changes[session.name] = changes
+        for reference, (first, end) in self._memory.items():
+            body = {"memoryReference": reference, "offset": first, "count": end - first}
+            await self._channel.send_event("memory", body)
 
     async def _report_output(self) -> None:
         while True:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.editors import capabilities
 from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import ANSWERED, EditorConversation
-from debugger.editors.launch_configuration import (
-    AttachConfiguration,
-    read_attach,
-    read_launch,
-)
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import State
 from debugger.questions.runner.command_call import (
@@ -25,15 +18,24 @@ from debugger.questions.runner.command_call import (
     backend_maker,
     begin_session,
     locate_target,
-    pids_with_session,
-    resolve_managed,
     with_default,
+)
+from debugger.questions.runner.configured_target import (
+    configured_attach,
+    configured_launch,
+    find_configuration,
 )
 from debugger.session import session_list
 from debugger.session.selection import target_program
 from debugger.session.session import Session
 from debugger.targets import launch_target
-from debugger.targets.attach_request import AttachRequest
+from debugger.targets.launch_json.launch_configuration import (
+    AttachConfiguration,
+    connects_to_server,
+    read_attach,
+    read_launch,
+)
+from debugger.targets.launch_json.named_configuration import Configuration
 
 Body = Mapping[str, Any] | None
 
@@ -45,6 +47,8 @@ class EditorInitializeArguments(Struct, frozen=True, rename="camel"):
     columns_start_at1: bool = True
     path_format: str = "path"
     supports_invalidated_event: bool = False
+    supports_memory_event: bool = False
+    supports_progress_reporting: bool = False
 
 
 async def initialize(editor: EditorConversation, request: EditorRequest) -> Body:
@@ -59,58 +63,52 @@ async def initialize(editor: EditorConversation, request: EditorRequest) -> Body
     editor.lines_from = int(arguments.lines_start_at1)
     editor.columns_from = int(arguments.columns_start_at1)
     editor.takes_invalidated = arguments.supports_invalidated_event
+    editor.takes_memory = arguments.supports_memory_event
+    editor.progress.is_requested = arguments.supports_progress_reporting
     return capabilities.general_capabilities()
 
 
 async def launch(editor: EditorConversation, request: EditorRequest) -> Body:
     """Prepare a session; its program begins after `configurationDone`, which answers this, too."""
     _require_no_session(editor)
-    given = read_launch(request.arguments or {})
-    call = editor.call
-    prepared = launch_target.LaunchRequest(
-        cwd=call.cwd,
-        env=call.env,
-        program=_path_below(given.program, given.cwd, call),
-        module=given.module,
-        args=given.args,
-        adapter=given.adapter or _named_adapter(call, given.kind),
-        backend=_selected_backend(call),
-        python=given.python,
-        stdin=given.stdin,
-        stop_on_entry=given.stop_on_entry,
-        changed_env=given.env,
-        changed_cwd=given.cwd,
-        adapters=call.config.adapters,
-    )
-    prepared = resolve_managed(call, prepared)
-    target, adapter = launch_target.prepare_launch(with_default(call, prepared))
+    arguments = request.arguments or {}
+    call, name = editor.call, arguments.get("config")
+    given: Configuration
+    if isinstance(name, str) and name:
+        found = find_configuration(call, name, ())
+        given, call = found.given, found.call
+    elif connects_to_server(arguments):
+        given = read_attach(arguments)
+    else:
+        given = read_launch(arguments)
+    if isinstance(given, AttachConfiguration):
+        return await _attach_to(editor, request, call, given)
+    configured = configured_launch(call, given)
+    target, adapter = launch_target.prepare_launch(with_default(call, configured.request))
     if given.python is not None and target.python is not None:
         await launch_target.check_python(target)
     session = await call.sessions.create(target, backend_maker(call, adapter), name=given.session)
     session.selection.note_file(launch_target.default_file(target))
-    return await _begin_later(editor, request, session, given.notes)
+    return await _begin_later(editor, request, session, configured.notes)
 
 
 async def attach(editor: EditorConversation, request: EditorRequest) -> Body:
     """Join a session, or attach to a process, a core file or a debug server."""
     _require_no_session(editor)
     given = read_attach(request.arguments or {})
+    return await _attach_to(editor, request, editor.call, given)
+
+
+async def _attach_to(
+    editor: EditorConversation,
+    request: EditorRequest,
+    call: CommandCall,
+    given: AttachConfiguration,
+) -> Body:
     if given.joins:
         return await _join(editor, request, given)
-    call = editor.call
     prepared = await locate_target(
-        AttachRequest(
-            cwd=call.cwd,
-            env=call.env,
-            what=given.pid or given.program,
-            name=given.name,
-            core=given.core,
-            connect=given.connect,
-            adapter=given.adapter or _named_adapter(call, given.kind),
-            backend=_selected_backend(call),
-            adapters=call.config.adapters,
-            held=pids_with_session(call),
-        ),
+        configured_attach(call, given),
         hint='"processId": PID, or "session": NAME to join a session',
     )
     session = await call.sessions.create(
@@ -128,23 +126,6 @@ def _require_no_session(editor: EditorConversation) -> None:
         )
 
 
-def _named_adapter(call: CommandCall, kind: str) -> str | None:
-    """Return the adapter that an editor's type names; any other type leaves the choice to us."""
-    return kind if kind in select_backend.list_adapters(call.config.adapters) else None
-
-
-def _selected_backend(call: CommandCall) -> select_backend.SelectedBackend:
-    return select_backend.choose_backend(None, call.env, call.config.defaults.backend)
-
-
-def _path_below(program: str | None, cwd: str | None, call: CommandCall) -> str | None:
-    """Return a program's path: a relative one is the configuration's directory's, where there."""
-    if program is None or cwd is None:
-        return program
-    path = Path(call.cwd, cwd, program)
-    return str(path) if path.exists() else program
-
-
 async def _begin_later(
     editor: EditorConversation, request: EditorRequest, session: Session, notes: Sequence[str]
 ) -> Body:
@@ -153,7 +134,8 @@ async def _begin_later(
 
     async def begin() -> None:
         try:
-            await begin_session(editor.call, session)
+            async with editor.progress.report_start(session, request.seq):
+                await begin_session(editor.call, session)
         except DebuggerError as error:
             await editor.channel.send_error(request, error)
             await editor.channel.send_event("terminated")
@@ -261,7 +243,17 @@ async def terminate(editor: EditorConversation, request: EditorRequest) -> Body:
     return None
 
 
+class EditorCancelArguments(Struct, frozen=True, rename="camel"):
+    """DAP, CancelArguments."""
+
+    request_id: int | None = None
+    progress_id: str | None = None
+
+
 async def cancel(editor: EditorConversation, request: EditorRequest) -> Body:
-    """Accept the wish that a request be cancelled: each is bounded, and ends by itself."""
-    del editor, request
+    """Give a start up by its progress; other requests are bounded, and end by themselves."""
+    arguments = request.decode_arguments(EditorCancelArguments)
+    named = arguments.progress_id is not None or arguments.request_id is not None
+    if named and editor.progress.is_of(arguments.progress_id, arguments.request_id):
+        await editor.call.sessions.close(editor.session, kill=True)
     return None

@@ -154,12 +154,14 @@ class ProtocolAnswers:
             known = ", ".join(one.name for one in self._tools)
             raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}; there are: {known}")
         try:
-            session, arguments = tool.bind_arguments(params.arguments or {})
+            session, bound = tool.bind_arguments(params.arguments or {})
+            choice, arguments = tool.split_choice(bound) if tool.of_group else ({}, bound)
             call = ToolCall(
                 self._daemon,
                 self._client_memory(context),
                 session,
                 lambda reply, what: _with_progress(context, reply, what),
+                {name: value for name, value in choice.items() if value is not None},
             )
             answer = await tool.run(call, **arguments)
         except DebuggerError as error:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.daemon_client import DaemonClient, DaemonReply
+from debugger.model.command_registry import COMMANDS
 
 _ANY_COMMAND: Final = "debug_command"
 # What a tool of the XcodeBuildMCP toolset takes for a command of ours: LLDB's own command, and what
@@ -226,6 +227,8 @@ class ToolCall:
     session: str | None
     # Awaits a long operation, and reports progress meanwhile.
     wait: Callable[[Awaitable[DaemonReply], str], Awaitable[DaemonReply]]
+    # The group and the members that the commands act on, where they take such a choice.
+    choice: Mapping[str, Any] = field(default_factory=dict)
 
     async def run_command(self, command: str, *, waits: bool = False, **args: Any) -> DaemonReply:
         """Run one of the daemon's commands; arguments that are None are omitted.
@@ -238,7 +241,8 @@ class ToolCall:
         Raises:
             DebuggerError: The command's failure.
         """
-        given = {name: value for name, value in args.items() if value is not None}
+        choice = self.choice if _takes_members(command) else {}
+        given = {name: value for name, value in {**args, **choice}.items() if value is not None}
         session = await self._chosen_session(command)
         running = self.daemon.run_command(command, given, session=session)
         return await (self.wait(running, command) if waits else running)
@@ -279,6 +283,10 @@ class ToolCall:
         """Make a session the default for later calls."""
         if not self.memory.of_many:
             self.memory.session = session
+
+
+def _takes_members(command: str) -> bool:
+    return any(one.name == "members" for one in COMMANDS.get(command).parameters)
 
 
 async def answer_each(

@@ -154,6 +154,12 @@ class ToolField:
         return (self.name, self.kind) if is_required else (self.name, self.kind, self.default)
 
 
+GROUP_FIELDS = (
+    ToolField("group", str | None, None, "a group's name", frozenset({RARE})),
+    ToolField("members", str | None, None, "of its group: 0-3,7", frozenset({RARE})),
+)
+
+
 @dataclass(frozen=True)
 class ArgumentForm:
     """A form that a client gives a value in, other than the command's."""
@@ -242,6 +248,8 @@ class McpTool:
     failure: str | None = None
     reads_only: bool = False
     destructive: bool = False
+    # It acts on a group, too: it has the arguments of GROUP_FIELDS.
+    of_group: bool = False
     rare: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
     pairs: frozenset[str] = frozenset()
@@ -278,6 +286,13 @@ class McpTool:
                 ErrorCode.USAGE, f"{self.name}: {error}", hint=f"it takes {', '.join(known)}"
             ) from error
         return session, {name: getattr(checked, name) for name in checked.__struct_fields__}
+
+    @staticmethod
+    def split_choice(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Separate the choice of a group's members from the arguments of the tool's function."""
+        names = {one.name for one in GROUP_FIELDS}
+        rest = {name: value for name, value in arguments.items() if name not in names}
+        return {name: arguments[name] for name in names & arguments.keys()}, rest
 
     def _unknown_argument(
         self, name: str, given: Mapping[str, Any], known: Sequence[str]
@@ -361,6 +376,7 @@ class Toolset:
         failure: str | None = None,
         reads_only: bool = False,
         destructive: bool = False,
+        of_group: bool = False,
         is_rare: bool = False,
     ) -> Callable[[Run], Run]:
         """Add an annotated function as a tool; its docstring is the description.
@@ -382,6 +398,7 @@ class Toolset:
                 failure=failure,
                 reads_only=reads_only,
                 destructive=destructive,
+                of_group=of_group,
                 is_rare=is_rare,
             )
             return run
@@ -431,6 +448,8 @@ class Toolset:
         )
 
     def _add(self, fields: Sequence[ToolField], *, name: str, **more: Any) -> None:
+        if more.get("of_group"):
+            fields = [*fields, *GROUP_FIELDS]
         arguments = msgspec.defstruct(
             name.title().replace("_", "") + "Arguments",
             [one.as_struct_field() for one in fields],

@@ -70,6 +70,7 @@ class Option:
     metavar: str | None
     also: tuple[str, ...]  # spellings that are understood, and not listed
     is_hidden: bool  # understood, to be refused with a reason, and not listed
+    names_from: str  # our words that print the possible values, one a line, for the completion
 
     def __init__(
         self,
@@ -78,12 +79,14 @@ class Option:
         metavar: str | None = None,
         also: tuple[str, ...] = (),
         is_hidden: bool = False,
+        names_from: str = "",
     ) -> None:
         object.__setattr__(self, "flags", flags)
         object.__setattr__(self, "help", help)
         object.__setattr__(self, "metavar", metavar)
         object.__setattr__(self, "also", also)
         object.__setattr__(self, "is_hidden", is_hidden)
+        object.__setattr__(self, "names_from", names_from)
 
     def changed(self, *, help: str, also: tuple[str, ...], is_hidden: bool) -> Option:  # noqa: A002 - the field's standard word
         """Return the option with another help and other unlisted spellings."""

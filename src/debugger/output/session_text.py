@@ -14,6 +14,7 @@ from debugger.model.answers import (
     Doctor,
     Ended,
     Installation,
+    LaunchConfigurations,
     Sessions,
     Setting,
     Settings,
@@ -193,6 +194,25 @@ def format_sessions(answer: Sessions, page: RenderPage) -> list[TextSection]:
         for one, depth in placed
     ]
     return [list_section(lines, more, rank=0)]
+
+
+def format_configurations(answer: LaunchConfigurations, _page: RenderPage) -> list[TextSection]:
+    """Format the configurations of a launch.json, one a line, each with its command."""
+    lines = [
+        escape_text(
+            f'"{one.name}" → {shorten_value(one.command, _LINE)}'
+            if not isinstance(one.problem, str)
+            else f'"{one.name}" (not by its name): {shorten_value(one.problem, _LINE)}'
+        )
+        for one in answer.configurations
+    ]
+
+    def more(cut: int) -> str:
+        return f"… {format_count(cut, 'more configuration')}: {width_option(lines)}"
+
+    head = f"{escape_text(answer.file)}: {format_count(len(lines), 'configuration')}"
+    notes = [fixed_section(f"note: {shorten_value(one, _LINE)}", 2) for one in answer.notes]
+    return [fixed_section(head), list_section(lines, more, rank=0), *notes]
 
 
 def _session_tree(all_: tuple[Status, ...]) -> Iterator[tuple[Status, int]]:

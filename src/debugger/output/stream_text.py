@@ -63,7 +63,7 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
             [
                 str(one.seq),
                 f"{(one.time_ns - start) / _NS_IN_S:+.{digits}f}s",
-                *([short_name(one.session)] if is_family else []),
+                *([short_name(one.member or one.session)] if is_family else []),
                 _format_event(one, page),
             ]
         )

@@ -7,11 +7,13 @@ import os
 import re
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
@@ -105,6 +107,11 @@ def root_session(session: Session) -> Session:
     while session.parent is not None:
         session = session.parent
     return session
+
+
+def find_roots(session: Session) -> list[Session]:
+    """Return the sessions that share a timeline and have no parent."""
+    return [one for one in session.family.tree_sessions(session) if one.parent is None]
 
 
 def descendants(session: Session) -> list[Session]:
@@ -309,14 +316,22 @@ def _other_sessions(session: Session) -> list[Session]:
 # -- breakpoints are a family's: each process has all of them, under the same numbers -----------
 
 
-async def add_breakpoint(session: Session, spec: BreakpointSpec) -> Breakpoint:
+async def add_breakpoint(
+    session: Session, spec: BreakpointSpec, *, only: Container[Session] | None = None
+) -> Breakpoint:
     """Add a breakpoint in a program and in all running processes of its tree.
+
+    With `only` it is disabled in all others, and in their child processes.
 
     Raises:
         DebuggerError: What the backend raises; then no process has it.
     """
     made = await session.run_job(lambda: session.binding.add(spec))
-    await _in_the_others(session, lambda one: one.binding.adopt(made))
+    disabled = msgspec.structs.replace(made, spec=msgspec.structs.replace(made.spec, enabled=False))
+    await _in_the_others(
+        session,
+        lambda one: one.binding.adopt(made if only is None or one in only else disabled),
+    )
     return made
 
 

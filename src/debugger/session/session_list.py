@@ -17,6 +17,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import statement
 from debugger.model.events import State
 from debugger.model.location import near_names
+from debugger.session.group import GroupList
 from debugger.session.process_tree import TimelineCursors, descendants, observe_end, root_session
 from debugger.session.selection import default_name, target_program
 from debugger.session.session import MakeBackend, Session
@@ -26,6 +27,7 @@ from debugger.system.process_info import ProcessInfo, look_at
 
 LIVE_MAX = 20
 _ENDED_MAX = 20  # ended sessions that are kept
+_ENDED_CHILDREN_MAX = 200  # of a program that starts processes without end
 _NAME_MAX = 64  # characters
 _log = logging.getLogger(__name__)
 
@@ -55,6 +57,7 @@ class SessionList:
         self._timeline = timeline
         self._adoptions: set[asyncio.Task[None]] = set()
         self._private: set[str] = set()
+        self.groups = GroupList()
 
     @property
     def current(self) -> str | None:
@@ -93,17 +96,19 @@ class SessionList:
         *,
         name: str | None,
         private: str | None = None,
+        joined: Session | None = None,
     ) -> Session:
         """Create a session and make it current; an ended one of the same name is replaced.
 
         A `private` one gets this name, or the name with a number, and never becomes current by
-        itself.
+        itself. One that is `joined` to another shares its timeline and its breakpoints.
 
         Raises:
             DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
         """
         live = [one for one in self._sessions.values() if not _is_over(one)]
-        if len(live) >= LIVE_MAX:
+        roots = {id(one.timeline) for one in live if one.parent is None}
+        if joined is None and len(roots) >= LIVE_MAX:
             raise DebuggerError(
                 ErrorCode.USAGE,
                 f"there are {LIVE_MAX} live sessions already",
@@ -115,8 +120,8 @@ class SessionList:
             chosen,
             target=target,
             make_backend=make_backend,
-            timeline=self._timeline(),
-            cursors=TimelineCursors(),
+            timeline=self._timeline() if joined is None else joined.timeline,
+            cursors=TimelineCursors() if joined is None else joined.cursors,
             family=self,
         )
         # It has its name before anything is awaited: another `start` must not take it.
@@ -169,6 +174,15 @@ class SessionList:
             if old.name != self._current:
                 await self.close(old, kill=True)
 
+    async def _forget_old_children(self, session: Session) -> None:
+        """Forget the child processes that ended first, without what they started."""
+        tree = self.tree_sessions(session)
+        parents = {one.parent for one in tree}
+        ended = [one for one in tree if one.parent is not None and _is_over(one)]
+        for old in ended[: max(0, len(ended) - _ENDED_CHILDREN_MAX)]:
+            if old not in parents and old.name != self._current:
+                await self.close(old, kill=True)
+
     async def close(self, session: Session, *, kill: bool) -> ClosedBackend:
         """End a session and its children, and forget them."""
         async with observe_end(session, kill=kill):
@@ -179,8 +193,7 @@ class SessionList:
         for one in [session, *children]:
             self._sessions.pop(one.name, None)
             self._private.discard(one.name)
-        if session.parent is None:
-            session.timeline.close()
+        self._close_timeline(session)
         parent = session.parent
         is_lost = self._current not in self._sessions
         if is_lost and parent is not None and not self._is_private(parent):
@@ -194,13 +207,17 @@ class SessionList:
         return closed
 
     async def _remove(self, session: Session) -> None:
-        relatives = self.tree_sessions(session)
+        relatives = descendants(session)
         # Those that had ended before still take jobs: each has a task that waits for them.
         await asyncio.gather(*(one.close(kill=True) for one in [session, *relatives]))
         for one in relatives:
             self._sessions.pop(one.name, None)
             await one.close(kill=True)
-        if session.parent is None:
+        self._close_timeline(session)
+
+    def _close_timeline(self, session: Session) -> None:
+        """Close a timeline after the last of the sessions that share it."""
+        if session.parent is None and not self.tree_sessions(session):
             session.timeline.close()
 
     async def close_all(self) -> list[str]:
@@ -255,6 +272,7 @@ class SessionList:
             await session.run_job(begin)
         except DebuggerError as error:
             _log.warning("the child process %s: %s", session.name, error.message)
+        await self._forget_old_children(parent)
 
     def live_children(self, parent: Session) -> list[Session]:
         """Return the sessions of child processes that still live."""
@@ -281,6 +299,7 @@ class SessionList:
         session = self.get(name)
         self._private.discard(root_session(session).name)
         self._current = session.name
+        self.groups.note_selected(session)
         return session
 
     def _is_private(self, session: Session) -> bool:

@@ -20,6 +20,7 @@ _PART_BEFORE, _PART_AFTER = 60, 60  # characters of a line that is cut around a 
 _ENTRIES_MAX = 20_000  # directory entries that a search reads
 _DEPTH_MAX = 6  # levels of folders that a search enters
 _LISTED_MAX = 10
+SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb")
 _NOT_OURS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "build"})
 
 
@@ -158,6 +159,13 @@ def resolve_source(
     if len(fitting) == 1:  # also where there is a file, but the program was not built from it
         return _find_below(places.to_local(fitting[0]), folders, program)
     return local or file
+
+
+def program_sources(program: str, folders: Sequence[str]) -> list[str]:
+    """Return the sources of a program: a script itself, or what it was compiled from."""
+    if program.endswith(SCRIPT_SUFFIXES):
+        return [program]
+    return [_find_below(one, folders, program) for one in sources_of(program)]
 
 
 def _find_below(path: str, folders: Sequence[str], program: str | None) -> str:

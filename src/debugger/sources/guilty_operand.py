@@ -22,6 +22,11 @@ _HOLDS = re.compile(
     r"|\bok|\bREQUIRE|\bCHECK)!?\s*\("
 )
 _FAILS = re.compile(r"(?:\bassert_?[Ff]alse|\b(?:EXPECT|ASSERT)_FALSE|\bXCTAssertFalse)!?\s*\(")
+# What compares two values: methods of unittest and of Node's assert; jest takes one at first.
+_COMPARES = re.compile(
+    r"\b(?:assert(?:\w*Equal|(?:Less|Greater)(?:Equal)?|Is(?:Not)?|(?:Not)?In)"
+    r"|assert\.\w*[eE]qual|expect)\("
+)
 _ASSERT = re.compile(r"assert\s+(?P<condition>.*)")
 _TOKENS = re.compile(
     r"(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"
@@ -37,6 +42,13 @@ _NUMBER = re.compile(r"(?:.*[\s)])?(?P<number>-?\d+(?:\.\d+)?)\Z")
 _TRUTH = re.compile(r"(?:.*[\s)])?(?P<truth>[Tt]rue|[Ff]alse)\Z")
 _QUOTED = re.compile(r"(?:.*[\s)])?(?P<text>\"[^\"]*\"|'[^']*')\Z")
 _WRITTEN = re.compile(r"[-\d\"'`]|(?:nil|null|None|[Tt]rue|[Ff]alse|undefined|nullptr)\Z")
+_RAISES = re.compile(
+    r"(?:^|[){;:]|\belse\b)\s*(?:(?:raise|throw)\b|(?:panic|unreachable)!?\s*\(|(?:std::)?abort\s*\()"
+)
+_HANDLER = re.compile(r"\s*\}?\s*(?:except|catch|finally)\b")
+_CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$]*(?:\[[^\[\]()]*\]|\.[A-Za-z_$][\w$]*)*)\(")
+# What these return is a fact about their argument.
+_BUILT_IN = frozenset({"len", "isinstance", "issubclass", "callable", "hasattr", "type", "bool"})
 _Value = tuple[str, float | str | bool | None]
 
 
@@ -65,6 +77,62 @@ def find_failed_condition(file: str, source: str, line: int, text: str) -> Faile
     if around is None or not around.written:
         return None
     return FailedCondition(around.written, is_true=around.is_met, is_around=True)
+
+
+def raises(line: str) -> bool:
+    """Tell whether a line of source raises an exception, panics or aborts."""
+    return _RAISES.search(line) is not None
+
+
+def find_guard(file: str, source: str, line: int) -> FailedCondition | None:
+    """Return the condition under which the statement of a line raises an exception or panics.
+
+    There is none for a statement that handles another exception.
+    """
+    lines = source.splitlines()
+    if not 1 <= line <= len(lines) or not raises(lines[line - 1]):
+        return None
+    around = next(iter(find_conditions(file, source, line)), None)
+    if around is None or not around.written:
+        return None
+    if any(_HANDLER.match(one) for one in lines[around.line : line - 1]):
+        return None
+    return FailedCondition(around.written, is_true=around.is_met, is_around=True)
+
+
+def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the calls whose results the parts of a condition that decided compare."""
+    found: list[str] = []
+    for part in _guilty_parts(condition.text, values, is_true=condition.is_true):
+        negated = _NOT.match(part)
+        text = negated["rest"] if negated is not None else part
+        compared = _COMPARISON.match(text)
+        sides = (compared["left"], compared["right"]) if compared is not None else (text,)
+        found += [side.strip() for side in sides if _is_call(side.strip())]
+    return tuple(dict.fromkeys(found))
+
+
+def find_asserted_calls(text: str) -> tuple[str, ...]:
+    """Return the calls among the values that `assertEqual` and the like compare."""
+    found = _COMPARES.search(text)
+    if found is None:
+        return ()
+    first = _first_argument(text[found.end() :])
+    rest = text[found.end() :].strip()[len(first) :].lstrip(" ,")
+    return tuple(one for one in (first, _first_argument(rest)) if _is_call(one))
+
+
+def _is_call(text: str) -> bool:
+    """Tell whether a text is one call of a function that is not a built-in one."""
+    begin = _CALL.match(text)
+    if begin is None or begin["name"] in _BUILT_IN or not text.endswith(")"):
+        return False
+    depth = 0
+    for one in _TOKENS.finditer(text, begin.end() - 1):
+        depth += (one.lastgroup == "open") - (one.lastgroup == "close")
+        if depth == 0:
+            return one.end() == len(text)
+    return False
 
 
 def find_guilty_operands(condition: FailedCondition, values: Mapping[str, str]) -> tuple[str, ...]:

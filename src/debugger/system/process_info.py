@@ -9,7 +9,7 @@ import re
 import signal
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -339,6 +339,30 @@ def list_processes() -> Iterator[ProcessInfo]:
         found = look_at(int(name))
         if found is not None:
             yield found
+
+
+def read_environment(pid: int, names: Collection[str]) -> dict[str, str]:
+    """Return variables that a process was started with; none where it may not be read."""
+    try:
+        entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return {}
+    pairs = (one.decode(errors="replace").partition("=") for one in entries)
+    return {name: text for name, _, text in pairs if name in names}
+
+
+def read_exit_status(pid: int) -> int | None:
+    """Return the status of a process that has ended, and for which its parent did not wait yet.
+
+    Returns:
+        A code from 0 on, or minus the signal's number; None of any other process.
+    """
+    try:
+        # proc_pid_stat(5): the name in parentheses may contain blanks and parentheses.
+        fields = _read_text(f"/proc/{pid}/stat", _STATUS_MAX).rpartition(")")[2].split()
+        return os.waitstatus_to_exitcode(int(fields[-1])) if fields[0] == "Z" else None
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def child_commands(pid: int) -> dict[int, tuple[str, ...]]:

@@ -22,6 +22,7 @@ from debugger.install import recipes
 from debugger.model.location import near_files
 from debugger.sources import project_files
 from debugger.symbols.program_file import ProgramFile, inspect_program
+from debugger.targets.launch_json.launch_file import FILE
 
 _PYTHON_S = 10.0  # seconds for an interpreter to answer
 _INTERPRETER_S = 5.0
@@ -79,7 +80,11 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, DebugAdapter]:
         program = None
     elif request.program is None:
         raise DebuggerError(
-            ErrorCode.USAGE, "which program?", hint=_program_hint(request.cwd, request.cwd)
+            ErrorCode.USAGE,
+            "which program?",
+            hint="debugger start --list-configs shows those of launch.json"
+            if os.path.isfile(os.path.join(request.cwd, FILE))
+            else _program_hint(request.cwd, request.cwd),
         )
     else:
         program = _find_program(request.program, request)

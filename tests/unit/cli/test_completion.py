@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,29 @@ def complete(*words: str) -> list[str]:
         check=True,
         timeout=60,
     )
-    return done.stdout.split()
+    return done.stdout.splitlines() if done.stdout.strip() else []
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is missing")
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("''", ["Python:\\ API", "Tests"]),
+        ("Py", ["Python:\\ API"]),
+        ("'Python:\\ '", ["Python:\\ API"]),
+        ("\\''Py'", ["Python: API"]),
+        ("X", []),
+    ],
+)
+def test_names_with_blanks_are_completed_within_quotes_and_without(
+    typed: str, completed: list[str], tmp_path: Path
+):
+    program = tmp_path / "debugger"
+    program.write_text(
+        "#!/bin/sh\n[ \"$*\" = 'completion configs' ] && echo 'Python: API\nTests'\n"
+    )
+    program.chmod(0o755)
+    assert complete(str(program), "start", "--config", typed) == completed
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is missing")

@@ -222,6 +222,14 @@ def test_each_kind_of_answer_is_told_in_these_words(kind):
     assert answer_lines(BY_KIND[kind]) == TEXTS[kind]
 
 
+def test_each_configuration_is_named_with_its_command_or_why_not():
+    assert answer_lines(BY_KIND[a.LaunchConfigurations]) == (
+        "/w/.vscode/launch.json: 2 configurations\n"
+        '"App" → start app.py\n"Web" (not by its name): is not read\n'
+        "note: not read: /w/.zed/debug.json"
+    )
+
+
 def test_the_source_is_told_with_and_without_its_frame():
     lines = (
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"

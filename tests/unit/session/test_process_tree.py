@@ -90,6 +90,15 @@ async def test_there_is_a_most_of_live_sessions(session_factory):
     assert refused.value.code is ErrorCode.USAGE
 
 
+async def test_child_processes_are_not_counted_as_live_sessions(session_factory):
+    parent, backend = await session_factory.started("parent")
+    for _ in range(LIVE_MAX):
+        await child_of(session_factory, backend)
+    assert len(process_tree.descendants(parent)) == LIVE_MAX
+    another = await session_factory.create()
+    assert another is not None
+
+
 async def test_old_ended_sessions_are_forgotten(session_factory):
     for number in range(25):
         _, backend = await session_factory.started(f"s{number}")

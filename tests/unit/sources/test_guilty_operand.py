@@ -6,7 +6,10 @@ import pytest
 
 from debugger.sources.guilty_operand import (
     FailedCondition,
+    find_asserted_calls,
+    find_compared_calls,
     find_failed_condition,
+    find_guard,
     find_guilty_operands,
 )
 
@@ -52,3 +55,62 @@ def test_the_condition_of_a_check_is_found(
     found = find_failed_condition(file, source, line, source.split("\n")[line - 1])
     assert found is not None
     assert (found.text, found.is_true) == condition
+
+
+GUARDS = [
+    ("a.py", "def f(n):\n    if n > m:\n        raise ValueError(n)", 3, ("n > m", True)),
+    ("a.py", "def f(n):\n    if n:\n        return n\n    else:\n        raise E", 5, ("n", False)),
+    ("a.js", "function f(n) {\n  if (n > 1) throw new E(n);\n}", 2, ("n > 1", True)),
+    ("a.rs", 'fn f() {\n  if a.len() > b {\n    panic!("x");\n  }\n}', 3, ("a.len() > b", True)),
+    ("a.cpp", "void f() {\n  if (p->n < 0)\n    throw E(p);\n}", 3, ("p->n < 0", True)),
+]  # fmt: skip
+NO_GUARDS = [
+    ("a.py", "def f(n):\n    if n > m:\n        g(n)", 3),
+    ("a.py", "def f(n):\n    raise ValueError(n)", 2),
+    ("a.py", "if n:\n    try:\n        g()\n    except E:\n        raise F", 5),
+    ("a.js", "if (n) {\n  try { g(); }\n  catch (e) {\n    throw e;\n  }\n}", 4),
+]
+
+
+@pytest.mark.parametrize(("file", "source", "line", "condition"), GUARDS)
+def test_the_condition_around_a_raise_is_its_guard(
+    file: str, source: str, line: int, condition: tuple[str, bool]
+) -> None:
+    guard = find_guard(file, source, line)
+    assert guard is not None
+    assert (guard.text, guard.is_true) == condition
+
+
+@pytest.mark.parametrize(("file", "source", "line"), NO_GUARDS)
+def test_other_statements_and_handlers_have_no_guard(file: str, source: str, line: int) -> None:
+    assert find_guard(file, source, line) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("f(a) == 3", ["f(a)"]),
+        ("a.b().c > limit[k](x, (1, 2))", ["limit[k](x, (1, 2))"]),
+        ("not is_ok(x)", ["is_ok(x)"]),
+        ("len(a) > cap(b)", ["cap(b)"]),
+        ("a + f(b) > 3", []),
+        ("f(a)(b) and x", []),
+    ],
+)
+def test_the_calls_that_a_check_compares_are_whole_sides(text: str, calls: list[str]) -> None:
+    assert list(find_compared_calls(FailedCondition(text, is_true=True), {})) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("self.assertEqual(c.total(x, [1, 2]), 6.0)", ["c.total(x, [1, 2])"]),
+        ("self.assertAlmostEqual(6, f(a), places=2)", ["f(a)"]),
+        ("assert.deepStrictEqual(parse('a,b'), want(1))", ["parse('a,b')", "want(1)"]),
+        ("expect(cart.total()).toBe(6);", ["cart.total()"]),
+        ("self.assertEqual(a, b)", []),
+        ("log(total())", []),
+    ],
+)
+def test_the_calls_that_an_assertion_of_a_library_compares(text: str, calls: list[str]) -> None:
+    assert list(find_asserted_calls(text)) == calls

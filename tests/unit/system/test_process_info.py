@@ -179,3 +179,16 @@ def test_a_thread_that_has_ended_since_it_was_listed_has_no_children(monkeypatch
 @pytest.mark.parametrize("pid", [0, -1, 2**40])
 def test_what_is_no_process_is_none(pid):
     assert look_at(pid) is None
+
+
+def test_the_status_of_an_ended_process_is_read_until_its_parent_has_waited() -> None:
+    for code, status in (
+        ("import sys; sys.exit(3)", 3),
+        ("import os; os.kill(os.getpid(), 9)", -9),
+    ):
+        with subprocess.Popen([sys.executable, "-c", code]) as process:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            assert process_info.read_exit_status(process.pid) == status
+            process.wait()
+            assert process_info.read_exit_status(process.pid) is None
+    assert process_info.read_exit_status(os.getpid()) is None

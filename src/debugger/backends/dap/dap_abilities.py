@@ -31,6 +31,7 @@ from debugger.model.program import (
 
 # Bytes of one readMemory: base64 of 1 MiB is well below the limit of a message.
 _PAGE = 1 << 20
+_SOURCES_MAX = 5000
 _MODULES_MAX = 1000
 # The debug registers DR0 to DR3 of x86-64.
 _SLOTS = 4
@@ -185,6 +186,20 @@ class DapModules:
         arguments = ask.ModulesArguments(start_module=0, module_count=_MODULES_MAX)
         body = await self._connection.send_request("modules", arguments, dap.ModulesBody)
         return [dap_convert.to_module(one) for one in body.modules[:_MODULES_MAX]]
+
+
+class DapLoadedSources:
+    """Lists sources by the loadedSources request."""
+
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
+
+    async def list_loaded_sources(self) -> list[str]:
+        """Return the paths of the loaded sources (DAP: LoadedSourcesRequest)."""
+        body = await self._connection.send_request(
+            "loadedSources", ask.NoArguments(), dap.LoadedSourcesBody
+        )
+        return [one.path for one in body.sources[:_SOURCES_MAX] if one.path]
 
 
 class DapJump:

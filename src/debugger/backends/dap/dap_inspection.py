@@ -400,10 +400,12 @@ class StopValues:
         self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
     ) -> Variable:
         """Evaluate an expression; of several ways the first that succeeds counts."""
-        if not self._is_prepared and frame is not None:
+        if not self._is_prepared:
             # Before the request, so that a failure is not repeated at every evaluation.
             self._is_prepared = True
-            before = ask.EvaluateArguments(self._adapter.prelude_code or "", "repl", frame.handle)
+            # Beside a running program pydevd changes least in this context.
+            context, handle = ("watch", None) if frame is None else ("repl", frame.handle)
+            before = ask.EvaluateArguments(self._adapter.prelude_code or "", context, handle)
             with suppress(DebuggerError):
                 await self._connection.send_request("evaluate", before, dap.EvaluateBody)
         own_value = await self._adapter.evaluate_expression(

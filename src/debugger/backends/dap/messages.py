@@ -234,6 +234,12 @@ class ModulesBody(DapBody, frozen=True):
     modules: tuple[DapModule, ...] = ()
 
 
+class LoadedSourcesBody(DapBody, frozen=True):
+    """DAP: LoadedSourcesResponse."""
+
+    sources: tuple[DapSource, ...] = ()
+
+
 class DapTarget(DapBody, frozen=True):
     """DAP: GotoTarget and StepInTarget."""
 

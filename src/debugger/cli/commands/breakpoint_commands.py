@@ -28,6 +28,12 @@ from debugger.model.hit_filter import (
 )
 from debugger.model.location import near_names
 from debugger.model.program import CatchFilter
+from debugger.questions.group.group_choice import (
+    NO_CHOICE,
+    GroupChoice,
+    GroupOptions,
+    choose_members,
+)
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, filter_hits
 from debugger.session import inspection, process_tree, views
@@ -70,6 +76,7 @@ async def add(
         Option("--log", help="print this and continue; {expr} is evaluated", metavar="TEXT"),
     ] = None,
     temporary: Annotated[bool, Option("--temporary", help="remove it at its first stop")] = False,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Set a breakpoint; one that does not bind is kept, with the reason."""
     return await add_filtered(
@@ -81,6 +88,7 @@ async def add(
         log=log,
         temporary=temporary,
         command="break" if log is None else "log",
+        choice=choice,
     )
 
 
@@ -94,9 +102,11 @@ async def add_filtered(
     hit_count: int | None = None,
     log: str | None = None,
     temporary: bool = False,
+    choice: GroupChoice = NO_CHOICE,
 ) -> answers.Answer:
     """Set a breakpoint or logpoint with a filter of its hits."""
-    session = call.current_session()
+    chosen = None if choice == NO_CHOICE else await choose_members(call, choice)
+    session = chosen.members[0].session if chosen is not None else call.current_session()
     if (place is None) == (function is None):
         raise DebuggerError(
             ErrorCode.USAGE, "where? Give a LOC or --function", hint="debugger break FILE:LINE"
@@ -121,7 +131,10 @@ async def add_filtered(
     spec = msgspec.structs.replace(spec, hit_count=hit_count, log=log, temporary=temporary)
     spec = filter_hits(call, session, spec, hits, command=command)
     is_known = session.breakpoints.find_same(spec) is not None
-    added = views.breakpoint_view(await process_tree.add_breakpoint(session, spec))
+    only = None
+    if chosen is not None and chosen.is_subset:
+        only = [one.session for one in chosen.members]
+    added = views.breakpoint_view(await process_tree.add_breakpoint(session, spec, only=only))
     notes = ["it was set already"] if is_known else []
     notes += [*(added.notes or ()), *_unbound_events(session, added.id)]
     return msgspec.structs.replace(added, notes=tuple(notes)) if notes else added

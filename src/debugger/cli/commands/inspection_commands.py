@@ -10,7 +10,10 @@ from debugger.model import answers, number_format
 from debugger.model.answers.stops import ExceptionInfo
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import Runtime, one_line, uses_shell
+from debugger.model.group_merge import BY_LINE, check_merge
 from debugger.model.program import EvaluationPurpose
+from debugger.questions.group import member_stacks, member_values
+from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session import (
     inspection,
@@ -96,8 +99,17 @@ async def backtrace(
     limit: Annotated[int, Option("--limit", help="at most this many frames", metavar="N")] = 50,
     thread: Annotated[int | None, Option("--thread", help="of this thread", metavar="N")] = None,
     every: Annotated[bool, Option("--all", help="of every thread")] = False,
+    by: Annotated[
+        str, Option("--by", help="of a group: merge by line, function or state", metavar="WHAT")
+    ] = BY_LINE,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
-    """Show the stack."""
+    """Show the stack; of a group one tree, the branch with the fewest members first."""
+    check_merge(by)
+    if thread is None and (chosen := await choose_members(call, choice)) is not None:
+        return await member_stacks.read_group_stacks(
+            chosen.group, chosen.members, by=by, every=every
+        )
     session = call.current_session()
     if not 1 <= limit <= inspection.FRAMES_MAX:
         raise DebuggerError(
@@ -147,8 +159,11 @@ async def locals_(
     *,
     frame: Annotated[int | None, Option("--frame", help="of this frame", metavar="N")] = None,
     scopes: Annotated[bool, Option("--all", help="globals and registers too")] = False,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show the frame's variables: its arguments and locals."""
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await member_values.read_locals(chosen)
     session = call.current_session()
     return await session.run_job(
         lambda: inspection.frame_variables(session, number=frame, with_scopes=scopes)
@@ -177,10 +192,13 @@ async def print_(
             metavar="FORMAT",
         ),
     ] = None,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show the value of an expression."""
-    session = call.current_session()
     written = number_format.find_format(form)
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await member_values.evaluate_in_members(chosen, expression, form=written)
+    session = call.current_session()
     return await value_inspection.run_evaluation(
         session,
         lambda: value_inspection.evaluate_expression(

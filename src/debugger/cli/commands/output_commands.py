@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from msgspec import UNSET
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import Event, EventKind, OutputStream
+from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session.session import Session
 from debugger.session.session_state import check_runs
@@ -267,13 +269,15 @@ async def events(
     ] = None,
     limit: Annotated[int, Option("--limit", help="at most this many", metavar="N")] = 50,
     follow: Annotated[bool, Option("--follow", help="continue until Ctrl-C or the end")] = False,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show what happened: stops, output, calls, failed conditions, crashes, exits.
 
     An event must match all filters. Events are numbered in the order in which they arrived. A
     traced call has the time of the call, so it may follow an event that happened later.
     """
-    session = call.current_session()
+    chosen = await choose_members(call, choice)
+    session = call.current_session() if chosen is None else chosen.group.first
     if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page
         raise DebuggerError(
             ErrorCode.USAGE, "--limit is 1 to 500", hint="debugger events --since SEQ"
@@ -294,6 +298,10 @@ async def events(
         since=since,
         until=until,
     )
+    if chosen is not None and chosen.is_subset:
+        own = frozenset(one.session.name for one in chosen.members)
+        filters = msgspec.structs.replace(filters, sessions=own)
+    labels = {} if chosen is None else {one.session.name: one.label for one in chosen.members}
     after, last = (
         parse_event_number("--since", since),
         parse_event_number("--until", until),
@@ -304,7 +312,7 @@ async def events(
     if follow:
         return await _follow_events(call, session, page, matching)
     return answers.Events(
-        events=tuple(_event_view(one) for one in page.events),
+        events=tuple(_event_view(one, labels.get(one.session)) for one in page.events),
         next=page.next,
         dropped=page.dropped,
         total=page.total,
@@ -331,7 +339,7 @@ async def _follow_events(
         cursor, found = page.next, page.events
 
 
-def _event_view(one: Event) -> answers.EventView:
+def _event_view(one: Event, member: str | None) -> answers.EventView:
     return answers.EventView(
         seq=one.seq,
         time_ns=one.time_ns,
@@ -343,6 +351,7 @@ def _event_view(one: Event) -> answers.EventView:
         function=one.function if one.function is not None else UNSET,
         file=one.file if one.file is not None else UNSET,
         line=one.line if one.line is not None else UNSET,
+        member=member if member is not None else UNSET,
     )
 
 

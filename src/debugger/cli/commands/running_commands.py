@@ -12,6 +12,8 @@ from debugger.model.debugger_words import one_line
 from debugger.model.events import State
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.model.program import ResumeKind
+from debugger.questions.group import group_run
+from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.filtered_breakpoint import RUN_TO_REFUSALS, filter_hits
 from debugger.session import inspection, stepping
@@ -19,6 +21,7 @@ from debugger.session import inspection, stepping
 _UNTIL_HITS = refuse_options(RUN_TO_REFUSALS, help={"nth": "run to the Kth hit"})
 GROUP = "Running"
 _PAUSE_S = 10.0
+_GROUP_PAUSE_S = 1.0
 _Timeout = Annotated[float | None, Option("--timeout", help="seconds to wait", metavar="S")]
 _Instruction = Annotated[bool, Option("--instruction", help="by machine instructions, not lines")]
 _Count = Annotated[int, Argument("COUNT", "how many times")]
@@ -34,12 +37,15 @@ async def continue_(
     thread: Annotated[
         int | None, Option("--thread", help="only this thread; the others stay", metavar="N")
     ] = None,
+    choice: GroupOptions = NO_CHOICE,
     timeout: _Timeout = None,
     no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
 ) -> answers.Answer:
     """Run to the next stop or the end."""
-    session = call.current_session()
     patience = None if no_wait else call.wait_limit(timeout)
+    if thread is None and (chosen := await choose_members(call, choice)) is not None:
+        return await group_run.continue_members(chosen, patience)
+    session = call.current_session()
     if thread is None:
         return await stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience)
     session.require_state(State.STOPPED, to="continue")
@@ -177,13 +183,17 @@ async def pause(
     every: Annotated[
         bool, Option("--all", help="every thread, where each stops on its own")
     ] = False,
+    choice: GroupOptions = NO_CHOICE,
     timeout: _Timeout = None,
 ) -> answers.Answer:
     """Stop the running program; shows where it is.
 
     A program that waits inside a library may take long to stop. Without --timeout, the command
-    waits at most 10 seconds.
+    waits at most 10 seconds, and 1 second for a group.
     """
+    if (chosen := await choose_members(call, choice)) is not None:
+        within = call.wait_limit(_GROUP_PAUSE_S if timeout is None else timeout, ends_idle=False)
+        return await group_run.pause_members(chosen, within)
     most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
     patience = call.wait_limit(most if timeout is None else timeout, ends_idle=False)
     how = stepping.pause_all if every else stepping.pause_program
@@ -191,10 +201,14 @@ async def pause(
 
 
 @register_command("await", aliases=("wait",), group=GROUP)
-async def await_(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
+async def await_(
+    call: CommandCall, *, choice: GroupOptions = NO_CHOICE, timeout: _Timeout = None
+) -> answers.Answer:
     """Wait for the next stop or the end.
 
     It also waits for an idle server, since a request may arrive.
     """
     most = call.config.timeouts.await_default_secs if timeout is None else timeout
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await group_run.wait_for_group(chosen, call.wait_limit(most))
     return await stepping.wait_for_stop(call.current_session(), call.wait_limit(most))

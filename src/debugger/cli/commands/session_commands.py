@@ -11,12 +11,20 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.errors import DebuggerError
+from debugger.cli.commands import configured_start
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import State
 from debugger.model.program import StopReason
+from debugger.questions.group import group_attach, group_run
+from debugger.questions.group.group_choice import (
+    NO_CHOICE,
+    GroupOptions,
+    choose_members,
+    focus_member,
+)
 from debugger.questions.runner.command_call import (
     CommandCall,
     backend_maker,
@@ -35,6 +43,7 @@ from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, launch_target, process_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
+from debugger.targets.group_target import GroupSearch
 
 _FIRST_STOP_S = 1.0
 GROUP = "Sessions"
@@ -69,6 +78,23 @@ async def start(
     python: Annotated[
         str | None, Option("--python", help="Python to run it with", metavar="P")
     ] = None,
+    config: Annotated[
+        str | None,
+        Option(
+            "--config",
+            help="a configuration of .vscode/launch.json",
+            metavar="NAME",
+            names_from="completion configs",
+        ),
+    ] = None,
+    list_configs: Annotated[bool, Option("--list-configs", help="list these")] = False,
+    is_group: Annotated[
+        bool, Option("--group", help="it and its processes are one group: docs/groups.md")
+    ] = False,
+    pattern: Annotated[
+        str | None,
+        Option("--members", help="with --group: only of command lines like *x.py*", metavar="P"),
+    ] = None,
     no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds to wait", metavar="S")
@@ -77,8 +103,17 @@ async def start(
     """Start a program and run it to the first stop or its end.
 
     The adapter is chosen by the kind of program. The program gets your directory and environment;
-    a Python program runs with your virtual environment's Python.
+    a Python program runs with your virtual environment's Python. With --config, PROGRAM is the
+    file of a configuration for the editor's present file, and the other options come on top.
     """
+    if list_configs:
+        return configured_start.list_configs(call)
+    if pattern is not None and not is_group:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--members chooses processes of a group",
+            hint="debugger start --group --members '*train.py*' PROGRAM",
+        )
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
     patience = call.wait_limit(timeout)
     request = launch_target.LaunchRequest(
@@ -96,9 +131,24 @@ async def start(
         changed_cwd=cwd,
         adapters=call.config.adapters,
     )
-    request = resolve_managed(call, request)
+    notes: tuple[str, ...] = ()
+    if config is None:
+        request = resolve_managed(call, request)
+    else:
+        configured = configured_start.apply_configuration(call, config, request)
+        if isinstance(configured.request, AttachRequest):
+            if is_group:
+                raise DebuggerError(
+                    ErrorCode.USAGE,
+                    f"{config!r} attaches, and --group is for what is started",
+                    hint="debugger attach --group --pids 1,2,3",
+                )
+            prepared = await locate_target(configured.request, hint="debugger attach PID")
+            answer = await _begin_attached(call, prepared, breaks, patience)
+            return msgspec.structs.replace(answer, notes=(*answer.notes, *configured.notes))
+        request, notes = configured.request, configured.notes
     launch, chosen = launch_target.prepare_launch(with_default(call, request))
-    if python is not None and launch.python is not None:
+    if request.python is not None and launch.python is not None:
         await launch_target.check_python(launch)
     current = launch_target.default_file(launch)
     near = [launch.cwd, os.path.dirname(launch.program or "")]
@@ -112,20 +162,25 @@ async def start(
     session.selection.note_file(current)
     for spec in specs:
         session.breakpoints.add(spec)
+    group = None
+    if is_group:
+        group = call.sessions.groups.add(session.name, session, is_main=True, pattern=pattern)
     await begin_session(call, session)
     if no_wait:
         answer = stop_report.report_running(session, waited_s=None)
     else:
         answer = await stepping.wait_for_stop(session, patience, after=0)
-    if answer.reason == StopReason.EXIT.value:
-        return answer  # the end tells of unbound breakpoints itself
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *breakpoint_notes(session)))
+    if answer.reason != StopReason.EXIT.value:  # the end tells of unbound breakpoints itself
+        notes = (*notes, *breakpoint_notes(session))
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
+    return answer if group is None else await group_run.report_group_stop(group, answer)
 
 
 @register_command("stop", group=GROUP)
 async def stop(
     call: CommandCall,
     *,
+    choice: GroupOptions = NO_CHOICE,
     every: Annotated[bool, Option("--all", help="every session, and the daemon")] = False,
     kill: Annotated[bool, Option("--kill", help="end an attached process too")] = False,
 ) -> answers.Answer:
@@ -135,6 +190,8 @@ async def stop(
     """
     if every:
         return await _stop_all(call, kill=kill)
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await group_run.end_members(call, chosen, kill=kill)
     session = call.current_session()
     if isinstance(session.target, AttachTarget):
         return await _stop_attached(call, session, kill=kill)
@@ -208,8 +265,10 @@ async def restart(
 
 
 @register_command("status", group=GROUP, reads_only=True)
-async def status(call: CommandCall) -> answers.Answer:
-    """Show the session: its state, program, breakpoints, unread output."""
+async def status(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answers.Answer:
+    """Show the session: its state, program, breakpoints, unread output; or a group's members."""
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await group_run.describe_group(chosen)
     return describe_session(call.current_session())
 
 
@@ -258,6 +317,20 @@ async def use(
     return describe_session(call.sessions.select(name))
 
 
+@register_command("focus", group=GROUP)
+async def focus(
+    call: CommandCall,
+    label: Annotated[str, Argument("LABEL", "a member of the group, or all")],
+    *,
+    choice: GroupOptions = NO_CHOICE,
+) -> answers.Answer:
+    """Choose a member of a group, or all.
+
+    While a member is in focus, commands act on it alone; `focus all` makes them act on the group.
+    """
+    return await group_run.describe_group(await focus_member(call, label, choice))
+
+
 @register_command("attach", group=GROUP)
 async def attach(
     call: CommandCall,
@@ -287,6 +360,15 @@ async def attach(
         Option("--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"),
     ] = (),
     pause: Annotated[bool, Option("--pause", help="stop it, and show where it is")] = False,
+    is_group: Annotated[
+        bool, Option("--group", help="all processes of --name PATTERN, --tree or --pids")
+    ] = False,
+    tree: Annotated[
+        int | None, Option("--tree", help="with --group: PID and all below it", metavar="PID")
+    ] = None,
+    pids: Annotated[
+        str | None, Option("--pids", help="with --group: these processes", metavar="N,N")
+    ] = None,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds to wait", metavar="S")
     ] = None,
@@ -297,6 +379,20 @@ async def attach(
     executable or of its script. The adapter is chosen by the kind of process or debug server.
     """
     patience = call.wait_limit(timeout, ends_idle=False)
+    search = GroupSearch(name, tree, pids)
+    if is_group or search.is_of_group:
+        attach_target.check_alone(core, connect, simulator, None if what is None else str(what))
+        base = AttachRequest(
+            cwd=call.cwd,
+            env=call.env,
+            adapter=adapter,
+            backend=select_backend.choose_backend(backend, call.env, call.config.defaults.backend),
+            pause=pause,
+            adapters=call.config.adapters,
+            held=pids_with_session(call),
+        )
+        within = call.wait_limit(1.0 if timeout is None else timeout, ends_idle=False)
+        return await group_attach.attach_group(call, base, search, breaks, within)
     pid = str(what) if what is not None else None
     app = None
     if simulator is not None or bundle_id is not None or wait_for:
@@ -371,8 +467,10 @@ async def _create_session(
 
 
 @register_command("detach", group=GROUP)
-async def detach(call: CommandCall) -> answers.Answer:
+async def detach(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answers.Answer:
     """Leave the program running, and end the session."""
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await group_run.detach_members(call, chosen)
     session = call.current_session()
     # What has ended, or lost its debugger, is forgotten all the same.
     fate = await session_list.let_go(call.sessions, session)

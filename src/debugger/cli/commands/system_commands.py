@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from debugger import config
 from debugger.errors import DebuggerError, ErrorCode
@@ -67,8 +67,8 @@ async def dap(
         Option("--listen", help="serve editors at this local port", metavar="127.0.0.1:PORT"),
     ] = None,
     editor: Annotated[
-        str | None,
-        Option("--print", help="the configuration of vscode, zed, nvim, emacs or helix"),
+        Literal["vscode", "zed", "nvim", "emacs", "helix"] | None,
+        Option("--print", help="print what an editor needs"),
     ] = None,
 ) -> answers.Answer:
     """Serve an editor as a debug adapter, over standard input and output.

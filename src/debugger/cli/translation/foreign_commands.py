@@ -392,7 +392,6 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "code": "source",
     "tui": "context",
     "layout": "context",
-    "focus": "context",
     "refresh": "context",
     "vars --all": "locals --all",
     "globals": "locals --all",

@@ -34,6 +34,10 @@ _UNDERSTOOD: Final = frozenset(
     | {(name, "if") for name in ("probe", "diff", "calls", "until", "log")}
 )
 _LONGEST_OPTION_WORD: Final = 10
+# Words that are hardly an expression; `name`, `count` and `line` are, in many programs.
+_NO_EXPRESSIONS: Final = frozenset(
+    {"at", "if", "when", "where", "condition", "nth", "timeout", "after", "until", "adapter"}
+)
 # A name that these commands do not take is likely the argument of another one.
 _OTHER_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "locals": ("print",),
@@ -105,6 +109,7 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
             or index < first
             or not word.isalpha()
             or len(word) > _LONGEST_OPTION_WORD
+            or (command.name == "probe" and _is_expression(word, words[index + 1]))
         ):
             continue
         flag = resolve_flag(command, f"--{word}")
@@ -118,6 +123,11 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
         fixed = arranged.change(positionals=(*words[:index], *behind), add=[(flag, values)])
         return Correction(f"{word} is an option: {flag}", (fixed.to_typed_order(),))
     return None
+
+
+def _is_expression(word: str, following: str) -> bool:
+    """Tell whether a word of `probe` is rather a value of the program than an option's name."""
+    return word not in _NO_EXPRESSIONS and not following.isdecimal()
 
 
 def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:

@@ -64,6 +64,7 @@ _Hits = Annotated[HitOptions | None, "which hits of those added count", RARE]
     "debug_breakpoint",
     title="Breakpoints",
     result={"breakpoints": list[Any], "removed": list[str]},
+    of_group=True,
 )
 async def debug_breakpoint(
     call: ToolCall,

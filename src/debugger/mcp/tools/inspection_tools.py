@@ -24,6 +24,7 @@ _HERE = frozenset({"mcp", "completion", "daemon"})
     title="Stack",
     result={"thread": int, "frames": list[Any], "threads": list[Any], "total": int},
     reads_only=True,
+    of_group=True,
 )
 async def debug_stack(
     call: ToolCall,
@@ -65,6 +66,7 @@ async def thread_number(call: ToolCall, index: int) -> int:
     title="Variables",
     result={"variables": list[Any], "total": int},
     reads_only=True,
+    of_group=True,
 )
 async def debug_variables(
     call: ToolCall,
@@ -106,6 +108,7 @@ async def select(call: ToolCall, frame_index: int | None) -> None:
     title="Evaluate",
     result={"value": str, "type": str, "ref": str, "children": list[Any]},
     destructive=True,
+    of_group=True,
 )
 async def debug_evaluate(
     call: ToolCall,
@@ -115,7 +118,8 @@ async def debug_evaluate(
 ) -> ToolAnswer:
     """Evaluate an expression of the program's language; it may change the program."""
     await select(call, frame_index)
-    reply = await call.run_command("eval", expression=expression)
+    command = "print" if call.choice else "eval"  # of a group's members, merged
+    reply = await call.run_command(command, expression=expression)
     return ToolAnswer(reply.text, reply.data)
 
 
@@ -149,6 +153,9 @@ async def debug_command(
             hint="call again for what came since",
         )
     reply = await call.run_command_line(words)
+    if words[0] == "focus":
+        members = reply.data["members"]
+        call.remember(members[0]["session"] if reply.data["focused"] else reply.data["group"])
     return ToolAnswer(reply.text, reply.data)
 
 
@@ -264,6 +271,7 @@ def _require_targets(targets: tuple[Any, ...]) -> None:
     title="What happened",
     result={"events": list[Any], "next": int, "eventsDropped": int, "total": int},
     reads_only=True,
+    of_group=True,
 )
 async def debug_query(
     call: ToolCall,

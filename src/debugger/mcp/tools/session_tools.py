@@ -26,9 +26,11 @@ STOP = {
     "sessionId": str,
     "stop": dict[str, Any],
 }
+# And where a group's other members are.
+OF_GROUP = {"group": str, "member": str, "others": list[Any]}
 
 
-@TOOLS.tool("debug_continue", title="Run and wait", result=STOP)
+@TOOLS.tool("debug_continue", title="Run and wait", result=STOP | OF_GROUP, of_group=True)
 async def debug_continue(
     call: ToolCall,
     *,
@@ -61,7 +63,10 @@ async def debug_continue(
 
 def stop_answer(reply: DaemonReply) -> ToolAnswer:
     """Answer with a stop, the program's end, or the report that it still runs."""
-    stop = reply.data
+    # Of a group the first stop, with where its other members are; without a stop its stacks.
+    stop = reply.data.get("stop", reply.data)
+    if "state" not in stop:
+        return ToolAnswer(reply.text, reply.data)
     frame = stop.get("frame") or {}
     hits = stop.get("hit_breakpoints") or ()
     found = {
@@ -72,6 +77,7 @@ def stop_answer(reply: DaemonReply) -> ToolAnswer:
         "function": frame.get("function"),
         "sessionId": stop.get("session"),
         "stop": stop,
+        **{name: reply.data.get(name) for name in OF_GROUP},
     }
     return ToolAnswer(reply.text, {key: value for key, value in found.items() if value is not None})
 
@@ -81,7 +87,7 @@ _Breaks = Annotated[tuple[str, ...], "FILE:LINE or FUNCTION"]
 
 
 def _answer_started(call: ToolCall, reply: DaemonReply) -> ToolAnswer:
-    call.remember(reply.data.get("session"))
+    call.remember(reply.data.get("group") or reply.data.get("session"))
     return stop_answer(reply)
 
 
@@ -96,8 +102,10 @@ TOOLS.derive_tool(
         ToolArgument("module", "of Python, instead", _RARE),
         ToolArgument("breaks", "FILE:LINE or FUNCTION", renamed="breakpoints"),
         ToolArgument("stop_on_entry", "", _RARE),
+        ToolArgument("is_group", "with its processes", _RARE, renamed="group"),
         ToolArgument("adapter", "", _RARE),
         ToolArgument("backend"),
+        ToolArgument("config", "NAME in launch.json", _RARE),
         ToolArgument("timeout", "", _RARE, renamed="timeout_ms", form=MILLISECONDS),
     ),
     title="Launch",
@@ -115,6 +123,9 @@ async def debug_attach(
     name: str | None = None,
     core: Annotated[str | None, "FILE, with program"] = None,
     connect: Annotated[str | None, "HOST:PORT", RARE] = None,
+    group: Annotated[bool, "all of name, tree or pids", RARE] = False,
+    tree: Annotated[int | None, "a process and all below it", RARE] = None,
+    pids: Annotated[str | None, "1,2,3", RARE] = None,
     program: str | None = None,
     breakpoints: _Breaks = (),
     pause: bool = False,
@@ -129,6 +140,9 @@ async def debug_attach(
         name=name,
         core=core,
         connect=connect,
+        is_group=group,
+        tree=tree,
+        pids=pids,
         breaks=breakpoints,
         pause=pause,
         adapter=adapter,
@@ -142,6 +156,7 @@ async def debug_attach(
     title="Sessions",
     result={"sessions": list[Any], "session": str, "state": str, "status": str, "stop": dict},
     destructive=True,
+    of_group=True,
 )
 async def debug_session(
     call: ToolCall,
@@ -173,7 +188,7 @@ async def debug_session(
     )
 
 
-@TOOLS.tool("debug_detach", title="Detach", result={"ended": list[str]})
+@TOOLS.tool("debug_detach", title="Detach", result={"ended": list[str]}, of_group=True)
 async def debug_detach(call: ToolCall) -> ToolAnswer:
     """Let the program run on without the debugger, and end the session."""
     reply = await call.run_command("detach")

@@ -39,6 +39,24 @@ class Sessions(Struct, frozen=True):
     current: str | None
 
 
+class ConfigurationView(Struct, frozen=True):
+    """One configuration of launch.json: the command that it means, or why it cannot be started."""
+
+    name: str
+    type: str
+    request: str
+    command: str
+    problem: str | UnsetType = UNSET
+
+
+class LaunchConfigurations(Struct, frozen=True):
+    """The configurations of a launch.json."""
+
+    file: str
+    configurations: tuple[ConfigurationView, ...]
+    notes: tuple[str, ...] = ()
+
+
 class Output(Struct, frozen=True):
     """The program's output; `dropped` lines exceeded the limits and were deleted."""
 
@@ -63,6 +81,7 @@ class EventView(Struct, frozen=True):
     function: str | UnsetType = UNSET
     file: str | UnsetType = UNSET
     line: int | UnsetType = UNSET
+    member: str | UnsetType = UNSET  # the label in its group
 
 
 class Events(Struct, frozen=True):

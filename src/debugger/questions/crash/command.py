@@ -75,7 +75,7 @@ async def crash(
     answer = await crash_question.find_crash(asking, takes_raised=raised)
     took_s = asyncio.get_running_loop().time() - began
     if no_why:
-        answer = msgspec.structs.replace(answer, why=None)
+        answer = msgspec.structs.replace(answer, why=None, why_compared=None)
     else:
         answer = await add_origin(call, asking, requested, answer, took_s)
     frames = [answer.frame, *(one.frame for one in answer.callers)]

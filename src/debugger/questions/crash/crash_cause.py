@@ -222,6 +222,8 @@ class Cause(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     # The expression whose value is wrong, if the cause names one.
     culprit: str = ""
+    # What a failed check compared it with, if that is no constant.
+    compared_with: str = ""
 
 
 class CrashFacts(Struct, frozen=True):
@@ -243,6 +245,11 @@ class CrashFacts(Struct, frozen=True):
     guilty: tuple[str, ...] = ()
     # Those of the assertion's whole condition.
     asserted: tuple[str, ...] = ()
+    # Where the program itself raised the exception: the operands of the condition under which it
+    # did, or else of the statement.
+    reported: tuple[str, ...] = ()
+    # The calls whose results a failed check compared.
+    compared_calls: tuple[str, ...] = ()
     # The values of expressions.
     values: Mapping[str, str] = {}
     # The end of the output.
@@ -343,7 +350,26 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = choose_operand(facts.guilty, facts.values) or culprit
     if found.kind == "panic" and not culprit:  # an assertion with a message of its own
         culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
-    return Cause(found.kind, with_values(text, facts, found.names), culprit=culprit)
+    if found.kind in {"exception", "panic"} and not culprit:
+        culprit = choose_operand(facts.reported, facts.values)
+    known = tuple(one for one in facts.reported if one in facts.values)
+    if facts.compared_calls and not is_null(facts.values.get(culprit, "")):
+        culprit, known = facts.compared_calls[0], facts.compared_calls
+    return Cause(
+        found.kind,
+        with_values(text, facts, found.names),
+        culprit=culprit,
+        compared_with=_compared_with(culprit, known),
+    )
+
+
+def _compared_with(culprit: str, known: Sequence[str]) -> str:
+    """Return the other value of a comparison: no part of the first, and no constant by its name."""
+    for one in known:
+        is_part = culprit.startswith(one) or one.startswith(culprit)
+        if culprit and not is_part and not one.rpartition(".")[2].isupper():
+            return one
+    return ""
 
 
 def parse_assertion(line: str) -> str | None:

@@ -16,9 +16,15 @@ from debugger.errors import DebuggerError
 from debugger.model import answers, signals
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
-from debugger.model.statement import StatementReads, join_statement, parse_reads
+from debugger.model.statement import StatementReads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
 from debugger.questions.crash.failed_condition import guilty_values
+from debugger.questions.crash.failed_statement import (
+    FailedStatement,
+    inspect_statement,
+    parse_statement,
+    read_statement,
+)
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
@@ -108,20 +114,14 @@ _DEPTH_MAX = 100_000  # frames to count in a recursion
 _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
 _TOO_DEEP = ("call stack size", "stack overflow")  # of V8, of Go
 _CYCLE_SHOWN = 4  # functions that call one another
-_EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
-_EVALUATE_S = 5.0
 _THREADS_S = 2.0  # seconds to read the other threads' stacks
 _SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
 _THREADS_MAX = 60
 _CALLERS = 6  # callers with source
 _OF_A_CALLER = 5  # values of one caller
-_ENDS = ";{}"  # of a statement
 _SPAN = 2  # lines of source on either side
-_ASSERT = re.compile(r"\bassert\w*!?[ (]")
 _MAINS = frozenset({"argc", "argv", "envp"})  # unless the call names them
-_HASHES = (".py", ".pyw", ".rb")
-_LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
 
 
 class CrashContext(Struct, frozen=True):
@@ -158,8 +158,8 @@ async def inspect_crash(
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
-    read = _statement_reads(frame)
-    known = await _evaluate_reads(session, frame, read, is_jump=kind == "not_executable")
+    statement = await inspect_statement(session, frame, is_jump=kind == "not_executable")
+    read, known = statement.reads, statement.values
     shown, place = _reported_frame(session, frame, output)
     # Where a report names another frame, the frame's locals are the sanitizer's.
     is_shown = frame is None or shown == views.frame_view(frame)
@@ -168,7 +168,6 @@ async def inspect_crash(
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
     exception = None if stop.signal else stop.exception
     groups, total = await _other_threads(session, thread)
-    guilty = guilty_values(shown, known, own)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
         place=place,
@@ -180,8 +179,7 @@ async def inspect_crash(
         address_words=words,
         accesses=(*read.accesses, THIS) if this else read.accesses,
         operands=read.operands,
-        guilty=tuple(guilty),
-        values=guilty | {name: one.value for name, one in known.items()} | this,
+        values={name: one.value for name, one in known.items()} | this,
         said=tuple(output),
         runtime=_functions_below(stack, frame),
         recursion=recursion,
@@ -189,7 +187,7 @@ async def inspect_crash(
     )
     return CrashContext(
         stop=stop,
-        facts=facts,
+        facts=_add_failed_check(facts, statement, shown, own),
         frame=shown,
         source=_surrounding_source(shown),
         inside=views.frame_view(library_frame) if library_frame is not None else None,
@@ -203,6 +201,24 @@ async def inspect_crash(
         threads_total=total,
         notes=await _began_with(session, first),
         pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
+    )
+
+
+def _add_failed_check(
+    facts: CrashFacts,
+    statement: FailedStatement,
+    shown: answers.FrameView | None,
+    own: Sequence[answers.VariableView],
+) -> CrashFacts:
+    """Add the operands by which the check of a statement failed."""
+    guilty = guilty_values(shown, statement.values, own)
+    every = {one.name: one.value for one in (*own, *statement.values.values())}
+    return msgspec.structs.replace(
+        facts,
+        guilty=tuple(guilty),
+        reported=statement.list_reported(every),
+        compared_calls=statement.list_compared_calls(shown, every),
+        values=guilty | dict(facts.values),
     )
 
 
@@ -313,78 +329,6 @@ def _reported_frame(
 
 def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:
     return any(one.name == name for one in own)
-
-
-def _statement_reads(frame: Frame | None) -> StatementReads:
-    text = _statement_text(frame)
-    asserted = _ASSERT.search(text)
-    text = text[asserted.start() :] if asserted else text
-    is_hash = frame is not None and (frame.file or "").endswith(_HASHES)
-    return parse_reads(text, hash_comments=is_hash)
-
-
-def _statement_text(frame: Frame | None) -> str:
-    lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
-    if frame is None or lines is None or not frame.line or frame.line > len(lines):
-        return ""
-    is_hash = (frame.file or "").endswith(_HASHES)
-    cut = (
-        source_files.column_part(frame.file or "", frame.line, frame.column)
-        if frame.column
-        else None
-    )
-    if cut is not None:
-        return _clip_at_column(*cut)
-    return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
-
-
-def _clip_at_column(text: str, at: int) -> str:
-    """Return the statement around a column of a minified line, as far as its marks show."""
-    first = max(text.rfind(mark, 0, at) for mark in _ENDS) + 1
-    depth, last = 0, at
-    while last < len(text):
-        depth += (text[last] in "([{") - (text[last] in ")]}")
-        if depth < 0 or (text[last] == ";" and not depth):
-            break
-        last += 1
-    return text[first:last]
-
-
-async def _evaluate_reads(
-    session: Session, frame: Frame | None, read: StatementReads, *, is_jump: bool
-) -> dict[str, answers.VariableView]:
-    """Evaluate the accesses of a statement; those without a value here are omitted."""
-    if frame is None:
-        return {}
-    operands: dict[str, None] = {}
-    for one in read.accesses:
-        operands[one.base] = None
-        if one.how == "[]" and not _LITERAL.match(one.inner):
-            operands[one.inner] = None
-        if one.how == "[]" and (frame.file or "").endswith(_HASHES[:2]):
-            operands[f"len({one.base})"] = None
-        if is_jump:  # what was called through a pointer
-            operands[one.whole] = None
-    operands |= dict.fromkeys(read.operands)
-    known: dict[str, answers.VariableView] = {}
-    limit = asyncio.get_running_loop().time() + _EVALUATE_S
-    for expression in list(operands)[:_EVALUATED_MAX]:
-        if asyncio.get_running_loop().time() > limit:
-            break
-        # An access may have no value here, for example before its assignment.
-        with suppress(DebuggerError):
-            found = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
-            # What says nothing is left out, as `this` where it is the global object.
-            value = next(iter(await session.backend.complete_values([found])), None)
-            text = value.value.strip() if value is not None else ""
-            if (
-                value is not None
-                and text
-                and not evidence_store.is_dull(value)
-                and not evidence_store.is_unknown(text)
-            ):
-                known[expression] = await evidence_store.expanded_view(session, value)
-    return known
 
 
 def _is_too_deep(stop: answers.Stop) -> bool:
@@ -544,13 +488,13 @@ async def _caller_views(
 
 
 async def _caller_view(session: Session, frame: Frame) -> CallerView:
-    text = _statement_text(frame)
+    text = read_statement(frame)
     own: Sequence[Variable] = []
     arguments: Sequence[str] = []
     with suppress(DebuggerError):  # of a function that awaits, js-debug knows the place alone
         own = await stop_report.frame_locals(session, frame)
         arguments = await session.backend.argument_names(frame) or []
-    named = {re.split(r"[.\[>-]", one)[0] for one in _read_names(_statement_reads(frame))}
+    named = {re.split(r"[.\[>-]", one)[0] for one in _read_names(parse_statement(frame))}
     is_module = frame.function in {"<module>", "<anonymous>", "<main>", "(anonymous)"}
     chosen = [
         one

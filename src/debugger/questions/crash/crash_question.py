@@ -21,7 +21,7 @@ from debugger.model.exception_cause import NodeReport, read_node_report
 from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_cause
-from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash, parse_assertion
+from debugger.questions.crash.crash_cause import CrashFacts, explain_crash, parse_assertion
 from debugger.questions.crash.crash_stops import (
     CRASHES,
     RAISED,
@@ -29,6 +29,7 @@ from debugger.questions.crash.crash_stops import (
     AwaitedException,
     CrashStop,
     CrashStops,
+    explain_chosen,
     raised_breakpoints,
 )
 from debugger.questions.runner import question_run
@@ -357,9 +358,7 @@ def _crash_answer(
     is_well, survival_notes = _describe_survival(run, chosen, last)
     texts = tuple(line.text for line in output.lines)
     notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
-    cause = chosen.cause
-    if len(crashes) == 1:  # what a sanitizer says of it may be written only now
-        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=texts))
+    cause = explain_chosen(crashes, chosen, texts)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
@@ -397,17 +396,16 @@ def _crash_answer(
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
         pointers_omitted=scene.pointers.omitted,
-        why=named_value(cause, facts),
+        why=_named_value(cause.culprit, facts),
+        why_compared=_named_value(cause.compared_with, facts),
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
 
 
-def named_value(cause: Cause, facts: CrashFacts) -> ValueOrigin | None:
+def _named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
     """Return the value that a cause names, whose origin is not known yet."""
-    if not cause.culprit:
-        return None
-    return ValueOrigin(cause.culprit, facts.values.get(cause.culprit))
+    return ValueOrigin(expression, facts.values.get(expression)) if expression else None
 
 
 def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:

@@ -360,3 +360,10 @@ def _classify_stop(scene: CrashContext) -> CrashStop:
     scene = msgspec.structs.replace(scene, facts=facts)
     is_report = any("ubsan" in name for name in names)
     return CrashStop(scene, explain_crash(facts), not is_panic and not is_report, is_panic)
+
+
+def explain_chosen(crashes: Sequence[CrashStop], chosen: CrashStop, said: Sequence[str]) -> Cause:
+    """Return a crash's cause; what a sanitizer says of the only one may be written only now."""
+    if len(crashes) > 1:
+        return chosen.cause
+    return explain_crash(msgspec.structs.replace(chosen.scene.facts, said=tuple(said)))

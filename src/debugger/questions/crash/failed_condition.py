@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from debugger.model import answers
+from debugger.model.program import Frame
 from debugger.model.statement import join_statement, parse_reads
 from debugger.session import source_files
 from debugger.sources.guilty_operand import (
     FailedCondition,
+    find_asserted_calls,
+    find_compared_calls,
     find_failed_condition,
+    find_guard,
     find_guilty_operands,
+    raises,
 )
 
 _STATEMENT = 20  # lines
+_RECORDED = (".py", ".js", ".cjs", ".mjs")  # files of languages whose recorded runs know each call
 
 
 def guilty_values(
@@ -56,11 +62,61 @@ def guilty_operands(
     return find_guilty_operands(condition, values) if condition is not None else ()
 
 
+def read_guard(frame: Frame | None) -> FailedCondition | None:
+    """Return the condition under which a frame's statement raises an exception or panics."""
+    if frame is None or frame.file is None or not frame.line:
+        return None
+    lines = source_files.read_source(frame.file)
+    if lines is None or frame.line > len(lines):
+        return None
+    return find_guard(frame.file, "\n".join(lines), frame.line)
+
+
+def reported_operands(
+    frame: Frame | None,
+    guard: FailedCondition | None,
+    operands: Sequence[str],
+    values: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Return what a statement that raises an exception complains about.
+
+    These are the operands of the condition it stands under, those first that its own text names,
+    too. Without a condition they are the statement's own `operands`.
+    """
+    if frame is None or frame.file is None or not frame.line:
+        return ()
+    lines = source_files.read_source(frame.file)
+    if lines is None or not 1 <= frame.line <= len(lines) or not raises(lines[frame.line - 1]):
+        return ()
+    if guard is None:
+        return tuple(operands)
+    guilty = find_guilty_operands(guard, values)
+    return tuple(dict.fromkeys((*(one for one in guilty if one in operands), *guilty)))
+
+
+def compared_calls(
+    frame: answers.FrameView | None, guard: FailedCondition | None, values: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the calls that a failed check compared, where a recording knows their results."""
+    if frame is None or frame.file is None or not frame.file.endswith(_RECORDED):
+        return ()
+    condition = guard or _failed_condition(frame.file, frame.line)
+    if condition is None or (condition.is_around and condition is not guard):
+        return find_asserted_calls(_statement_at(frame.file, frame.line))
+    return find_compared_calls(condition, values)
+
+
 def _failed_condition(file: str | None, line: int | None) -> FailedCondition | None:
+    text = _statement_at(file, line)
+    if file is None or line is None or not text:
+        return None
+    source = "\n".join(source_files.read_source(file) or ())
+    return find_failed_condition(file, source, line, text)
+
+
+def _statement_at(file: str | None, line: int | None) -> str:
     lines = source_files.read_source(file) if file is not None else None
     if file is None or lines is None or line is None or not 1 <= line <= len(lines):
-        return None
-    text = join_statement(
-        lines[line - 1 : line - 1 + _STATEMENT], hash_comments=file.endswith(".py"), most=_STATEMENT
-    )
-    return find_failed_condition(file, "\n".join(lines), line, text)
+        return ""
+    text = lines[line - 1 : line - 1 + _STATEMENT]
+    return join_statement(text, hash_comments=file.endswith(".py"), most=_STATEMENT)

@@ -77,6 +77,7 @@ def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
         *_format_details(answer),
         *_format_freed(answer.freed_block),
         *run_text.format_origin(answer.why, rank=_FACTS),
+        *run_text.format_origin(answer.why_compared, rank=_FACTS),
         *_format_source(answer, page),
         *format_pointers(
             answer.pointers,

@@ -9,6 +9,8 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.questions.group import group_hang
+from debugger.questions.group.group_choice import choose_group
 from debugger.questions.hang import hang_question, second_run
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
@@ -40,6 +42,9 @@ async def hang(
             "--after", "--timeout", help="seconds after which CMD is inspected (3)", metavar="S"
         ),
     ] = None,
+    is_group: Annotated[
+        bool, Option("--group", help="of CMD's processes, or the current group: who lags")
+    ] = False,
     options: Annotated[QuestionOptions, run_options("timeout")] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Say why a program hangs: deadlock, busy loop, what it waits for.
@@ -60,7 +65,11 @@ async def hang(
         raise DebuggerError(
             ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
         )
+    if is_group and not words and pid is None:
+        return await group_hang.find_laggards(await choose_group(call))
     requested = msgspec.structs.replace(options, words=words, pid=pid)
+    if is_group:
+        return await group_hang.explain_group_hang(await build_question(call, requested), after_s)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
     answer = await second_run.add_second_run(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]

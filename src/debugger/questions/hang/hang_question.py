@@ -116,14 +116,14 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
     try:
         async with question_run.run_question(limited) as run:
             if isinstance(target, LaunchTarget):
-                last, fault = await _run_for(run, after_s)
+                last, fault = await run_for(run, after_s)
                 if last is not None:
-                    return _ended_answer(run, last, began, fault)
+                    return report_ended(run, last, began, fault)
             if outside is None:
                 outside = await watch_process(run.session.pid or 0, _WINDOW_S, interrupted)
             samples = await _sample_program(run, outside)
             if run.session.state is State.TERMINATED and not samples.is_aborted:
-                return _ended_answer(run, await run.wait_first(), began)
+                return report_ended(run, await run.wait_first(), began)
             answer = _hang_answer(run, samples, samples.outside or outside, began)
             return await loop_details.add_loop_details(run, answer, samples.sampled, began)
     except DebuggerError as error:
@@ -132,7 +132,7 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
         return _from_outside(outside, error, began)
 
 
-async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop | None, str]:
+async def run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop | None, str]:
     """Run a program for `after_s`; return its end, if it ended, and the last fault."""
     fault = ""
     limit = asyncio.get_running_loop().time() + after_s
@@ -448,7 +448,7 @@ def _verdict_location(
     return next(iter(about.last_stack), None)
 
 
-def _ended_answer(run: RunningQuestion, last: answers.Stop, began: float, fault: str = "") -> Hang:
+def report_ended(run: RunningQuestion, last: answers.Stop, began: float, fault: str = "") -> Hang:
     """Report that a program ended by itself, for example because its runtime saw a deadlock."""
     output = run.read_output()
     how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"

@@ -13,6 +13,7 @@ from debugger.output.location_text import (
     base_name,
     escape_text,
     file_names,
+    format_chain,
     format_count,
     function_of,
     in_stack,
@@ -93,7 +94,13 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
         )
     parts += [shorten_value(origin.reason, _CHANGED)] if origin.reason else []
     command = f" ({escape_text(origin.command)})" if origin.command else ""
-    return [fixed_section(", ".join(parts) + command, rank)]
+    earlier = ""
+    frames = tuple(dict.fromkeys(origin.earlier))
+    if frames:
+        places = format_chain(frames[:_EARLIER])
+        more = " < …" if len(frames) > _EARLIER else ""
+        earlier = f"\n  before that: {places}{more}: {shorten_value(origin.earliest, _CHANGED)}"
+    return [fixed_section(", ".join(parts) + command + earlier, rank)]
 
 
 def format_notes(
@@ -112,6 +119,7 @@ _ARGUMENTS = 4
 _SOME = 3  # distinct values
 _BEFORE = 12  # characters before what changed in a long value
 _CHANGED = 80
+_EARLIER = 8  # places on the way back
 _ROOM = 110  # characters of all arguments
 _COMMAND = 160  # characters
 _ERROR = 160  # characters

@@ -42,6 +42,10 @@ class ValueOrigin(Struct, frozen=True):
     reason: str = ""
     # The command that shows all links; empty where none does.
     command: str = ""
+    # Where the values come from of which it was made, the last of them first.
+    earlier: tuple[FrameView, ...] = ()
+    # What happened at the first of all.
+    earliest: str = ""
 
 
 class FreedBlock(Struct, frozen=True):
@@ -90,6 +94,8 @@ class Crash(Struct, frozen=True):
     pointers_omitted: tuple[str, ...] = ()
     # The origin of the value that the cause names, if it names one.
     why: ValueOrigin | None = None
+    # Of what a failed check compared that value with.
+    why_compared: ValueOrigin | None = None
     # The freed memory that the crash used, if it did.
     freed_block: FreedBlock | None = None
     # The library function of the crash, below `frame`.

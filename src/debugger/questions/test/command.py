@@ -36,7 +36,7 @@ from debugger.questions.test import python_tests, test_question, test_runners
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.questions.test.value_sources import is_open
-from debugger.questions.why.origin_line import find_test_change, find_test_origin
+from debugger.questions.why.origin_line import find_python_origin, find_test_origin
 from debugger.targets import launch_target
 
 _TIMEOUT_S = 60.0
@@ -101,8 +101,8 @@ async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnsw
     is_own = answer.outcome == "failed" and answer.phase is None and not answer.timed_out
     if is_own and frame is not None and program.question is not None and is_open(answer.why):
         spent_s = asyncio.get_running_loop().time() - began
-        found = await find_test_change(
-            call, program.question, frame, answer.took_s or 0.0, spent_s=spent_s
+        found = await find_python_origin(
+            call, program.question, answer.why, frame, answer.took_s or 0.0, spent_s=spent_s
         )
         answer = msgspec.structs.replace(answer, why=found or answer.why)
     if not options.keep or answer.outcome != "failed" or frame is None or frame.file is None:

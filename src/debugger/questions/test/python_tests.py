@@ -17,7 +17,7 @@ from debugger.model.location import is_library
 from debugger.model.statement import parse_reads
 from debugger.model.text_filters import clip_text, without_traces
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
-from debugger.questions.crash.failed_condition import guilty_operands
+from debugger.questions.crash.failed_condition import compared_calls, guilty_operands
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.runner import command_call, question_run
@@ -371,6 +371,7 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
         accesses=read.accesses,
         operands=tuple(one for one in read.operands if known.get(one, "") not in {"", message}),
         guilty=guilty_operands(frame.file, frame.line, known) if frame is not None else (),
+        compared_calls=compared_calls(_frame_view(0, frame), None, known) if frame else (),
         values=known,
     )
 

@@ -125,7 +125,7 @@ def choose_origin(
         return None
     root = match[0] if (match := _NAME.match(name)) else name
     own = [one for one in made if one.depth == 0 and _makes(one, root)]
-    if not own:
+    if not own or name.endswith(")"):  # no assignment makes what a call returned
         return ValueOrigin(name, value)
     return ValueOrigin(
         name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,12 +61,21 @@ async def add_origin(
     spent_s = asyncio.get_running_loop().time() - began
     if freed is None:
         origin = await find_crash_origin(call, question, options, answer, took_s, spent_s=spent_s)
-        return msgspec.structs.replace(answer, why=origin)
+        spent_s = asyncio.get_running_loop().time() - began
+        other = msgspec.structs.replace(answer, why=answer.why_compared)
+        compared = (
+            await find_crash_origin(call, question, options, other, took_s, spent_s=spent_s)
+            if answer.why_compared is not None
+            else None
+        )
+        if compared is not None and not compared.text:
+            compared = None
+        return msgspec.structs.replace(answer, why=origin, why_compared=compared)
     origin = answer.why
     if origin is not None and answer.frame is not None:
         origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
         origin = _with_command(origin, _why_command(options, origin))
-    return msgspec.structs.replace(answer, why=origin, freed_block=freed)
+    return msgspec.structs.replace(answer, why=origin, why_compared=None, freed_block=freed)
 
 
 async def _find_freed_memory(
@@ -161,25 +171,39 @@ async def _find_cached(
         return None  # the crash's own answer does not depend on it
 
 
-async def find_test_change(
+async def find_python_origin(
     call: CommandCall,
     question: QuestionRun,
+    origin: ValueOrigin | None,
     frame: FrameView,
     took_s: float,
     *,
     spent_s: float,
 ) -> ValueOrigin | None:
-    """Return the origin of a shared object that was changed before a test of Python failed.
+    """Return the origin of a failed test's value in Python, where no line is known that made it.
+
+    It is followed from the failure back. Where that leads nowhere, a shared object may have been
+    changed before.
 
     Args:
         call: The command's call.
         question: The run of the tests.
+        origin: The value that the failure names, if it names one.
         frame: Where the test failed.
         took_s: What the tests took, once plain and once recorded.
         spent_s: What the answer has taken so far.
     """
     seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - spent_s)
     if took_s > 2 * _SLOW_S or seconds <= 0:
+        return None
+    if origin is not None and not origin.text:
+        request = WhyRequest(expression=origin.expression, place=FAIL)
+        began = asyncio.get_running_loop().time()
+        found = await _trace_within(call, _bounded(question, seconds), origin, (), request)
+        if found.text:
+            return found
+        seconds -= asyncio.get_running_loop().time() - began
+    if seconds <= 0:
         return None
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
@@ -206,14 +230,12 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
         words: The command that runs the test alone.
         seconds: The bound, which is said where it is reached.
     """
-    cwd = options.cwd or call.cwd
-    inner = msgspec.structs.replace(
-        options, verb="why", words=program_words(words, cwd), keep=False, timeout=seconds
-    )
     at = BreakpointSpec(file=frame.file, line=frame.line)
     request = WhyRequest(expression=origin.expression, place=FAIL, at=at)
+    inner = msgspec.structs.replace(options, verb="why", keep=False, timeout=seconds)
     try:
-        question = await build_question(call, inner)
+        program = program_words(words, os.path.join(call.cwd, options.cwd or ""))
+        question = await build_question(call, msgspec.structs.replace(inner, words=program))
     except DebuggerError:
         return origin  # the test's own lines are shown without it
     question = _bounded(question, seconds)
@@ -273,8 +295,8 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         is_bound = found.ended is ChainEnd.BOUND
         return msgspec.structs.replace(origin, reason=reason if is_bound else origin.reason)
     last, is_end = links[count - 1], count == len(links)
-    # What a further run has seen was not seen in the one that crashed.
-    is_inferred = any(one.certainty is LinkCertainty.INFERRED for one in links[:count])
+    certainties = {_in_crash(one) for one in links[:count]}
+    is_inferred = LinkCertainty.INFERRED in certainties
     certainty = LinkCertainty.INFERRED if is_inferred else LinkCertainty.RERUN
     return msgspec.structs.replace(
         origin,
@@ -285,7 +307,15 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         statement=last.statement,
         links=count,
         reason=reason if is_end else "",
+        earlier=tuple(one.frame for one in links[count:] if one.frame is not None),
+        earliest=links[-1].text if len(links) > count else "",
     )
+
+
+def _in_crash(link: WhyLink) -> LinkCertainty:
+    """Return a link's certainty for the run that crashed, which is not the one that saw it."""
+    is_inferred = link.certainty is LinkCertainty.INFERRED
+    return LinkCertainty.INFERRED if is_inferred else LinkCertainty.RERUN
 
 
 def _links_of_value(links: Sequence[WhyLink], value: str | None) -> int:

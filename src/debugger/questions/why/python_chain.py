@@ -91,7 +91,7 @@ class _ChainBuilder:
         end = self._find_end(link)
         if end is not None:
             return self._end(*end)
-        if link.how not in {"copy", "part", "selected"}:
+        if link.how not in {"copy", "part", "selected", "missed"}:
             return self._guilty_operand(link)
         text, number, _ = link.sources[0]
         if link.kind == "part":
@@ -352,7 +352,17 @@ _TEXTS: Mapping[str, str] = {
 def _link_kind(link: OriginLinkRecord) -> LinkKind:
     if link.how == "input":
         return LinkKind.INPUT
+    if link.how in {"missed", "selected"}:  # the key is another value
+        return LinkKind.COMPUTED
     return _KINDS.get(link.kind, LinkKind.WRITTEN)
+
+
+def _missed_text(link: OriginLinkRecord) -> str:
+    """Say which key a lookup did not find, so that it gave its default."""
+    if link.how != "missed" or not link.sources:
+        return ""
+    key, _, value = link.sources[0]
+    return f": {link.note} has no key {value if key == value else f'{key}={value}'}"
 
 
 def _link_text(link: OriginLinkRecord) -> str:
@@ -364,10 +374,11 @@ def _link_text(link: OriginLinkRecord) -> str:
         by = " by a library's code" if is_library else ""
         return f"passed as {link.name} to {link.callee}{by}"
     if link.kind in {"returned", "yielded"}:
-        return f"{link.kind} by {link.callee}{call}"
+        return f"{link.kind} by {link.callee}{call}{_missed_text(link)}"
     if link.kind == "input":
         return f"read from {link.note}"
     text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
+    text += _missed_text(link)
     return f"{text}, read from {link.note}" if link.how == "input" else text
 
 

@@ -175,7 +175,10 @@ class EventDatabase:
 
     def plan_search(self, filters: Filters, *, since: int, before: int) -> search_plan.Plan:
         """Return a plan for finding events with since < seq < before."""
-        query = build_query(filters, since=since, before=before, places=self._names.places)
+        names = self._names
+        query = build_query(
+            filters, since=since, before=before, places=names.places, sessions=names.sessions
+        )
         return search_plan.plan_search(self._connection, query, self._postings)
 
     def explain_plan(self, found: search_plan.Plan) -> list[str]:

@@ -137,7 +137,7 @@ class NameTable:
 
     def __init__(self) -> None:
         self.places: list[Place] = []
-        self._sessions: list[str] = []
+        self.sessions: list[str] = []
         self._places_known: dict[Place, int] = {}
         self._sessions_known: dict[str, int] = {}
 
@@ -201,7 +201,7 @@ class NameTable:
             seq,
             time_ns,
             KINDS[kind],
-            self._sessions[session],
+            self.sessions[session],
             thread,
             function,
             file,
@@ -220,7 +220,7 @@ class NameTable:
         return _number_of(known, self.places, self._places_known)
 
     def _session_number(self, name: str) -> int:
-        return _number_of(name, self._sessions, self._sessions_known)
+        return _number_of(name, self.sessions, self._sessions_known)
 
 
 def _number_of(one: T, listed: list[T], known: dict[T, int]) -> int:

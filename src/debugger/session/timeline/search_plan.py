@@ -91,6 +91,8 @@ class Filters(msgspec.Struct, frozen=True):
     # A whole path, or its end from a `/` on.
     file: str | None = None
     thread: int | None = None
+    # The names of sessions.
+    sessions: Collection[str] | None = None
     # A part of the text.
     text: str | None = None
     returned: ReturnedCondition | None = None
@@ -135,8 +137,15 @@ class Query(NamedTuple):
     is_empty: bool = False
 
 
-def build_query(filters: Filters, *, since: int, before: int, places: list[Place]) -> Query:
-    """Convert filters to a query; `places` are the possible locations by number."""
+def build_query(
+    filters: Filters,
+    *,
+    since: int,
+    before: int,
+    places: list[Place],
+    sessions: Sequence[str] = (),
+) -> Query:
+    """Convert filters to a query; `places` and `sessions` are the known ones by number."""
     leads: list[Lead] = []
     rest: list[Condition] = []
     kinds = filters.kinds
@@ -151,6 +160,10 @@ def build_query(filters: Filters, *, since: int, before: int, places: list[Place
             leads.append(Lead("place", OneOf(frozenset(found)), known, "event_place"))
         else:
             rest.append(known)
+    if (requested := filters.sessions) is not None:
+        numbers = [number for number, name in enumerate(sessions) if name in requested]
+        is_empty = is_empty or not numbers
+        rest.append(Condition(f"session IN ({','.join(map(str, numbers))})", ()))
     if filters.returned is not None:
         _add_returned(filters.returned, leads, rest)
     if (lasted := _duration_lead(filters)) is not None:

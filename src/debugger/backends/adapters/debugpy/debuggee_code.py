@@ -1,17 +1,23 @@
 """Implements, inside a Python program under debugpy, what its protocol has no request for.
 
-The text of this file is executed in the program, on the first need, as a module of its own.
+This file is loaded where a program of ours begins; else its text is executed in the program, on
+the first need, as a module of its own.
 Standard library and debugpy's own modules only; facts are of debugpy 1.8.22.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+import threading
+from collections import deque
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import PurePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from types import TracebackType
     from typing import Any
 
@@ -67,6 +73,46 @@ def answer_every_expression() -> None:
             _looked_at.pop()
 
     pydevd_vars.evaluate_expression = answering
+
+
+# -- what an evaluation changes in the whole program ------------------------------------------
+
+# The streams that replaced the program's during the last evaluations at stops.
+_replaced: deque[Any] = deque(maxlen=200)
+
+
+def _is_program_running() -> bool:
+    """Return whether an evaluation has a thread of pydevd's, while the program's own run on."""
+    return bool(getattr(threading.current_thread(), "is_pydev_daemon_thread", False))
+
+
+def keep_streams_and_warnings() -> None:
+    """Keep sys.stdout, sys.stderr and the filters of warnings as a running program has them.
+
+    pydevd replaces them during an evaluation, for all threads. print() has no reference of its own
+    to sys.stdout (CPython 3.11): a thread that was within it, for a write that took longer than the
+    evaluation, went on with a freed object, and the program died of SIGSEGV. A program that was
+    forked meanwhile, or that changed them itself, kept pydevd's for good.
+    """
+    pydevd_io: Any = import_module("_pydevd_bundle.pydevd_io")
+    pydevd_comm: Any = import_module("_pydevd_bundle.pydevd_comm")
+
+    def at_stop_only(change: Callable[[], Any]) -> Callable[[], Any]:
+        @contextmanager
+        def change_at_stop() -> Iterator[None]:
+            if _is_program_running():
+                yield
+                return
+            with change():
+                # At a stop a thread may still run compiled code, and print in the same line.
+                _replaced.extend((sys.stdout, sys.stderr))
+                yield
+
+        return change_at_stop
+
+    redirect = pydevd_io.redirect_stream_to_pydb_io_messages_context
+    pydevd_io.redirect_stream_to_pydb_io_messages_context = at_stop_only(redirect)
+    pydevd_comm.filter_all_warnings = at_stop_only(pydevd_comm.filter_all_warnings)
 
 
 # -- which exceptions are stopped at when they are raised -----------------------------------------
@@ -244,8 +290,6 @@ def came_by() -> str:
     The first value says whether the function that was called here is being left by an exception,
     the second describes the one that this frame handles, or lets out of a `finally`.
     """
-    import sys
-
     here = _looked_at[-1]
     # From Python 3.11 on a handler begins with this instruction: the exception is still on the
     # interpreter's stack, and sys.exc_info() does not have it yet.
@@ -290,8 +334,6 @@ def _is_passing(here: Any) -> bool:
 
     That function still has its frame then, which is not at an instruction that returns or yields.
     """
-    import sys
-
     frame = sys._getframe()  # noqa: SLF001 - there is no other way
     while frame is not None and frame.f_back is not here:
         frame = frame.f_back  # type: ignore[assignment]
@@ -341,7 +383,6 @@ class _Names(dict):  # type: ignore[type-arg]  # before Python 3.9 it has no sub
 
     def __missing__(self, name: str) -> Any:
         import builtins
-        import sys
 
         if hasattr(builtins, name):
             raise KeyError(name)
@@ -365,8 +406,6 @@ def write_live(target: str, value: str) -> str:
 
 
 def _main_names() -> dict[str, Any]:
-    import sys
-
     return vars(sys.modules["__main__"])
 
 
@@ -397,8 +436,6 @@ def _json_answer(job: Any) -> dict[str, Any]:
 
 def _is_local(name: str | None) -> bool:
     """Return whether a function that runs now has a local variable of this name."""
-    import sys
-
     for innermost in sys._current_frames().values():  # noqa: SLF001 - there is no other way
         frame: Any = innermost
         # Bounded: a deep recursion of any thread would take the interpreter's lock for seconds.
@@ -421,8 +458,6 @@ def modules() -> str:
 
     Python's own library, most of which debugpy imports, and parts of packages are omitted.
     """
-    import sys
-
     own = getattr(sys, "stdlib_module_names", ())  # since 3.10
 
     found = []
@@ -439,3 +474,4 @@ def modules() -> str:
 
 
 answer_every_expression()
+keep_streams_and_warnings()

@@ -39,6 +39,9 @@ from debugger.model.program import (
 
 _NAME = "_debugger_inside"
 _TEXT = Path(__file__).with_name("debuggee_code.py").read_text(encoding="utf-8")
+# The context of evaluations beside a running program. In "repl" pydevd replaces the program's
+# streams, until the code in `debuggee_code.py` keeps them.
+_BESIDE = "watch"
 _RAISED = "raised"
 _NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
 _WORKER_FRAMES = 4
@@ -70,7 +73,7 @@ async def choose_raised(connection: AdapterConnection, breakpoints: Sequence[Bre
     expression = f"{INSIDE}.catch({named!r})"
     await connection.send_request(
         "evaluate",
-        ask.EvaluateArguments(expression, "repl"),
+        ask.EvaluateArguments(expression, _BESIDE),
         dap.EvaluateBody,
         failure=ErrorCode.ADAPTER_FAILED,
     )
@@ -316,7 +319,7 @@ class DebugpyOwnSteps:
         """Let the steps that follow end in the program's own code only, or anywhere again."""
         await self._adapter.send_request(
             "evaluate",
-            ask.EvaluateArguments(f"{INSIDE}.keep_to_own({is_on})", "repl"),
+            ask.EvaluateArguments(f"{INSIDE}.keep_to_own({is_on})", _BESIDE),
             dap.EvaluateBody,
             failure=ErrorCode.EVALUATION_FAILED,
         )
@@ -332,7 +335,7 @@ class DebugpyModules:
         """Return the program's main module, then the others by name."""
         body = await self._adapter.send_request(
             "evaluate",
-            ask.EvaluateArguments(f"{INSIDE}.modules()", "repl"),
+            ask.EvaluateArguments(f"{INSIDE}.modules()", _BESIDE),
             dap.EvaluateBody,
             failure=ErrorCode.EVALUATION_FAILED,
         )
@@ -379,7 +382,7 @@ class DebugpyLiveValues:
     async def _evaluate_named(self, name: str, expression: str, message: str) -> list[Variable]:
         body = await self._adapter.send_request(
             "evaluate",
-            ask.EvaluateArguments(f"{INSIDE}.{expression}", "repl"),
+            ask.EvaluateArguments(f"{INSIDE}.{expression}", _BESIDE),
             dap.EvaluateBody,
             failure=ErrorCode.EVALUATION_FAILED,
         )

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import types
-from importlib import import_module
+from importlib import import_module, util
 from opcode import opname
 from pathlib import Path
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Seconds between two looks at the program's other threads, once the main one has ended.
 _LOOK_S = 0.01
 _DEEP = 1_000  # frames
+_DEBUGGEE_CODE = "_debugger_inside"  # the name by which the debugger's expressions find it
 _ATTACHED = Path(__file__).with_name("attached")
 _TOOLS = (4, 3)  # of sys.monitoring: those that have no meaning
 _DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
@@ -140,6 +141,7 @@ def improve_pydevd() -> None:
     stop_at_lost_exceptions()
     follow_unwinding()
     hide_injected_code()
+    load_debuggee_code()
     # pydevd begins to debug a child in the child itself, with pydevd as it is on disk: what is
     # changed here in memory has to be changed there again.
     defaults: Any = import_module("_pydevd_bundle.pydevd_defaults")
@@ -151,6 +153,17 @@ def hide_injected_code() -> None:
     """Neither stop in nor show the code that was injected, which a pause may still find running."""
     files: Any = import_module("_pydevd_bundle.pydevd_dont_trace_files")
     files.DONT_TRACE["attach_pid_injected.py"] = files.PYDEV_FILE
+
+
+def load_debuggee_code() -> None:
+    """Load what evaluations need, before the first of them meets the running program."""
+    file = Path(__file__).with_name("debuggee_code.py")
+    spec = util.spec_from_file_location(_DEBUGGEE_CODE, file)
+    if spec is None or spec.loader is None or _DEBUGGEE_CODE in sys.modules:
+        return
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[_DEBUGGEE_CODE] = module
 
 
 def follow_unwinding() -> None:

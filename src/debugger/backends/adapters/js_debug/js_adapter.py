@@ -28,6 +28,7 @@ from debugger.backends.base import (
     OutputPrinted,
 )
 from debugger.backends.dap import messages as dap
+from debugger.backends.dap.dap_abilities import DapLoadedSources
 from debugger.backends.dap.debug_adapter import (
     AdapterConnection,
     AdapterLocation,
@@ -361,6 +362,7 @@ class JsDebugAdapter(DebugAdapter):
             abilities.StepTargetAbility,
         }
     )
+    own_abilities: ClassVar = {abilities.LoadedSourceAbility: DapLoadedSources}
     # It reads the bytes of a Buffer or a typed array, by a reference and not by an address.
     broken_abilities = frozenset({abilities.MemoryAbility})
     # In a REPL js-debug makes a promise of an await, which nothing fulfils at a stop.

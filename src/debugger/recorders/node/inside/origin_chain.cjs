@@ -357,7 +357,8 @@ class Chain {
   }
 
   CallExpression(node, act, time) {
-    const call = values.lastCall(node, act, time);
+    // The call that the question made itself came after the values that it asks for.
+    const call = values.lastCall(node, act, node === this.hit.site.rhs ? this.hit.time : time);
     const text = short(textOf(node, act));
     if (!call) return this.end('not followed', `the call ${text} was not seen`);
     const returned = this.returnedBy(call, node);

@@ -243,7 +243,11 @@ function followEntry(chain, node, call, act, time) {
   if (!event) {
     const later = trace.entries.get(call.recv)?.get(key)?.find((one) => one.time > call.time);
     if (later) return chain.laterWrite(`${text} (key ${formatScalar(key)})`, later);
-    return chain.end('not followed', `no entry was stored under the key of ${text}${key === NONE ? '' : `, ${formatScalar(key)}`}`);
+    if (key === NONE || call.value !== undefined || call.recv.has(key)) {
+      return chain.end('not followed', `no entry was stored under the key of ${text}${key === NONE ? '' : `, ${formatScalar(key)}`}`);
+    }
+    chain.link('loaded', `${text} has no entry under ${formatScalar(key)}`, node, act, { value: undefined });
+    return { node: node.arguments[0], act, time };
   }
   const how = `stored under ${formatScalar(key)}${places.argumentsOf(event.act)}`;
   chain.link('written', `${text} ${how}`, event.site.node, event.act, { value: event.value });

@@ -422,9 +422,10 @@ class Rewriter {
   visitHook(node, scope) {
     const [expression, when] = node.arguments;
     const number = this.writer.addSite(node, scope.fn, { scope, rhs: expression.body });
-    // Nothing of it is reported.
+    // Of the expression only a call is recorded, when it is made at the place: it is followed.
+    const isCall = expression.body.type === 'CallExpression';
     const silent = new Rewriter(new Writer(this.source, this.writer.file, new Map(), -1e6));
-    silent.visit(expression.body, scope);
+    (isCall ? this : silent).visit(expression.body, scope);
     this.writer.open(node.arguments[0].start, `${this.act(scope)},${number},`);
     this.writer.hook = { node: expression.body, when };
   }

@@ -22,6 +22,7 @@ _NEWEST = frozenset({"pop"})
 _TAKING = frozenset({"get", "get_nowait", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
 _KEYED = frozenset({"get", "setdefault", "__getitem__"})
 _SAME_ITEMS = frozenset({"reversed", "sorted", "list", "tuple", "iter", "set", "values"})
+_PLAIN_KEYS = (str, bytes, int, float, bool, type(None))
 _COMPREHENDED = 64  # items of a comprehension whose links are stored
 _SEARCHED = 200  # items among which a new one is searched
 _BUILTIN = type(len)
@@ -37,6 +38,18 @@ class ItemLinks:
         self._plans = plans
         self._missing = links.MISSING
         self._pushed = 0  # items put into containers that have no key of their own
+
+    def find_missed_key(self, call: ast.Call, scope: Any) -> tuple[Any, Any] | None:
+        """Return the nodes of a dictionary and of the key that a call of `get` did not find."""
+        function = call.func
+        if not isinstance(function, ast.Attribute) or function.attr != "get" or not call.args:
+            return None
+        owner = self._reader.read(function.value, scope)
+        key = self._reader.read(call.args[0], scope)
+        # Classes of a program's own may compare keys in their own way.
+        if type(owner) is not dict or type(key) not in _PLAIN_KEYS or key in owner:
+            return None
+        return function.value, call.args[0]
 
     # -- items that are put in ---------------------------------------------------------------------
 

@@ -353,6 +353,11 @@ class OriginReader:
         if text:
             scope.note = text
             return "input", ()
+        missed = self.items.find_missed_key(node, scope)
+        if missed is not None:
+            table, key = missed
+            scope.note = self._plans.node_text(table)
+            return "missed", (self.operand(key, scope),)
         taken = self._taken_item(node, scope, value)
         if taken is not None:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None

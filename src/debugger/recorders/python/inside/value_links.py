@@ -61,8 +61,9 @@ class ValueLink:
     """One event that gave a value.
 
     `kind` is what got the value (a name, a field, an argument, a result), `how` where the value
-    came from: `copy`, `selected` (by a key, from a table of constants), `computed`, `constant`,
-    `new`, `library`, `input`, `part`, `default`, or "" if that is not known. A copy's first source
+    came from: `copy`, `selected` (by a key, from a table of constants), `missed` (a lookup of a key
+    that is not there), `computed`, `constant`, `new`, `library`, `input`, `part`, `default`, or ""
+    if that is not known. A copy's first source
     is what it copied, and the second, if there is one, the key of the item.
     """
 

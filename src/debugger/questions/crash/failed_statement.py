@@ -1,0 +1,146 @@
+"""Reads the statement at which a program failed, the condition around it, and their values."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+
+import msgspec
+
+from debugger.errors import DebuggerError
+from debugger.model import answers
+from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.statement import StatementReads, join_statement, parse_reads
+from debugger.questions.crash.failed_condition import (
+    compared_calls,
+    read_guard,
+    reported_operands,
+)
+from debugger.questions.runner import evidence_store
+from debugger.session import source_files
+from debugger.session.session import Session
+from debugger.sources.guilty_operand import FailedCondition
+
+_EVALUATED_MAX = 16  # expressions of the statement
+_EVALUATE_S = 5.0
+_ASSERT = re.compile(r"\bassert\w*!?[ (]")
+_HASHES = (".py", ".pyw", ".rb")
+_ENDS = ";{}"  # of a statement
+_LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
+
+
+class FailedStatement(msgspec.Struct, frozen=True):
+    """What a statement reads, and the condition under which it raises an exception."""
+
+    frame: Frame | None
+    # What it reads itself.
+    own_reads: StatementReads
+    # With what the condition around it reads.
+    reads: StatementReads
+    guard: FailedCondition | None
+    # The values of what is read, by the text of the expressions.
+    values: Mapping[str, answers.VariableView]
+
+    def list_reported(self, values: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what the statement complains about, if it raises an exception."""
+        return reported_operands(self.frame, self.guard, self.own_reads.operands, values)
+
+    def list_compared_calls(
+        self, shown: answers.FrameView | None, values: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Return the calls that the failed check of the reported frame compared."""
+        return compared_calls(shown, self.guard, values)
+
+
+async def inspect_statement(
+    session: Session, frame: Frame | None, *, is_jump: bool
+) -> FailedStatement:
+    """Read a frame's statement, and evaluate what it reads (a job).
+
+    Args:
+        session: The session.
+        frame: The user's frame of the failure.
+        is_jump: Whether what failed is a jump to what is no code.
+    """
+    guard = read_guard(frame)
+    own = parse_statement(frame)
+    around = parse_reads(guard.text).operands if guard is not None else ()
+    reads = msgspec.structs.replace(own, operands=tuple(dict.fromkeys((*own.operands, *around))))
+    values = await _evaluate_reads(session, frame, reads, is_jump=is_jump)
+    return FailedStatement(frame, own, reads, guard, values)
+
+
+def parse_statement(frame: Frame | None) -> StatementReads:
+    """Return what the statement of a frame reads; of an assertion, what its condition does."""
+    text = read_statement(frame)
+    asserted = _ASSERT.search(text)
+    text = text[asserted.start() :] if asserted else text
+    is_hash = frame is not None and (frame.file or "").endswith(_HASHES)
+    return parse_reads(text, hash_comments=is_hash)
+
+
+def read_statement(frame: Frame | None) -> str:
+    """Return the source of the statement of a frame, from its column on; empty without source."""
+    lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
+    if frame is None or lines is None or not frame.line or frame.line > len(lines):
+        return ""
+    is_hash = (frame.file or "").endswith(_HASHES)
+    cut = (
+        source_files.column_part(frame.file or "", frame.line, frame.column)
+        if frame.column
+        else None
+    )
+    if cut is not None:
+        return _clip_at_column(*cut)
+    return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+
+
+def _clip_at_column(text: str, at: int) -> str:
+    """Return the statement around a column of a minified line, as far as its marks show."""
+    first = max(text.rfind(mark, 0, at) for mark in _ENDS) + 1
+    depth, last = 0, at
+    while last < len(text):
+        depth += (text[last] in "([{") - (text[last] in ")]}")
+        if depth < 0 or (text[last] == ";" and not depth):
+            break
+        last += 1
+    return text[first:last]
+
+
+async def _evaluate_reads(
+    session: Session, frame: Frame | None, read: StatementReads, *, is_jump: bool
+) -> dict[str, answers.VariableView]:
+    """Evaluate the accesses of a statement; those without a value here are omitted."""
+    if frame is None:
+        return {}
+    operands: dict[str, None] = {}
+    for one in read.accesses:
+        operands[one.base] = None
+        if one.how == "[]" and not _LITERAL.match(one.inner):
+            operands[one.inner] = None
+        if one.how == "[]" and (frame.file or "").endswith(_HASHES[:2]):
+            operands[f"len({one.base})"] = None
+        if is_jump:  # what was called through a pointer
+            operands[one.whole] = None
+    operands |= dict.fromkeys(read.operands)
+    known: dict[str, answers.VariableView] = {}
+    limit = asyncio.get_running_loop().time() + _EVALUATE_S
+    for expression in list(operands)[:_EVALUATED_MAX]:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        # An access may have no value here, for example before its assignment.
+        with suppress(DebuggerError):
+            found = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+            # What says nothing is left out, as `this` where it is the global object.
+            value = next(iter(await session.backend.complete_values([found])), None)
+            text = value.value.strip() if value is not None else ""
+            if (
+                value is not None
+                and text
+                and not evidence_store.is_dull(value)
+                and not evidence_store.is_unknown(text)
+            ):
+                known[expression] = await evidence_store.expanded_view(session, value)
+    return known

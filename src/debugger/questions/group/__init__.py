@@ -1,0 +1,1 @@
+"""Answers for groups: merged stacks, values and stops of many processes."""

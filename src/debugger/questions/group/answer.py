@@ -1,0 +1,85 @@
+"""Defines the answers about groups: merged stacks and values, stops, and the members."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from debugger.model.answers import Stop
+from debugger.model.group_merge import MergedValue, StackBranch
+from debugger.questions.group.laggards import GroupVerdict
+from debugger.session.group import SilentMember
+
+
+class MergedState(Struct, frozen=True):
+    """A state, and the members in it."""
+
+    state: str
+    members: tuple[str, ...]
+
+
+class GroupStacks(Struct, frozen=True):
+    """The stacks of a group's members as one tree, the branch with fewest members first."""
+
+    group: str
+    total: int
+    states: tuple[MergedState, ...]
+    branches: tuple[StackBranch, ...]
+    by: str
+    silent: tuple[SilentMember, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class GroupHang(Struct, frozen=True):
+    """Why a group does not go on: the member that is not where the others wait."""
+
+    group: str
+    total: int
+    verdict: GroupVerdict
+
+
+class NamedValues(Struct, frozen=True):
+    """An expression or a variable, and its values with the members that have each."""
+
+    name: str
+    values: tuple[MergedValue, ...]
+
+
+class GroupValues(Struct, frozen=True):
+    """Values in all members, each merged."""
+
+    group: str
+    total: int
+    rows: tuple[NamedValues, ...]
+    silent: tuple[SilentMember, ...] = ()
+
+
+class GroupStop(Struct, frozen=True):
+    """The first stop of a group, and where its other members are."""
+
+    group: str
+    # The member that the stop is of; "" where none stopped.
+    member: str
+    stop: Stop
+    others: tuple[MergedState, ...] = ()
+    timed_out: bool = False
+
+
+class MemberView(Struct, frozen=True):
+    """A member of a group."""
+
+    label: str
+    session: str
+    pid: int | None
+    state: str
+    # Its location while it is stopped, or how it ended.
+    where: str = ""
+
+
+class GroupStatus(Struct, frozen=True):
+    """The members of a group and their states."""
+
+    group: str
+    focused: str
+    states: tuple[MergedState, ...]
+    members: tuple[MemberView, ...]
+    notes: tuple[str, ...] = ()

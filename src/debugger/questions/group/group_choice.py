@@ -1,0 +1,162 @@
+"""Chooses the members that a command acts on: by --group, --members, or the current group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.command_registry import Option, OptionGroup, Parameter
+from debugger.model.events import State
+from debugger.questions.runner.command_call import CommandCall
+from debugger.session.group import Group, Member
+from debugger.session.process_tree import find_member
+
+
+class GroupChoice(Struct, frozen=True):
+    """The options that make a command one of a group."""
+
+    group: str | None = None
+    members: str | None = None
+
+
+def _build_choice(_command: str, **given: Any) -> GroupChoice:
+    return GroupChoice(**given)
+
+
+_OPTIONS = OptionGroup(
+    (
+        Parameter(
+            "group",
+            str | None,
+            None,
+            Option("--group", help="of all members of this group", metavar="NAME"),
+        ),
+        Parameter(
+            "members",
+            str | None,
+            None,
+            Option("--members", help="of these members: 0-3,7 or LABEL or gw*", metavar="SET"),
+        ),
+    ),
+    _build_choice,
+)
+GroupOptions = Annotated[GroupChoice, _OPTIONS]
+NO_CHOICE = GroupChoice()
+
+
+@dataclass(frozen=True)
+class ChosenMembers:
+    """A group, and those of its members that a command acts on."""
+
+    group: Group
+    members: tuple[Member, ...]
+    # Some were named; else these are all.
+    is_subset: bool = False
+
+    def member_of(self, session_name: str) -> str:
+        """Return the label of a session; "" for one that is no member."""
+        found = (one.label for one in self.members if one.session.name == session_name)
+        return next(found, "")
+
+
+async def choose_members(call: CommandCall, choice: GroupChoice) -> ChosenMembers | None:
+    """Return the members that a command acts on; None where it acts on a session.
+
+    Without options a command acts on a group if the current session belongs to one of which no
+    member is in focus, or if the call names that group as its session.
+
+    Raises:
+        DebuggerError: NO_SESSION for an unknown group; USAGE, NOT_FOUND for a bad set.
+    """
+    group = _find_group(call, choice)
+    if group is None:
+        return None
+    members = await group.select(choice.members)
+    if not members:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND, f"the group {group.name} has no members", hint="debugger sessions"
+        )
+    is_alone = len(members) == len(group.every_session()) == 1
+    if choice == NO_CHOICE and is_alone and members[0].session.state is not State.RUNNING:
+        return None  # a group of one behaves as a session; while it runs, others may still come
+    return ChosenMembers(group, tuple(members), is_subset=choice.members is not None)
+
+
+def _find_group(call: CommandCall, choice: GroupChoice) -> Group | None:
+    groups = call.sessions.groups
+    if choice.group is not None:
+        return groups.get(choice.group)
+    if choice.members is None and call.session_name is not None:
+        # A group has the name of the session that began it, which is the member `main`.
+        named = groups.find(call.session_name)
+        return named if named is not None and named.focused is None else None
+    if choice.members is None and (call.sessions.current is None or not groups.live_groups()):
+        return None
+    session = call.current_session()
+    group = groups.group_of(session)
+    if choice.members is not None:
+        if group is None:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"--members is of a group, and the session {session.name} is in none",
+                hint="debugger start --group PROGRAM begins one",
+            )
+        return group
+    return group if group is not None and group.focused is None else None
+
+
+async def choose_group(call: CommandCall) -> ChosenMembers:
+    """Return all members of the current group, or of the only one.
+
+    Raises:
+        DebuggerError: NO_SESSION.
+    """
+    group = _any_group(call, NO_CHOICE)
+    return ChosenMembers(group, tuple(await group.select(None)))
+
+
+async def focus_member(call: CommandCall, label: str, choice: GroupChoice) -> ChosenMembers:
+    """Put one member in focus, or with `all` the group; it becomes the current session.
+
+    Raises:
+        DebuggerError: NO_SESSION, NOT_FOUND; USAGE where the label names several members.
+    """
+    group = _any_group(call, choice)
+    if label == "all":
+        every = await group.select(None)
+        group.focused = None
+        session = find_member(group.first, call.sessions.current or "") or every[0].session
+        call.sessions.select(session.name)
+        group.focused = None  # selecting a session puts it in focus
+        return ChosenMembers(group, tuple(every))
+    chosen = await group.select(label)
+    if len(chosen) != 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"focus takes one member, and {label} names {len(chosen)}",
+            hint=f"debugger focus {chosen[0].label}; debugger focus all acts on all",
+        )
+    call.sessions.select(chosen[0].session.name)
+    return ChosenMembers(group, tuple(chosen), is_subset=True)
+
+
+def _any_group(call: CommandCall, choice: GroupChoice) -> Group:
+    """Return the named group, that of the session, or the only one."""
+    groups = call.sessions.groups
+    if choice.group is not None:
+        return groups.get(choice.group)
+    every = groups.live_groups()
+    name = call.session_name or call.sessions.current
+    own = groups.group_of(call.sessions.get(name)) if name is not None else None
+    found = own or (every[0] if len(every) == 1 else None)
+    if found is None:
+        names = ", ".join(one.name for one in every)
+        raise DebuggerError(
+            ErrorCode.NO_SESSION,
+            f"which group? There are: {names}" if names else "there is no group",
+            hint=f"--group {every[0].name}" if every else "debugger start --group PROGRAM",
+        )
+    return found

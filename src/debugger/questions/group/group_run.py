@@ -1,0 +1,275 @@
+"""Resumes, pauses and ends the members of a group, and reports where they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.events import EventKind, State
+from debugger.model.group_merge import order_members
+from debugger.model.program import ResumeKind
+from debugger.questions.group.answer import (
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    MemberView,
+    MergedState,
+)
+from debugger.questions.group.group_choice import ChosenMembers
+from debugger.questions.group.member_stacks import describe_state, merge_states, read_group_stacks
+from debugger.questions.runner.command_call import CommandCall
+from debugger.session import process_tree, session_list, stepping
+from debugger.session.group import Group, Member, SilentMember, ask_members, is_started
+from debugger.session.session import Session
+from debugger.session.stepping import WaitLimit
+
+_WHERE_S = 1.0  # seconds until a stopped member must have told its line
+_SETTLE_S = 0.5  # seconds after the first stop in which the others' stops are awaited
+_QUIET_S = 0.05  # seconds without another stop after which they are not awaited any more
+_STARTING = {State.INITIALIZING, State.CONFIGURING}
+_GOING = {*_STARTING, State.RUNNING}
+_NAMED_MAX = 20  # processes in a message
+_END_S = 8.0  # seconds in which a member must have resumed
+
+
+async def continue_members(
+    chosen: ChosenMembers, patience: WaitLimit | None
+) -> GroupStop | GroupStacks:
+    """Resume the stopped members side by side, and report the first stop of any.
+
+    Raises:
+        DebuggerError: WRONG_STATE where none is stopped.
+    """
+    stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
+    if not stopped:
+        running = [one for one in chosen.members if one.session.state is State.RUNNING]
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE if running else ErrorCode.PROGRAM_EXITED,
+            f"no member of {chosen.group.name} is stopped" if running else "all members have ended",
+            hint="debugger await waits for a stop; debugger pause stops all"
+            if running
+            else f"debugger stop --group {chosen.group.name}",
+        )
+    cursor = chosen.group.first.timeline.cursor()
+    _, silent = await ask_members(
+        stopped,
+        lambda one: stepping.resume_and_wait(one.session, ResumeKind.CONTINUE, None),
+        _END_S,
+    )
+    if patience is None:
+        return await list_group(chosen, silent)
+    if len(silent) == len(stopped):
+        raise DebuggerError(
+            ErrorCode.ADAPTER_FAILED,
+            f"no member could be resumed: {silent[0].reason}",
+            hint="debugger status",
+        )
+    resumed = next(one for one in stopped if one.label not in {each.label for each in silent})
+    answer = await stepping.wait_for_stop(resumed.session, patience, after=cursor)
+    return await report_group_stop(chosen.group, answer)
+
+
+async def list_group(chosen: ChosenMembers, silent: Sequence[SilentMember]) -> GroupStacks:
+    """Return the states of members without their stacks."""
+    return GroupStacks(
+        chosen.group.name,
+        len(chosen.members),
+        merge_states(chosen.members),
+        (),
+        "state",
+        tuple(silent),
+    )
+
+
+async def wait_for_group(chosen: ChosenMembers, patience: WaitLimit) -> GroupStop:
+    """Wait for the next stop of any member, or the end of the group's program."""
+    first = process_tree.find_running(chosen.members[0].session)
+    return await report_group_stop(chosen.group, await stepping.wait_for_stop(first, patience))
+
+
+async def report_group_stop(group: Group, stop: answers.Stop) -> GroupStop:
+    """Report a stop with its member, and where the others are."""
+    if stop.state == State.STOPPED.value:
+        await _let_others_stop(group)
+    members = await group.members()
+    own = next((one for one in members if one.session.name == stop.session), None)
+    others = [one for one in members if one is not own or stop.state == State.RUNNING.value]
+    notes = tuple(one for one in stop.notes if not process_tree.is_of_sessions(one))
+    return GroupStop(
+        group=group.name,
+        member=own.label if own is not None and stop.state != State.RUNNING.value else "",
+        stop=msgspec.structs.replace(stop, notes=notes),
+        others=await _merge_places(others) if len(members) > 1 else (),
+        timed_out=stop.timed_out,
+    )
+
+
+async def _let_others_stop(group: Group) -> None:
+    """Wait briefly for stops at the same time: members meet the same breakpoint together."""
+    timeline = group.first.timeline
+    limit = asyncio.get_running_loop().time() + _SETTLE_S
+    while any(one.state in _GOING for one in group.sessions()):
+        remaining = limit - asyncio.get_running_loop().time()
+        event = await timeline.wait(
+            timeline.cursor(), {EventKind.STOP}, max(0.0, min(_QUIET_S, remaining))
+        )
+        is_starting = any(one.state in _STARTING for one in group.sessions())
+        if remaining <= 0 or (event is None and not is_starting):
+            return
+
+
+async def _merge_places(members: Sequence[Member]) -> tuple[MergedState, ...]:
+    """Return where members are: the line of a stopped one, else the state; fewest first."""
+    stopped = [one for one in members if one.session.state is State.STOPPED]
+    places, silent = await ask_members(stopped, lambda one: _stop_place(one.session), _WHERE_S)
+    late = {one.label: f"stopped, {one.reason}" for one in silent}
+    by_place: dict[str, list[str]] = {}
+    for one in members:
+        where = places.get(one.label) or late.get(one.label) or describe_state(one.session)
+        by_place.setdefault(where, []).append(one.label)
+    found = [MergedState(where, order_members(labels)) for where, labels in by_place.items()]
+    return tuple(sorted(found, key=lambda one: len(one.members)))
+
+
+async def _stop_place(session: Session) -> str:
+    stop = session.last_stop
+    reason = f" ({stop.reason.value})" if stop is not None else ""
+    stack = await session.run_job(
+        lambda: session.backend.read_stack(session.selection.thread or 0, levels=1)
+    )
+    if not stack.frames:
+        return f"stopped{reason}"
+    frame = stack.frames[0]
+    file = f" {(frame.file or '').rpartition('/')[2]}:{frame.line}" if frame.file else ""
+    return f"stopped at {frame.function}{file}{reason}"
+
+
+async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStacks:
+    """Stop the running members side by side, and show their stacks."""
+    running = [one for one in chosen.members if one.session.state is State.RUNNING]
+    _, silent = await ask_members(
+        running,
+        lambda one: pause_session(one.session, patience.seconds),
+        patience.seconds + _WHERE_S,
+    )
+    late = [
+        one.label
+        for one in running
+        if one.session.state is State.RUNNING and one.label not in {each.label for each in silent}
+    ]
+    answer = await read_group_stacks(chosen.group, chosen.members, by="line", every=False)
+    why = f"did not stop within {patience.seconds:g} s: it waits in compiled code"
+    return msgspec.structs.replace(
+        answer,
+        silent=(*silent, *(SilentMember(label, why) for label in late), *answer.silent),
+    )
+
+
+async def pause_session(session: Session, seconds: float) -> None:
+    """Stop one session, without waiting for the stops of others (bounded)."""
+    timeline = session.timeline
+    limit = asyncio.get_running_loop().time() + seconds
+    await session.pause()
+    while True:
+        # Taken before the state is read: a stop in between wakes the wait at once.
+        cursor = timeline.cursor()
+        remaining = limit - asyncio.get_running_loop().time()
+        if session.state is not State.RUNNING:
+            session.mark_reported()  # the answer shows it
+            return
+        if remaining <= 0:
+            return
+        await timeline.wait(cursor, {EventKind.STOP, EventKind.EXIT}, remaining)
+
+
+async def describe_group(chosen: ChosenMembers) -> GroupStatus:
+    """Describe a group and its members."""
+    stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
+    places, silent = await ask_members(stopped, lambda one: _stop_place(one.session), _WHERE_S)
+    places |= {one.label: one.reason for one in silent}
+    focused = next(
+        (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
+    )
+    group, notes = chosen.group, []
+    if group.pattern is not None and len(group.sessions()) == 1 < len(group.every_session()):
+        known = {one.target.program or "" for one in group.every_session() if one.parent}
+        notes = [f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"]
+    return GroupStatus(
+        group=chosen.group.name,
+        focused=focused,
+        states=merge_states(chosen.members),
+        members=tuple(
+            MemberView(
+                one.label,
+                one.session.name,
+                one.session.pid,
+                describe_state(one.session),
+                places.get(one.label, ""),
+            )
+            for one in chosen.members
+        ),
+        notes=tuple(notes),
+    )
+
+
+async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -> answers.Ended:
+    """End members, or all of the group: started programs are killed, attached ones let go.
+
+    With `kill` attached processes are killed, too: those that --members names.
+
+    Raises:
+        DebuggerError: DENIED for killing attached processes that were not named.
+    """
+    if kill and not is_started(chosen.group) and not chosen.is_subset:
+        raise _unnamed_kill(chosen)
+    names: list[str] = []
+    notes: list[str] = []
+    sessions = [one.session for one in chosen.members]
+    if not chosen.is_subset:
+        # The helpers of multiprocessing, and members that were too many to be named.
+        sessions = process_tree.find_roots(chosen.group.first)
+    for session in sessions:
+        tree = [session, *process_tree.descendants(session)]
+        names += [one.name for one in tree if one.is_live]
+    by = session_list.kill_attached if kill else session_list.let_go
+    if is_started(chosen.group):
+        ending = [call.sessions.close(one, kill=True) for one in sessions]
+        await asyncio.gather(*ending)
+    else:
+        fates = await asyncio.gather(*(by(call.sessions, one) for one in sessions))
+        notes += dict.fromkeys(note for fate in fates for note in fate.notes)
+        if not kill:
+            notes.append("they were attached to, and stay: stop --kill --members all ends them")
+    return answers.Ended(
+        ended=tuple(dict.fromkeys(names)),
+        detached=not kill and not is_started(chosen.group),
+        notes=tuple(notes),
+    )
+
+
+def _unnamed_kill(chosen: ChosenMembers) -> DebuggerError:
+    processes = [f"{one.session.pid} ({one.label})" for one in chosen.members]
+    shown = ", ".join(processes[:_NAMED_MAX])
+    more = f" and {len(processes) - _NAMED_MAX} more" if len(processes) > _NAMED_MAX else ""
+    return DebuggerError(
+        ErrorCode.DENIED,
+        f"they were attached to, and were not started here: {shown}{more}",
+        hint="debugger stop --kill --members all kills them; debugger stop lets them run on",
+    )
+
+
+async def detach_members(call: CommandCall, chosen: ChosenMembers) -> answers.Ended:
+    """Let members run on, and end their sessions."""
+    sessions = [one.session for one in chosen.members]
+    if not chosen.is_subset:
+        sessions = process_tree.find_roots(chosen.group.first)
+    names = [one.name for one in sessions if one.is_live]
+    fates = await asyncio.gather(*(session_list.let_go(call.sessions, one) for one in sessions))
+    notes = dict.fromkeys(note for fate in fates for note in fate.notes)
+    return answers.Ended(
+        ended=tuple(names), detached=any(one.goes_on for one in fates), notes=tuple(notes)
+    )

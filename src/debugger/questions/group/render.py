@@ -1,0 +1,176 @@
+"""Formats the answers about groups: members as ranges, the odd one first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from debugger.model.group_labels import format_members
+from debugger.model.group_merge import StackBranch, StackPlace
+from debugger.output import stop_text
+from debugger.output.list_text import list_section
+from debugger.output.location_text import base_name, format_count, short_name, shorten_value
+from debugger.output.structured import RenderPage, TextSection, fixed_section
+from debugger.questions.group.answer import (
+    GroupHang,
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    GroupValues,
+    MergedState,
+)
+from debugger.questions.group.laggards import CHILD, FAILED, SILENT, STOPPED, WaitRow
+from debugger.session.group import SilentMember
+
+_HEAD, _SILENT, _NOTES, _BODY = range(4)
+_MEMBERS = 60  # characters of a set of members in a line
+_VALUE = 160
+_REASON = 160
+_CAUSE = 600
+_WAITS = {CHILD: "waits for its processes", STOPPED: "is stopped", SILENT: "no answer"}
+_LEVELS_MAX = 12  # of a tree that are indented
+
+
+def format_set(members: Sequence[str], limit: int = _MEMBERS) -> str:
+    """Write a set of members as ranges, with their number where it is cut."""
+    text = format_members(members)
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1]}… ({len(members)})"
+
+
+def format_states(states: Sequence[MergedState]) -> str:
+    """Write how many members are in each state, and which: `3 running (0-1,4) · 1 stopped (2)`."""
+    return " · ".join(
+        f"{len(one.members):,} {short_name(one.state)} ({format_set(one.members)})"
+        for one in states
+    )
+
+
+def format_stacks(answer: GroupStacks, _page: RenderPage) -> list[TextSection]:
+    """Format merged stacks as a tree, a branch a line."""
+    head = f"{short_name(answer.group)}: {format_count(answer.total, 'member')}"
+    lines = [line for one in answer.branches for line in _format_branch(one, 0, answer.by)]
+    return [
+        fixed_section(f"{head}: {format_states(answer.states)}", _HEAD),
+        list_section(
+            lines,
+            lambda cut: f"… {format_count(cut, 'more line')}: --by function, or --budget 4000",
+            rank=_BODY,
+            floor=8,
+        ),
+        *_format_silent(answer.silent),
+        *(fixed_section(f"note: {one}", _NOTES) for one in answer.notes),
+    ]
+
+
+def _format_branch(branch: StackBranch, level: int, by: str) -> Iterator[str]:
+    indent = "  " * min(level, _LEVELS_MAX)
+    chain = " > ".join(_format_place(one) for one in branch.frames)
+    state = f" [{branch.state}]" if by == "state" and branch.state else ""
+    texts = [one.text for one in branch.frames if one.text]
+    text = f"  `{shorten_value(texts[-1], _VALUE)}`" if texts else ""
+    yield f"{indent}{format_set(branch.members)}: {chain or 'here'}{state}{text}"
+    for one in branch.branches:
+        yield from _format_branch(one, level + 1, by)
+
+
+def _format_place(place: StackPlace) -> str:
+    name = short_name(place.function)
+    if place.file is None:
+        return name
+    line = f":{place.line}" if place.line is not None else ""
+    return f"{name} {short_name(base_name(place.file))}{line}"
+
+
+def _format_silent(silent: Sequence[SilentMember]) -> list[TextSection]:
+    """Name the members that did not answer, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for one in silent:
+        by_reason.setdefault(one.reason, []).append(one.label)
+    lines = [
+        f"no answer: {format_set(labels)}: {shorten_value(reason, _REASON)}"
+        for reason, labels in by_reason.items()
+    ]
+    if not lines:
+        return []
+    return [list_section(lines, lambda cut: f"… {cut} more reasons", rank=_SILENT, floor=2)]
+
+
+def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
+    """Format merged values: `120 on 0-6 · 119 on 7`."""
+    lines = []
+    for row in answer.rows:
+        texts = [
+            f"{shorten_value(one.value, _VALUE)} on {format_set(one.members)}" for one in row.values
+        ]
+        lines.append(f"{short_name(row.name)} = {' · '.join(texts)}")
+    if not lines:
+        lines.append(f"group {short_name(answer.group)}: no values")
+    return [
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more name')}: --budget 4000", rank=_BODY
+        ),
+        *_format_silent(answer.silent),
+    ]
+
+
+def format_group_stop(answer: GroupStop, page: RenderPage) -> list[TextSection]:
+    """Format the first stop of a group, and where the others are."""
+    others = [
+        f"  {format_set(one.members)}: {shorten_value(one.state, _VALUE)}" for one in answer.others
+    ]
+    who = f"member {answer.member} of {answer.group}" if answer.member else f"group {answer.group}"
+    return [
+        fixed_section(short_name(who), _HEAD),
+        *stop_text.stop_sections(answer.stop, page),
+        list_section(
+            ["others:", *others] if others else [],
+            lambda cut: f"… {cut} more: debugger backtrace --group {answer.group}",
+            rank=_SILENT,
+            floor=4,
+        ),
+    ]
+
+
+def format_group_status(answer: GroupStatus, _page: RenderPage) -> list[TextSection]:
+    """Format the members of a group."""
+    focus = f", in focus: {answer.focused}" if answer.focused else ""
+    head = f"group {answer.group}: {format_count(len(answer.members), 'member')}{focus}"
+    lines = [
+        f"  {short_name(one.label)}: {one.state}"
+        + (f", pid {one.pid}" if one.pid is not None else "")
+        + f", session {one.session}"
+        + (f", {shorten_value(one.where, _VALUE)}" if one.where else "")
+        for one in answer.members
+    ]
+    return [
+        fixed_section(f"{head}: {format_states(answer.states)}", _HEAD),
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more member')}: --budget 4000", rank=_BODY
+        ),
+        *(fixed_section(f"note: {one}", _NOTES) for one in answer.notes),
+    ]
+
+
+def format_group_hang(answer: GroupHang, _page: RenderPage) -> list[TextSection]:
+    """Format why a group does not go on: the laggards first."""
+    lines = [_format_wait_row(one) for one in answer.verdict.rows]
+    head = f"{short_name(answer.group)}: {format_count(answer.total, 'member')}"
+    return [
+        fixed_section(f"{head}: {shorten_value(answer.verdict.cause, _CAUSE)}", _HEAD),
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_BODY
+        ),
+    ]
+
+
+def _format_wait_row(row: WaitRow) -> str:
+    mark = "->" if row.is_laggard else "  "
+    # How a failed member ended is its detail.
+    texts = [] if row.kind == FAILED else [_WAITS.get(row.kind, row.kind)]
+    texts += [f"in {short_name(row.call)}"] if row.call else []
+    texts += [f"at {_format_place(row.place)}"] if row.place is not None else []
+    did = " ".join(texts)
+    detail = shorten_value(row.detail, _REASON)
+    text = f"  `{shorten_value(row.place.text, _VALUE)}`" if row.place and row.place.text else ""
+    return f"{mark} {format_set(row.members)}: {': '.join(filter(None, (did, detail)))}{text}"

@@ -1,0 +1,320 @@
+"""Holds groups: named sets of sessions, whose members have labels."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from msgspec import Struct
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import State
+from debugger.model.group_labels import (
+    MAIN,
+    RANK_VARIABLES,
+    choose_label,
+    make_unique,
+    select_members,
+    sort_key,
+)
+from debugger.model.location import near_names
+from debugger.model.program import EvaluationPurpose
+from debugger.session.process_tree import find_member
+from debugger.session.session import Session
+from debugger.system import process_info
+
+T = TypeVar("T")
+
+MEMBERS_MAX = 1000
+_FACTS_S = 6.0  # seconds until a new member must have named itself, beside which it is a pid
+_AGAIN_S = 1.0  # the same, for one that has not done it at once
+_SHARING_LEAST = 2  # members of which something can be said to be shared
+# Processes of multiprocessing itself, which run none of the program's code.
+_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+_READ_FACTS = (
+    "__import__('json').dumps([{k: v for k in %r"
+    " if (v := __import__('os').environ.get(k))},"
+    " getattr(getattr(__import__('sys').modules.get('multiprocessing.process'),"
+    " 'current_process', lambda: None)(), 'name', '')])"
+)
+
+
+class MemberFacts(Struct, frozen=True):
+    """What names a member: its engine's variables, and its name in multiprocessing."""
+
+    variables: Mapping[str, str]
+    process_name: str = ""
+
+
+_UNKNOWN = MemberFacts({})
+
+
+@dataclass(frozen=True)
+class Member:
+    """A session of a group, with its label."""
+
+    label: str
+    session: Session
+
+
+class SilentMember(Struct, frozen=True):
+    """A member that did not answer, and the reason."""
+
+    label: str
+    reason: str
+
+
+class Group:
+    """A named set of sessions that share a timeline, and which of them is in focus."""
+
+    def __init__(
+        self, name: str, first: Session, *, main: Session | None, pattern: str | None = None
+    ) -> None:
+        self.name = name
+        # Of the command lines of its members; the main program is one in any case.
+        self.pattern = pattern
+        self.first = first
+        # The program that started the others, if the group has one.
+        self.main = main
+        # The name of the session that commands without --members act on; None: on all of them.
+        self.focused: str | None = None
+        self._facts: dict[str, MemberFacts] = {}
+        self._labels: dict[str, str] = {}
+        self._late: set[str] = set()
+        # Those that are not asked again.
+        self._named: set[str] = set()
+
+    def every_session(self) -> list[Session]:
+        """Return all sessions of the group, also those of multiprocessing's helpers."""
+        return self.first.family.tree_sessions(self.first)
+
+    def sessions(self) -> list[Session]:
+        """Return the sessions of all members, also of those that have ended."""
+        return [
+            one
+            for one in self.every_session()
+            if not _is_helper(one) and (one is self.main or self._fits_pattern(one))
+        ]
+
+    def _fits_pattern(self, session: Session) -> bool:
+        if self.pattern is None or not isinstance(session.target, LaunchTarget):
+            return True
+        words = (session.target.program, session.target.module, *session.target.args)
+        return fnmatchcase(" ".join(filter(None, words)), self.pattern)
+
+    def note_facts(self, session: Session, facts: MemberFacts) -> None:
+        """Record what names a member, where it is known without asking the process."""
+        self._facts[session.name] = facts
+        self._named.add(session.name)
+
+    def _is_named(self, session: Session) -> bool:
+        """Tell whether a member has its final name.
+
+        A fork is its parent at first; xdist names a worker after its start.
+        """
+        facts, above = self._facts_of(session), self._facts_of(_find_parent(session))
+        is_renamed = facts.process_name not in {"", "MainProcess"}
+        return is_renamed or bool(_without(facts.variables, above.variables))
+
+    async def members(self) -> list[Member]:
+        """Return the members in the order of their labels; new ones are named first (bounded)."""
+        sessions = self.sessions()
+        self._forget_all_but({one.name for one in sessions})
+        if len(sessions) > MEMBERS_MAX:  # those that have ended are left out first
+            sessions = sorted(sessions, key=lambda one: not one.is_live)[:MEMBERS_MAX]
+        unnamed = [one for one in sessions if one.name not in self._named and one.is_live]
+        limits = [_AGAIN_S if one.name in self._late else _FACTS_S for one in unnamed]
+        reading = map(_read_facts, unnamed, limits)
+        found = await asyncio.gather(*reading)
+        for session, facts in zip(unnamed, found, strict=True):
+            if facts is None:
+                self._late.add(session.name)
+                continue
+            self._labels.pop(session.name, None)
+            self._facts[session.name] = facts
+            if session is self.main or self._is_named(session):
+                self._named.add(session.name)
+        for session in sessions:
+            self._label_session(session)
+        members = [Member(self._labels[one.name], one) for one in sessions]
+        return sorted(members, key=lambda one: sort_key(one.label))
+
+    def _forget_all_but(self, names: AbstractSet[str]) -> None:
+        self._facts = {name: one for name, one in self._facts.items() if name in names}
+        self._labels = {name: one for name, one in self._labels.items() if name in names}
+        self._late &= names
+        self._named &= names
+
+    def _label_session(self, session: Session) -> str:
+        known = self._labels.get(session.name)
+        if known is None:
+            known = make_unique(self._choose_label(session), set(self._labels.values()))
+            self._labels[session.name] = known
+        return known
+
+    def _choose_label(self, session: Session) -> str:
+        if session is self.main:
+            return MAIN
+        facts = self._facts_of(session)
+        # A process that multiprocessing did not start calls itself the main one, too.
+        name = "" if facts.process_name == "MainProcess" else facts.process_name
+        parent = _find_parent(session)
+        above = self._facts_of(parent).variables if parent is not None else self._shared_variables()
+        label = choose_label(_without(facts.variables, above), name, session.pid)
+        # What a rank starts has the rank's variables, and is no rank itself. What the program had
+        # from its start, as a shell or a test runner set it, makes it no rank.
+        if parent is None or parent is self.main or _without(facts.variables, above):
+            return label
+        own_of_parent = _without(above, self._facts_of(self.main).variables)
+        return f"{self._label_session(parent)}/{label}" if own_of_parent else label
+
+    def _facts_of(self, session: Session | None) -> MemberFacts:
+        return self._facts.get(session.name, _UNKNOWN) if session is not None else _UNKNOWN
+
+    def _shared_variables(self) -> Mapping[str, str]:
+        """Return what all members without a parent have: it distinguishes none of them."""
+        known = [self._facts_of(one).variables for one in self.sessions() if one.parent is None]
+        if len(known) < _SHARING_LEAST:
+            return {}
+        return {
+            name: text
+            for name, text in known[0].items()
+            if all(one.get(name) == text for one in known)
+        }
+
+    async def select(self, members: str | None) -> list[Member]:
+        """Return the members that a set names, all without one.
+
+        Raises:
+            DebuggerError: USAGE, NOT_FOUND.
+        """
+        every = await self.members()
+        if members is None:
+            return every
+        chosen = select_members(members, [one.label for one in every])
+        return [one for one in every if one.label in chosen]
+
+    def session_named(self, name: str) -> Session | None:
+        """Return a member's session by the session's name."""
+        return find_member(self.first, name)
+
+
+def _is_helper(session: Session) -> bool:
+    return (session.target.program or "").endswith(_HELPERS)
+
+
+def _find_parent(session: Session) -> Session | None:
+    """Return the session of the process that started another: a fork server only did it for it."""
+    parent = session.parent
+    while parent is not None and _is_helper(parent):
+        parent = parent.parent
+    return parent
+
+
+def _without(variables: Mapping[str, str], inherited: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: text for name, text in variables.items() if inherited.get(name) != text}
+
+
+async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
+    """Ask a Python process for what names it; None where it does not answer in time.
+
+    Of other programs the environment is known with which they were started.
+    """
+    if session.state not in {State.RUNNING, State.STOPPED}:
+        return None
+    if session.traits.runtime is not Runtime.PYTHON:
+        return MemberFacts(process_info.read_environment(session.pid or 0, RANK_VARIABLES))
+    expression = _READ_FACTS % (RANK_VARIABLES,)
+    try:
+        async with asyncio.timeout(seconds):
+            answer = await session.run_job(
+                lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
+            )
+        # debugpy 1.8.22 shows a text with quotes or without, by what asked for it.
+        text = answer.value
+        variables, name = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+    except (DebuggerError, TimeoutError, ValueError, SyntaxError):
+        return None  # it is named by its pid until it answers
+    return MemberFacts(dict(variables), str(name))
+
+
+class GroupList:
+    """The groups of the daemon by name."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, Group] = {}
+
+    def add(self, name: str, first: Session, *, is_main: bool, pattern: str | None = None) -> Group:
+        """Create a group of a session and of all that share its timeline."""
+        group = Group(name, first, main=first if is_main else None, pattern=pattern)
+        self._groups[name] = group
+        return group
+
+    def live_groups(self) -> list[Group]:
+        """Return the groups that still have sessions; the others are forgotten."""
+        self._groups = {name: one for name, one in self._groups.items() if one.every_session()}
+        return list(self._groups.values())
+
+    def group_of(self, session: Session) -> Group | None:
+        """Return the group of a session."""
+        return next((one for one in self.live_groups() if session in one.sessions()), None)
+
+    def find(self, name: str) -> Group | None:
+        """Return a group by its name; None if there is none."""
+        return next((one for one in self.live_groups() if one.name == name), None)
+
+    def get(self, name: str) -> Group:
+        """Return a group by its name.
+
+        Raises:
+            DebuggerError: NO_SESSION, naming those that exist.
+        """
+        found = self.find(name)
+        if found is not None:
+            return found
+        groups = [one.name for one in self.live_groups()]
+        near = near_names(name, groups)
+        raise DebuggerError(
+            ErrorCode.NO_SESSION,
+            f"no group {name!r}; there are: {', '.join(groups) or 'none'}",
+            hint=f"--group {near[0]}" if near else "debugger start --group PROGRAM begins one",
+        )
+
+    def note_selected(self, session: Session) -> None:
+        """Record that the user chose a session: its group's commands act on it alone."""
+        group = self.group_of(session)
+        if group is not None:
+            group.focused = session.name
+
+
+async def ask_members(
+    members: Sequence[Member], ask: Callable[[Member], Awaitable[T]], seconds: float
+) -> tuple[dict[str, T], list[SilentMember]]:
+    """Ask members side by side; one that fails or is late is named, and delays no other."""
+    silent: list[SilentMember] = []
+
+    async def ask_one(member: Member) -> tuple[str, T] | None:
+        try:
+            async with asyncio.timeout(seconds):
+                return member.label, await ask(member)
+        except TimeoutError:
+            silent.append(SilentMember(member.label, f"no answer within {seconds:g} s"))
+        except DebuggerError as error:
+            silent.append(SilentMember(member.label, error.message))
+        return None
+
+    found = await asyncio.gather(*(ask_one(one) for one in members))
+    return dict(one for one in found if one is not None), silent
+
+
+def is_started(group: Group) -> bool:
+    """Tell whether we started the group's programs, and so end them with it."""
+    return isinstance(group.first.target, LaunchTarget)

@@ -1,0 +1,1 @@
+"""Reads the editors' debug configurations: launch.json, and the arguments of `launch`."""

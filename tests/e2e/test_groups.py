@@ -1,0 +1,307 @@
+"""A group: the processes of one program act and answer together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_commands import Cli, answer_data, marked_location, resolve_program
+from debuggees import build_debuggee
+from mcp_client import connect_stdio
+from process_trees import is_alive, list_sessions, read_again
+from running_programs import find_tracer, run_program
+
+PROGRAM = "groups/ranks.py"
+MEET = marked_location(PROGRAM, "meet")
+ODD = marked_location(PROGRAM, "odd")
+COUNT = 4
+pytestmark = pytest.mark.adapter("debugpy")
+
+
+def start_ranks(cli: Cli, *words: str, method: str = "fork") -> dict[str, Any]:
+    """Start the ranks as a group; return the first stop, or that they run."""
+    program = resolve_program(PROGRAM)
+    return answer_data(
+        cli("--json", "start", "--group", program, *words, "--", method, str(COUNT), check=None)
+    )
+
+
+def leaves(branches: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for one in branches:
+        yield from leaves(one["branches"]) if one["branches"] else [one]
+
+
+def members_at(cli: Cli, place: str) -> list[str]:
+    """Return the members of which a frame is at FILE:LINE."""
+    file, line = place.rsplit(":", 1)
+    stacks = read_again(cli, "backtrace")
+    return sorted(
+        label
+        for one in leaves(stacks["branches"])
+        if any(frame["file"] == file and frame["line"] == int(line) for frame in one["frames"])
+        for label in one["members"]
+    )
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
+    cli: Cli, wait_until: Callable[..., None], method: str
+) -> None:
+    answer = start_ranks(cli, "--no-wait", method=method)
+    assert answer["stop"]["state"] == "running"
+    wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
+    wait_until(lambda: members_at(cli, MEET) == ["1", "2", "4"], 60, what="the others")
+    text = cli("backtrace", check=0).out.splitlines()
+    assert text[0] == "ranks: 5 members: 5 running (main,1-4)"
+    assert text[1].startswith("main: ")
+    assert text[2].startswith("1-4: work ranks.py:")
+    assert text[3].startswith("  3: take_step ranks.py:")
+    assert text[3].endswith("`queue.get()  # @odd`")
+    assert cli("backtrace", "--by", "state", check=0).out.count("[running]") >= len(["main", "3"])
+    verdict = read_again(cli, "hang", "--group")["verdict"]
+    assert (verdict["kind"], verdict["rows"][0]["members"]) == ("lagging", ["3"])
+    assert verdict["rows"][0]["call"] == "Queue.get"
+    assert " 1-2,4 wait in Barrier.wait at take_step ranks.py:" in verdict["cause"]
+    pids = [one["pid"] for one in list_sessions(cli).values()]
+    cli("stop", check=0)
+    assert list_sessions(cli) == {}
+    wait_until(lambda: not any(map(is_alive, pids)), what="the end of all processes")
+
+
+def start_stopped(cli: Cli) -> dict[str, Any]:
+    """Start the ranks, and wait until each of them has stopped; return the first stop."""
+    first = start_ranks(cli, "--break", MEET)
+    while len(members_at(cli, MEET)) < COUNT:
+        cli("await", "--timeout", "20", check=None)
+    return first
+
+
+def test_stopped_members_are_asked_together_and_one_by_one(cli: Cli) -> None:
+    answer = start_stopped(cli)
+    assert answer["member"] in {"1", "2", "3", "4"}
+    assert answer["stop"]["reason"] == "breakpoint"
+    together = [answer["member"], *(label for one in answer["others"] for label in one["members"])]
+    assert set(together) <= {"1", "2", "3", "4", "main"}
+
+    (row,) = read_again(cli, "print", "rank")["rows"]
+    assert [(one["value"], one["members"]) for one in row["values"]] == [
+        (str(rank), [str(rank + 1)]) for rank in range(COUNT)
+    ]
+    assert "step = 0 on 1-4\n" in cli("print", "step", check=0).out
+    assert cli("print", "step", "--members", "2-3", check=0).out == "step = 0 on 2-3\n"
+    local = {one["name"]: one["values"] for one in read_again(cli, "locals")["rows"]}
+    assert len(local["rank"]) == COUNT
+    assert len(local["step"]) == 1
+
+    refusals = [
+        (("backtrace", "--group", "ranke"), "no group 'ranke'; there are: ranks"),
+        (("backtrace", "--members", "7-9"), "no member '7-9'; there are: main,1-4"),
+        (("backtrace", "--by", "color"), "--by is line, function, state, not 'color'"),
+        (("print", "nothing"), "in all stopped members: NameError"),
+        (("break", MEET, "--members", "rank*"), "no member 'rank*'"),
+        (("events", "--members", ","), "--members names no member"),
+        (("focus", "9"), "no member '9'"),
+        (("focus", "1-2"), "focus takes one member, and 1-2 names 2"),
+    ]
+    for words, message in refusals:
+        assert message in cli(*words, check=None).err
+
+    cli("focus", "2", check=0)
+    assert cli("print", "rank", check=0).out == "rank = 1\n"
+    assert read_again(cli, "backtrace")["frames"][0]["function"] == "take_step"
+    assert read_again(cli, "print", "rank", "--members", "4")["rows"][0]["values"] == [
+        {"value": "3", "members": ["4"]}
+    ]
+    cli("focus", "all", check=0)
+    assert read_again(cli, "backtrace")["total"] == COUNT + 1
+    # The group has the name of its first session.
+    assert read_again(cli, "--session", "ranks", "backtrace")["total"] == COUNT + 1
+
+    stops = read_again(cli, "events", "--kind", "stop", "--members", "2,4")["events"]
+    assert {one["member"] for one in stops} == {"2", "4"}
+    assert " 4 stop " in cli("events", "--kind", "stop", check=0).out
+
+
+def test_a_breakpoint_is_of_the_named_members_and_the_group_goes_on_together(cli: Cli) -> None:
+    start_stopped(cli)
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("break", MEET, "--members", "2", check=0)
+    stop = read_again(cli, "continue")
+    # The odd rank waits at its queue: the others come to the barrier of the next step.
+    assert (stop["member"], stop["stop"]["reason"]) == ("2", "breakpoint")
+    assert cli("print", "step", "--members", "2", check=0).out == "step = 1 on 2\n"
+    assert {one["session"] for one in list_sessions(cli).values() if one["state"] == "stopped"} == {
+        stop["stop"]["session"]
+    }
+
+
+async def test_an_agent_asks_the_members_by_the_same_tools(cli: Cli) -> None:
+    async with connect_stdio() as agent:
+        first = await agent.call(
+            "debug_launch",
+            command=str(resolve_program(PROGRAM)),
+            args=["fork", str(COUNT)],
+            breakpoints=[MEET],
+            group=True,
+        )
+        assert (first.data["status"], first.data["group"]) == ("paused", "ranks")
+        while len(members_at(cli, MEET)) < COUNT:
+            await agent.call("debug_session", action="wait", timeoutMs=20_000)
+        stacks = await agent.call("debug_stack")
+        assert stacks.data["total"] == COUNT + 1
+        assert stacks.text == cli("backtrace").out
+        values = await agent.call("debug_evaluate", expression="rank", members="2-3")
+        assert [one["value"] for one in values.data["rows"][0]["values"]] == ["1", "2"]
+        assert "no member '9'" in await agent.refused("debug_variables", members="9")
+        await agent.call("debug_command", command="focus 2")
+        assert (await agent.call("debug_evaluate", expression="rank")).data["value"] == "1"
+        await agent.call("debug_command", command="focus all")
+        assert (await agent.call("debug_stack")).data["total"] == COUNT + 1
+        ended = await agent.call("debug_session", action="stop")
+        assert len(ended.data["ended"]) == COUNT + 1
+
+
+def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
+    program = resolve_program("workers.py")
+    end = answer_data(cli("--json", "start", "--group", program, "--", "pool", check=0))
+    assert (end["member"], end["stop"]["exit_code"]) == ("main", 0)
+    assert "main" not in [label for one in end["others"] for label in one["members"]]
+    states = [one["state"] for one in read_again(cli, "status", "--group", "workers")["states"]]
+    assert all(one.startswith("ended") for one in states)
+    cli("stop", "--group", "workers", check=0)
+    assert list_sessions(cli) == {}
+
+
+def test_one_command_names_the_line_of_the_member_that_lags(cli: Cli) -> None:
+    program = resolve_program(PROGRAM)
+    for seconds in ("3", "10", "30"):  # until all ranks wait, on a machine with much to do
+        words = ("hang", "--group", "--after", seconds, "--", program, "fork", str(COUNT))
+        answer = read_again(cli, *words)
+        if answer["verdict"]["kind"] == "lagging":
+            break
+    first = answer["verdict"]["rows"][0]
+    assert (first["members"], f"{first['place']['file']}:{first['place']['line']}") == (["3"], ODD)
+    assert list_sessions(cli) == {}
+    ended = cli("hang", "--group", "--after", "30", "--", resolve_program("workers.py"), "pool")
+    assert ended.out.startswith("no hang: it ended with status 0")
+
+
+@pytest.mark.parametrize("victim", ["main", "3", "daemon"])
+def test_whatever_dies_first_nothing_is_left(
+    cli: Cli, wait_until: Callable[..., None], victim: str
+) -> None:
+    start_ranks(cli, "--no-wait")
+    wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
+    found = {one["label"]: one for one in read_again(cli, "status")["members"]}
+    pids = [one["pid"] for one in found.values()]
+    if victim == "daemon":
+        os.kill(read_again(cli, "daemon", "status")["pid"], signal.SIGKILL)
+    else:
+        os.kill(found[victim]["pid"], signal.SIGKILL)
+        name = f"{victim}: ended by SIGKILL"
+        wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
+        assert members_at(cli, MEET) == ["1", "2", "4"]
+        if victim != "main":
+            cause = read_again(cli, "hang", "--group")["verdict"]["cause"]
+            assert cause.startswith("3 ended by SIGKILL; 1-2,4 wait in Barrier.wait at ")
+        cli("stop", "--group", "ranks", check=0)
+        assert list_sessions(cli) == {}
+    wait_until(lambda: not any(map(is_alive, pids)), 60, what="the end of all processes")
+
+
+def test_only_processes_of_a_pattern_are_members(cli: Cli) -> None:
+    program = resolve_program("workers.py")
+    cli("start", "--group", program, "--members", "*x.py*", "--", "subprocess", check=0)
+    status = read_again(cli, "status", "--group", "workers")
+    assert [one["label"] for one in status["members"]] == ["main"]
+    refused = cli("start", program, "--members", "*x.py*", check=None)
+    assert "--members chooses processes of a group" in refused.err
+    cli("stop", "--group", "workers", check=0)
+
+
+def test_a_group_of_one_behaves_as_a_session(cli: Cli) -> None:
+    program, place = resolve_program("loop.py"), marked_location("loop.py", "add")
+    stop = answer_data(cli("--json", "start", "--group", program, "--break", place, check=0))
+    assert stop["stop"]["reason"] == "breakpoint"
+    assert "frames" in read_again(cli, "backtrace")
+    assert "value" in read_again(cli, "print", "1 + 1")
+    assert read_again(cli, "print", "1 + 1", "--members", "main")["rows"][0]["values"] == [
+        {"value": "2", "members": ["main"]}
+    ]
+
+
+def test_without_a_group_there_is_nothing_to_focus(cli: Cli) -> None:
+    assert "there is no group" in cli("focus", "1", check=None).err
+    assert "there is no group" in cli("hang", "--group", check=None).err
+    assert cli("start", "--group", "nowhere.py", check=None).exit
+    assert "there is no group" in cli("focus", "1", check=None).err
+
+
+def child_pids(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.adapter("gdb-cli")
+def test_a_running_tree_is_attached_to_side_by_side_and_let_go(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
+    program = resolve_program(PROGRAM)
+    with run_program(sys.executable, program, "fork", str(COUNT), ready="all started") as process:
+        pids = [process.pid, *child_pids(process.pid)]
+        status = read_again(cli, "attach", "--group", "--tree", str(process.pid))
+        assert [one["label"] for one in status["members"]] == ["main", "1", "2", "3", "4"]
+        assert sorted(one["pid"] for one in status["members"]) == sorted(pids)
+        wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
+        cli("detach", check=0)
+        assert list_sessions(cli) == {}
+        assert all(map(is_alive, pids))
+        assert [find_tracer(one) for one in pids] == [0] * len(pids)
+        some = ",".join(map(str, pids[1:3]))
+        again = read_again(cli, "attach", "--group", "--pids", some)
+        assert len(again["members"]) == len(pids[1:3])
+        refused = cli("stop", "--kill", check=None)
+        assert "were not started here" in refused.err
+        assert "debugger stop --kill --members all" in refused.err
+        assert all(map(is_alive, pids))
+        cli("stop", check=0)
+        assert all(map(is_alive, pids))
+        for one in pids[1:]:  # they would hold the pipe of their parent's output
+            os.kill(one, signal.SIGKILL)
+
+
+@pytest.mark.adapter("gdb-cli")
+def test_compiled_programs_have_the_ranks_of_their_environment(cli: Cli) -> None:
+    reader, other = build_debuggee("stdin.c"), build_debuggee("endless.c")
+    with ExitStack() as running:
+        pids = [
+            running.enter_context(
+                run_program(program, ready=ready, env={**os.environ, "PMI_RANK": str(rank)})
+            ).pid
+            for rank, (program, ready) in enumerate([(reader, "ready")] * 2 + [(other, "")])
+        ]
+        words = ("--pids", ",".join(map(str, pids)), "--adapter", "gdb")
+        status = read_again(cli, "attach", "--group", *words)
+        assert [(one["label"], one["pid"]) for one in status["members"]] == [
+            (str(rank), pid) for rank, pid in enumerate(pids)
+        ]
+        verdict = read_again(cli, "hang", "--group")["verdict"]
+        rows = [(one["is_laggard"], one["kind"], one["members"]) for one in verdict["rows"]]
+        assert rows == [(True, "computes", ["2"]), (False, "waits", ["0", "1"])]
+        assert verdict["rows"][1]["place"]["text"].startswith("while (fgets(line")
+        cli("detach", check=0)
+        assert [find_tracer(one) for one in pids] == [0] * len(pids)
+
+
+def test_a_group_takes_only_one_way_to_attach(cli: Cli) -> None:
+    refused = cli("attach", "--group", "--tree", "1", check=None)
+    assert "holds this debugger and programs of others" in refused.err
+    assert "by one of --name, --tree and --pids" in cli("attach", "--group", check=None).err
+    assert "one thing to attach to" in cli("attach", "7", "--tree", "8", check=None).err
+    assert list_sessions(cli) == {}

@@ -1,0 +1,54 @@
+"""Which call of a library a member waits in, by its stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from debugger.questions.group.group_hang import find_own_call
+
+LIBRARY = "/usr/lib/python3/dist-packages/torch/distributed"
+THREADING = "/usr/lib/python3.11/threading.py"
+
+
+@pytest.mark.parametrize(
+    ("inner", "call"),
+    [
+        ([("Condition.wait", THREADING, 3), ("Barrier.wait", THREADING, 9)], "Barrier.wait"),
+        # torch.distributed puts a wrapper around each of its functions.
+        (
+            [
+                ("all_reduce", f"{LIBRARY}/distributed_c10d.py", 5),
+                ("_exception_logger.wrapper", f"{LIBRARY}/c10d_logger.py", 7),
+            ],
+            "all_reduce",
+        ),
+        (
+            [
+                ("__sched_yield", None, None),
+                ("opal_progress", None, None),
+                ("PMPI_Barrier", None, None),
+            ],
+            "PMPI_Barrier",
+        ),
+        ([], ""),
+    ],
+)
+def test_a_member_waits_in_the_call_of_its_innermost_own_line(
+    tmp_path: Path, inner: list[tuple[str, str | None, int | None]], call: str
+) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("def step():\n    meet()\n")
+    stack = [*inner, ("Trainer.step", str(file), 2), ("main", str(file), 9)]
+    place, found = find_own_call(stack, str(tmp_path))
+    assert place is not None
+    assert (place.function, place.line, place.text, found) == ("step", 2, "meet()", call)
+
+
+def test_a_stack_without_own_code_has_the_innermost_function_only() -> None:
+    assert find_own_call([("poll", "/usr/lib/python3.11/selectors.py", 1)], "/job") == (
+        None,
+        "poll",
+    )
+    assert find_own_call([], "/job") == (None, "")

@@ -1,0 +1,111 @@
+"""Groups of simulated members: many, slow ones, and ones that come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.backends.base import ProcessStarted
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import ExitedProgram
+from debugger.output.structured import OutputStyle, RenderPage, fit_sections
+from debugger.questions.group.member_stacks import STACKS_S, read_group_stacks
+from debugger.questions.group.render import format_stacks
+from debugger.session.group import Group, MemberFacts, ask_members
+from event_loop import await_condition
+from simulated_groups import start_group, start_member, start_program
+
+MANY = 1000
+ODD = 617
+CHURN = 450  # processes that start and end, more than are kept
+
+
+async def test_a_thousand_members_answer_in_one_page_and_the_odd_one_is_first(session_factory):
+    group, backends = await start_group(session_factory.sessions, MANY)
+    backends[ODD].line = 7
+    chosen = await group.select(f"0-{MANY - 2}")  # with main there are more than a group takes
+    answer = await read_group_stacks(group, chosen, by="line", every=False)
+    page = RenderPage(OutputStyle.PLAIN, 100, 4000)
+    text = fit_sections(format_stacks(answer, page), page.limit)
+    assert len(text) <= page.limit
+    assert text.splitlines() == [
+        "job: 999 members: 999 stopped (0-998)",
+        "0-998: main loop.c:90",
+        f"  {ODD}: work loop.c:7",
+        f"  0-{ODD - 1},{ODD + 1}-998: work loop.c:10",
+    ]
+
+
+async def test_a_slow_member_is_named_and_delays_no_other(session_factory):
+    group, backends = await start_group(session_factory.sessions, 3)
+    backends[1].hold = "stack"
+    answer = await read_group_stacks(group, await group.select("0-2"), by="line", every=False)
+    assert [(one.label, one.reason) for one in answer.silent] == [
+        ("1", f"no answer within {STACKS_S:g} s")
+    ]
+    assert [one.members for one in answer.branches] == [("0", "2")]
+
+
+async def test_the_others_answer_before_a_slow_member_is_late(session_factory):
+    group, backends = await start_group(session_factory.sessions, 3)
+    backends[1].hold = "evaluate"
+    for one in backends:
+        one.values["x"] = "1"
+    order: list[str] = []
+
+    async def ask(member):
+        found = await member.session.run_job(
+            lambda: member.session.backend.evaluate("x", None, None)
+        )
+        order.append(member.label)
+        if set(order) == {"0", "2"}:
+            backends[1].let_go.set()
+        return found.value
+
+    found, silent = await ask_members(await group.select("0-2"), ask, 20.0)
+    assert (order[-1], found, silent) == ("1", {"0": "1", "1": "1", "2": "1"}, [])
+
+
+async def test_processes_that_start_and_end_without_end_are_forgotten(session_factory):
+    group, above = await start_program(session_factory.sessions)
+    main, last = group.first, None
+    for pid in range(CHURN):
+        last = await start_member(above)
+        last.sink(ProcessStarted(10_000 + pid))
+        last.end()
+        if pid % 50 == 0:
+            assert "main" in [one.label for one in await group.members()]
+    await await_condition(
+        lambda: all(not one.is_live for one in group.sessions() if one is not main),
+        what="all ends",
+    )
+    assert len(await group.members()) < CHURN // 2
+    assert next(one.label for one in await group.members()) == "main"
+
+
+async def test_a_label_that_two_members_have_is_made_unique(session_factory):
+    group, _ = await start_group(session_factory.sessions, 2)
+    main, *members = group.sessions()
+    other = Group("twice", main, main=main)
+    for one in members:
+        other.note_facts(one, MemberFacts({"RANK": "5"}))
+    assert [one.label for one in await other.members()] == ["main", "5", "5#2"]
+
+
+async def test_what_the_whole_program_inherited_names_no_member(session_factory):
+    group, _ = await start_group(session_factory.sessions, 2)
+    main, *members = group.sessions()
+    other = Group("tested", main, main=main)
+    inherited = {"PYTEST_XDIST_WORKER": "gw0"}
+    other.note_facts(main, MemberFacts(inherited, "MainProcess"))
+    for at, one in enumerate(members):
+        other.note_facts(one, MemberFacts(inherited, f"Process-{at + 1}"))
+    assert [one.label for one in await other.members()] == ["main", "1", "2"]
+
+
+async def test_a_group_whose_sessions_are_gone_is_forgotten(session_factory):
+    group, backends = await start_group(session_factory.sessions, 1)
+    backends[0].sink(ExitedProgram(0))
+    await session_factory.sessions.close(group.first, kill=True)
+    with pytest.raises(DebuggerError) as refused:
+        session_factory.sessions.groups.get("job")
+    assert refused.value.code is ErrorCode.NO_SESSION
