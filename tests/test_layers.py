@@ -277,6 +277,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_inside",
         "debugger.backends.adapters.gdb.inside.gdb_thrown",
         "debugger.backends.adapters.gdb.inside.gdb_snapshots",
+        "debugger.backends.adapters.gdb.inside.gdb_calls",
         "debugger.backends.adapters.gdb.inside.gdb_heap",
         "debugger.backends.adapters.gdb.inside.gdb_returns",
         "debugger.backends.adapters.gdb.inside.gdb_shell",

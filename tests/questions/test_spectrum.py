@@ -47,6 +47,8 @@ def test_the_lines_of_go_that_only_the_failing_test_ran_are_named(
     assert found["why"]["command"] == (
         "debugger why found --at fail -- go test ./. '-run=^TestMany$'"
     )
+    # The value was followed into the package, and not only to the test's own line.
+    assert Path(found["why"]["frame"]["file"]).name == "prices.go"
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -174,6 +174,18 @@ def test_a_value_of_a_test_is_followed_into_the_package(
 
 
 @pytest.mark.adapter("delve")
+def test_the_top_of_a_stack_is_followed_to_what_was_appended(cli: Callable[..., Any]) -> None:
+    words = ["found", "--at", "machine_test.go:14", "--", "go", "test", "."]
+    told = cli("--json", "why", *words, check=0, cwd=PROGRAMS / "stacked", timeout=120)
+    links = told.data["data"]["links"]
+    assert [one["frame"]["function"] for one in links[2:]] == ["pop", "pop", "push", "Calculate"]
+    assert (links[4]["certainty"], links[4]["text"]) == (
+        "inferred",
+        "an equal value was appended to m.stack",
+    )
+
+
+@pytest.mark.adapter("delve")
 def test_what_has_no_value_or_no_such_place_is_refused(cli: Callable[..., Any]) -> None:
     words = ["--", "go", "run", "."]
     place = f"flow.go:{_line('check')}"

@@ -19,6 +19,7 @@ _GO_PANIC = "a_panic_is_a_location_and_a_zero_value_is_told_with_its_literal"
 _NODE_ASYNC = "a_field_that_was_changed_in_an_async_function"
 _NODE_PARAMETER = "a_parameter_is_followed_to_the_callers_and_their_variables"
 _NODE_FAIL = "a_failed_assertion_is_a_location_and_a_returned_value_is_followed_into_the_callee"
+_ITEM = "an_item_that_was_taken_out_is_followed_to_the_line_that_put_it_in"
 _PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
 # By the link, then the language: the test that shows the cell.
 _SHOWN: Mapping[str, Mapping[str, str]] = {
@@ -45,6 +46,10 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "Go": _GO_ELEMENT, "JavaScript": "an_element_that_another_function_changed",
         "Python": "an_item_of_a_list_that_belongs_to_the_class",
     },
+    "item taken out of a container": {
+        "C++": _ITEM, "Rust": _ITEM,
+        "Go": "the_top_of_a_stack_is_followed_to_what_was_appended",
+    },
     "closure, lambda": {
         "C++": _CPP, "Go": _GO_CHANNEL,
         "JavaScript": "a_sum_that_is_no_number_is_followed_to_the_element_that_spoilt_it",
@@ -67,7 +72,8 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "Python": "a_byte_of_a_file",
     },
     "`--at crash`": {
-        "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash", "Go": _GO_PANIC,
+        "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash",
+        "C++": _ITEM, "Rust": _ITEM, "Go": _GO_PANIC,
         "JavaScript": "an_exception_that_nobody_catches_is_a_location",
         "Python": "an_exception_that_ends_the_program_is_a_location",
     },

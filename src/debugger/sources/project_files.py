@@ -155,6 +155,48 @@ def _resolve_import(path: Path) -> Path | None:
     return next((one for one in (path, *made_of, *completed, *inner) if one.is_file()), None)
 
 
+_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
+_GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?:[\w.]+\s+)?"(?P<path>[^"\n]+)"', re.MULTILINE)
+_GO_BODY = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
+
+
+def imported_go_files(folder: Path, module: Path) -> list[Path]:
+    """Return the Go files of a package, and of those of its module that it imports.
+
+    Tests are of the package alone: those of others are not built with it. Without a `go.mod`, or
+    where that replaces modules, all files below both folders are returned.
+    """
+    text = _read_source(module / "go.mod")
+    named = _MODULE.search(text)
+    if named is None or "replace" in text or (module / "go.work").exists():
+        return project_files([folder, module], (SUFFIX,))
+    found: dict[Path, None] = {}
+    waiting, visited = [folder], {folder}
+    while waiting and len(found) < _FILES_MAX:
+        package = waiting.pop(0)
+        files = [one for one in sorted(package.glob(f"*{SUFFIX}")) if one.is_file()]
+        for file in files:
+            if package != folder and file.name.endswith(_TESTS):
+                continue
+            found[file] = None
+            for path in _go_imports(file):
+                inner = path.removeprefix(named[1])
+                is_own = inner != path and inner[:1] in {"", "/"}
+                other = module / inner.lstrip("/") if is_own else module / "vendor" / path
+                if other not in visited and other.is_dir():
+                    visited.add(other)
+                    waiting.append(other)
+    return list(found)
+
+
+def _go_imports(file: Path) -> list[str]:
+    text = _read_source(file)
+    body = _GO_BODY.search(text)
+    return [
+        one["path"] for one in _GO_IMPORT.finditer(text, 0, body.start() if body else len(text))
+    ]
+
+
 _FILES_MAX = 3000
 _ENTRIES_MAX = 30_000  # directory entries that a search reads
 _DEPTH_MAX = 8  # levels of folders that a search enters

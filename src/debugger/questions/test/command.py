@@ -36,7 +36,7 @@ from debugger.questions.test import python_tests, test_question, test_runners
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.questions.test.value_sources import is_open
-from debugger.questions.why.origin_line import find_python_origin
+from debugger.questions.why.origin_line import find_python_origin, find_test_origin
 from debugger.targets import launch_target
 
 _TIMEOUT_S = 60.0
@@ -164,6 +164,7 @@ async def _test_others(
                 options,
                 tuple(f"{key}={one}" for key, one in pairs.items()),
             ),
+            follow=partial(find_test_origin, call, options),
             stdin=await asyncio.to_thread(_stdin_bytes, call, options),
             interrupted=call.interrupted,
         )

@@ -50,6 +50,7 @@ _OTHERS = 20  # failed tests after the first
 _MESSAGE = 160  # characters
 _OUTPUT = 10  # last lines
 _PROMISES_S = 10.0  # for the run that finds those that nobody awaits
+_FOLLOW_S = 15.0  # for the origin of a value of Go, with the build of the package's tests
 _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),
@@ -135,7 +136,11 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         notes += [_WHICH_TIME.format(observed.passes)] if observed.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
         answer = _answer_with_stop(answer, observed, first)
-        return msgspec.structs.replace(answer, why=_with_command(setting, again, observed, answer))
+        origin = _with_command(setting, again, observed, answer)
+        left_s = setting.seconds - (time.monotonic() - began)
+        if setting.runner == test_runners.GO and observed.session is None:
+            origin = await _follow_go(setting, again, answer, origin, seconds=left_s)
+        return msgspec.structs.replace(answer, why=origin)
     if last is not None:
         notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")
         if last.timed_out:
@@ -222,11 +227,7 @@ def _with_command(
     """
     origin, frame = answer.why, answer.frame
     if setting.runner == test_runners.GO and origin is not None and origin.text:
-        # `why` builds and runs the tests of one package itself, up to the failure.
-        package = f"./{os.path.relpath(again.cwd, setting.cwd)}"
-        chosen = next(one for one in again.words if one.startswith("-test.run="))
-        words = ("go", "test", package, chosen.replace("-test.", "-", 1))
-        options = QuestionOptions("why", words=words)
+        options = QuestionOptions("why", words=_go_words(setting, again))
         command = options.repeat_command([origin.expression, "--at", FAIL])
         return msgspec.structs.replace(origin, command=shlex.join(command))
     is_runnable = setting.runner in _RUNNABLE and observed.passes == 1
@@ -236,6 +237,28 @@ def _with_command(
     place = f"{os.path.relpath(frame.file, again.cwd)}:{frame.line}"
     command = options.repeat_command([origin.expression, "--at", place])
     return msgspec.structs.replace(origin, command=shlex.join(command))
+
+
+def _go_words(setting: RunnerSetting, again: DebuggedRerun) -> tuple[str, ...]:
+    """Return the command by which `why` builds and runs one test of a package itself."""
+    package = f"./{os.path.relpath(again.cwd, setting.cwd)}"
+    chosen = next(one for one in again.words if one.startswith("-test.run="))
+    return "go", "test", package, chosen.replace("-test.", "-", 1)
+
+
+async def _follow_go(
+    setting: RunnerSetting,
+    again: DebuggedRerun,
+    answer: SuiteAnswer,
+    origin: ValueOrigin | None,
+    *,
+    seconds: float,
+) -> ValueOrigin | None:
+    """Return the origin of the value behind the test's own lines, as far as the time allows."""
+    if origin is None or not origin.text or answer.frame is None or seconds <= 0:
+        return origin
+    words = _go_words(setting, again)
+    return await setting.follow(origin, answer.frame, words, min(seconds, _FOLLOW_S))
 
 
 async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport]:

@@ -10,8 +10,10 @@ from pathlib import Path, PurePath
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream
+from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.recorded_process import CompletedRun, Unrecorded, record_run
 
@@ -156,6 +158,8 @@ class RunnerSetting(Struct, frozen=True):
     scratch: Path
     # Makes a debugging question from a test's command and the remaining seconds.
     ask: Callable[[DebuggedRerun, float], Awaitable[QuestionRun]]
+    # Follows a failed test's value by a test command, within seconds, from the failing line on.
+    follow: Callable[[ValueOrigin, FrameView, tuple[str, ...], float], Awaitable[ValueOrigin]]
     stdin: bytes = b""
     interrupted: asyncio.Event | None = None
 

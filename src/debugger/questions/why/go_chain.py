@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from debugger.questions.why import go_source
 from debugger.questions.why.answer import LinkCertainty
-from debugger.questions.why.go_run import GoRecord
+from debugger.questions.why.go_run import GoFrame, GoRecord
 from debugger.questions.why.go_source import GoSourceFunction, SiteKind
 
 _NEAR = 4096  # bytes: a field within its variable
+_CALL_LINES = 12  # lines of a call, above the line that its frame stands at
+_COMPUTED_ELEMENT = re.compile(r"([\w.*]+)\[(?!\d+\])(?!\").*\]$")
+UNREADABLE = "(unreadable"  # delve's own message
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
@@ -81,6 +85,62 @@ def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite 
         if is_inside:
             best = found
     return best
+
+
+def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite | None:
+    """Return the last line that appended an equal value to the slice of an element.
+
+    It is looked for where the index is no number, as of `stack[len(stack)-1]`. A value that delve
+    could not read is the element's if the slice had one element less than where it was read.
+    """
+    element = _COMPUTED_ELEMENT.match(position.expression)
+    if element is None or position.value is None:
+        return None
+    name = element[1].rpartition(".")[2]
+    top = _last_index(position, element[1])
+    for one in reversed(records):
+        site = one.site
+        is_same = any(target.rpartition(".")[2] == name for target in site.targets)
+        if not is_same or one.sequence >= position.before or not site.values:
+            continue
+        side = go_source.classify_value(site.values[0])
+        added = side.origin.arguments[1:] if side.kind == "append" and side.origin else ()
+        for text in added:
+            value = one.values.get(text, text)
+            is_top = value.startswith(UNREADABLE) and top in one.lengths.values()
+            if value == position.value or is_top:
+                return FoundWrite(one, text, site.targets[0], LinkCertainty.INFERRED)
+    return None
+
+
+def _last_index(position: GoPosition, base: str) -> int | None:
+    """Return the index of a slice's last element, where the position's record shows its length."""
+    record = position.activation.record
+    length = record.lengths.get(base) if record is not None else None
+    is_last = position.expression.replace(" ", "") == f"{base}[len({base})-1]"
+    return length - 1 if length is not None and is_last else None
+
+
+def call_statement(frame: GoFrame, called: GoSourceFunction) -> str:
+    """Return the statement of a frame that calls a function."""
+    lines = go_source.lines_of(frame.file or "")
+    line = frame.line or 0
+    for number in range(line, max(line - _CALL_LINES, 0), -1):
+        if number <= len(lines) and f"{called.name}(" in lines[number - 1]:
+            return go_source.join_statement(lines, number)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def with_call_record(records: Sequence[GoRecord], outer: Activation, call: CallSite) -> Activation:
+    """Return the activation with the record of its line, if that was logged."""
+    found = [
+        one
+        for one in records
+        if one.site.line == call.line
+        and one.site.function == outer.function
+        and (one.goroutine, one.depth) == (outer.goroutine, outer.depth)
+    ]
+    return msgspec.structs.replace(outer, record=found[-1]) if found else outer
 
 
 def _last_write(

@@ -20,6 +20,7 @@ _OPERANDS_MAX = 4
 _TARGETS_MAX = 3
 # Where a frame begins on its goroutine's stack: the stack may move, and keeps this distance.
 DEPTH = ("uintptr(_RSP)", "runtime.curg.stack.hi")
+_LAST = re.compile(r"^(?P<slice>[\w.]+)\[len\((?P=slice)\) ?- ?1\]$")
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
@@ -66,6 +67,9 @@ def logged_expressions(site: GoSite) -> list[LoggedExpression]:
         if appended.kind == "receive":
             found.append(LoggedExpression("pointer", appended.text, pointer_text(appended.text)))
     for path in list(operands)[:_OPERANDS_MAX]:
+        last = _LAST.match(path)
+        if last is not None:
+            found.append(LoggedExpression("length", last["slice"], f"len({last['slice']})"))
         found.append(LoggedExpression("value", path, path))
         found.append(LoggedExpression("address", path, address_text(path)))
     return found
@@ -102,7 +106,8 @@ def plan_sites(
         for site in _giving_sites(sources, *here):
             if site not in found:
                 found[site] = None
-                waiting.extend(_read_by(sources, site, found))
+                at = _target_number(site, here[1])
+                waiting.extend(_read_by(sources, site, found, at))
         waiting.extend(_passed_by(sources, *here))
     return list(found)[:SITES_MAX]
 
@@ -142,18 +147,28 @@ def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:
     return is_field or (not is_local and target == paths[-1])
 
 
+def _target_number(site: GoSite, expression: str) -> int:
+    """Return which of a site's targets an expression, or a beginning of it, is; 0 if none is."""
+    paths = go_source.split_path(expression.lstrip("*&"))
+    return next((at for at, one in enumerate(site.targets) if one.lstrip("*") in paths), 0)
+
+
 def _read_by(
-    sources: GoSources, site: GoSite, found: dict[GoSite, None]
+    sources: GoSources, site: GoSite, found: dict[GoSite, None], at: int
 ) -> Iterator[tuple[GoSourceFunction, str]]:
-    """Yield what a site reads; the returns of what it calls are added to `found`."""
-    for value in site.values:
+    """Yield what a site reads for one of its values or results, counted from 0.
+
+    The returns of what it calls are added to `found`.
+    """
+    for value in site.values[at : at + 1] or site.values:
+        result = at if len(site.values) == 1 else 0
         side = go_source.classify_value(value)
         yield from ((site.function, one) for one in go_source.paths_in(value))
         if side.kind == "receive":
             for other in sources.sites:
                 if other.kind is SiteKind.SEND and other not in found:
                     found[other] = None
-                    yield from _read_by(sources, other, found)
+                    yield from _read_by(sources, other, found, 0)
         if side.kind != "call" or side.origin is None:
             continue
         called = sources.functions_named(side.origin.function)
@@ -161,7 +176,7 @@ def _read_by(
             for returned in sources.sites_in(one, SiteKind.RETURN):
                 if returned not in found and len(found) < SITES_MAX:
                     found[returned] = None
-                    yield from _read_by(sources, returned, found)
+                    yield from _read_by(sources, returned, found, result)
 
 
 def _passed_by(

@@ -72,6 +72,9 @@ class GoSteps:
     async def explain(self, stop: GoStop, position: GoPosition) -> GoStep:
         """Add the link of the last write of a value, and return what comes before it."""
         found = go_chain.find_write(stop.log.records, position)
+        appended = go_chain.find_appended(stop.log.records, position)
+        if appended is not None and (found is None or found.prefix != position.expression):
+            return self._explain_appended(stop, position, appended)
         if found is not None:
             return await self._explain_write(stop, position, found)
         root = go_source.split_path(position.expression.lstrip("&*"))[-1]
@@ -124,6 +127,25 @@ class GoSteps:
             names = (found.target, *go_source.paths_in(text))
             return self._computed(here, names, f"{found.target} {site.operator} {text}")
         return self._follow_side(stop, here, side, suffix, number, position.before)
+
+    def _explain_appended(
+        self, stop: GoStop, position: GoPosition, found: go_chain.FoundWrite
+    ) -> GoStep:
+        """Add the link of the line that appended an equal value to a slice, and follow that."""
+        record = found.record
+        side = go_source.classify_value(found.target)
+        self._add_write(position, found, side, LinkCertainty.INFERRED)
+        text = f"an equal value was appended to {found.prefix}"
+        self.links[-1] = msgspec.structs.replace(self.links[-1], text=text, new=position.value)
+        inner = GoPosition(
+            found.target,
+            self._activation_of_record(record, position),
+            record.sequence,
+            record.site.line,
+            position.value,
+            LinkCertainty.INFERRED,
+        )
+        return self._follow_side(stop, inner, side, "", 0, position.before)
 
     def _certainty(self, position: GoPosition) -> LinkCertainty:
         if position.certainty is LinkCertainty.INFERRED:
@@ -503,7 +525,7 @@ class GoSteps:
         if frame is None or frame.file is None or frame.function.startswith("runtime."):
             return self._start_of_goroutine(activation.function, root)
         outer = await self.activation_of(stop, at)
-        statement = self._call_statement(frame, activation.function)
+        statement = go_chain.call_statement(frame, activation.function)
         call = CallSite(outer, statement, frame.line or 0, position.before)
         return self._pass_on(stop, position, root, suffix, call, frame)
 
@@ -520,15 +542,6 @@ class GoSteps:
                     f"{repeat_with(text or root, f'{name}:LINE')}",
                 )
         return ChainEnded(ChainEnd.NOT_FOLLOWED, f"{root} was given at the goroutine's beginning")
-
-    @staticmethod
-    def _call_statement(frame: GoFrame, called: GoSourceFunction) -> str:
-        lines = go_source.lines_of(frame.file or "")
-        line = frame.line or 0
-        for number in range(line, max(line - 12, 0), -1):
-            if number <= len(lines) and f"{called.name}(" in lines[number - 1]:
-                return go_source.join_statement(lines, number)
-        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
     def _pass_on(  # noqa: PLR0917 - the parts of a call
         self,
@@ -566,26 +579,17 @@ class GoSteps:
         )
         side = go_source.classify_value(text)
         if side.kind == "call" and outer.record is None:
-            outer = self._call_record(stop, outer, call)
+            outer = go_chain.with_call_record(stop.log.records, outer, call)
             inner = msgspec.structs.replace(inner, activation=outer)
         return self._follow_side(stop, inner, side, suffix, 0, call.sequence)
-
-    @staticmethod
-    def _call_record(stop: GoStop, outer: Activation, call: CallSite) -> Activation:
-        """Return the activation with the record of its line, if that was logged."""
-        found = [
-            one
-            for one in stop.log.records
-            if one.site.line == call.line
-            and one.site.function == outer.function
-            and (one.goroutine, one.depth) == (outer.goroutine, outer.depth)
-        ]
-        return msgspec.structs.replace(outer, record=found[-1]) if found else outer
 
 
 def _plain_value(text: str | None) -> str | None:
     """Return a logged value; None for delve's own message, as of a key that a map does not have."""
-    return None if text is None or re.match(r"\{[a-z ]+\}$", text) else text
+    is_message = (
+        text is None or re.match(r"\{[a-z ]+\}$", text) or text.startswith(go_chain.UNREADABLE)
+    )
+    return None if is_message else text
 
 
 def is_zero(value: str | None) -> bool:

@@ -13,7 +13,7 @@ from debugger.model.answers.frames import FrameView
 from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_plan, go_source
+from debugger.questions.why import go_chain, go_plan, go_source
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
 from debugger.questions.why.go_chain import GoPosition
 from debugger.questions.why.go_run import (
@@ -25,7 +25,7 @@ from debugger.questions.why.go_run import (
 from debugger.questions.why.go_source import GoSourceFunction, GoSources
 from debugger.questions.why.go_steps import ChainEnded, GoStep, GoSteps, NeedsRun
 from debugger.questions.why.why_request import WhyRequest, repeat_with
-from debugger.sources.project_files import project_files
+from debugger.sources.project_files import imported_go_files
 
 _RUNS_MAX = 4
 _STEPS_MAX = 100
@@ -52,7 +52,19 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     # A large program takes seconds to read.
     sources = await asyncio.to_thread(lambda: GoSources(_source_files(question)))
     trace = GoTrace(question, request, sources)
-    await trace.follow()
+    seconds = question.patience.seconds
+    try:
+        # The build and the reading of the sources count, too.
+        async with asyncio.timeout_at(began + seconds):
+            await trace.follow()
+    except TimeoutError:
+        if trace.is_empty:
+            raise DebuggerError(
+                ErrorCode.TIMEOUT,
+                f"{request.location_text()} was not reached within {seconds:g} s",
+                hint="debugger why --timeout 300 …",
+            ) from None
+        trace.ended = ChainEnded(ChainEnd.BOUND, f"{seconds:g} s are the most: --timeout 300")
     return trace.build_answer(asyncio.get_running_loop().time() - began)
 
 
@@ -68,6 +80,11 @@ class GoTrace:
         self.notes: list[str] = []
         self.ended = ChainEnded(ChainEnd.NOT_FOLLOWED, "")
         self.frame: FrameView | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no link is known."""
+        return not self._steps.links
 
     async def follow(self) -> None:
         """Follow the value to the end of the chain."""
@@ -151,10 +168,10 @@ class GoTrace:
         activation = await self._steps.activation_of(stop, number)
         if isinstance(step, NeedsRun):
             value = await stop.evaluate(expression, number)
-            if step.position.value and value != step.position.value and value is not None:
-                self.notes.append(
-                    f"in the further run {expression} is {value}, and was {step.position.value}"
-                )
+            before = step.position.value
+            is_known = before is not None and not before.startswith(go_chain.UNREADABLE)
+            if is_known and value not in {None, before}:
+                self.notes.append(f"in the further run {expression} is {value}, and was {before}")
         else:
             value = await self._value_there(stop, expression, number)
             self._steps.value = value
@@ -238,7 +255,7 @@ def _source_files(question: QuestionRun) -> list[str]:
     folder = path if path.is_dir() else path.parent
     above = [folder, *list(folder.parents)[:_UP_MAX]]
     module = next((one for one in above if (one / "go.mod").is_file()), folder)
-    return [str(one) for one in project_files([folder, module], (".go",))]
+    return [str(one) for one in imported_go_files(folder, module)]
 
 
 def _without_package(expression: str, sources: GoSources) -> str:

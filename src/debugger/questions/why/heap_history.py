@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.answer import LinkCertainty, LinkKind, WhyLink
-from debugger.questions.why.native_chain import ValuePosition
+from debugger.questions.why.native_steps import ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceResult, WatchPlan
 from debugger.session import source_files
 

@@ -7,18 +7,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
-from debugger.questions.why import frame_values, native_values, statement_origin, struct_parts
+from debugger.questions.why import (
+    container_items,
+    frame_values,
+    native_values,
+    statement_origin,
+    struct_parts,
+)
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
     LinkKind,
-    ValueOperand,
-    WhyLink,
+)
+from debugger.questions.why.container_items import ItemStore
+from debugger.questions.why.native_links import NativeLinks, describe_origin, observed
+from debugger.questions.why.native_steps import (
+    MemoryTarget,
+    NextStep,
+    ReachedEnd,
+    ReturnTarget,
+    StoreTarget,
+    ValuePosition,
 )
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.questions.why.struct_parts import StructPart
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 from debugger.session import source_files
 
@@ -28,55 +40,11 @@ _OWN = frozenset({"this", "self"})
 _LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
 
 
-class ValuePosition(Struct, frozen=True):
-    """The value of an expression in a frame at a moment: the next one to explain."""
-
-    expression: str
-    value: TraceValue
-    frames: tuple[TraceFrame, ...]
-    index: int
-    certainty: LinkCertainty
-    # The event whose stack this is; None for the location of the question.
-    event: TraceEvent | None = None
-    # The struct that the value is a field of, where it is copied as a whole.
-    part: StructPart | None = None
-
-    @property
-    def frame(self) -> TraceFrame:
-        """The frame of the expression."""
-        return self.frames[self.index]
-
-
-class MemoryTarget(Struct, frozen=True):
-    """Memory whose last write before the position is to be found."""
-
-    position: ValuePosition
-
-
-class ReturnTarget(Struct, frozen=True):
-    """A function whose return to the position's frame is to be found."""
-
-    position: ValuePosition
-    function: str
-    text: str
-    call: StatementOrigin | None = None
-
-
-class ReachedEnd(Struct, frozen=True):
-    """The end of the chain, and its reason."""
-
-    end: ChainEnd
-    reason: str
-
-
-NextStep = MemoryTarget | ReturnTarget | ReachedEnd | ValuePosition
-
-
-class NativeChain:
+class NativeChain(NativeLinks):
     """The links so far. Each method adds what it can explain, and returns what comes next."""
 
     def __init__(self) -> None:
-        self.links: list[WhyLink] = []
+        super().__init__()
         # The sum that ended the chain, if one did.
         self.computed: tuple[ValuePosition, StatementOrigin] | None = None
 
@@ -122,7 +90,7 @@ class NativeChain:
             if frame.function == "main":
                 name = position.expression
                 return ReachedEnd(ChainEnd.INPUT, f"{name} is of the command line")
-            self._add(
+            self.add(
                 LinkKind.PASSED,
                 position,
                 f"passed as argument `{position.expression}` by {caller.function or 'a library'}",
@@ -142,7 +110,7 @@ class NativeChain:
         is_known = given is not None and bool(given.bytes) and not is_whole
         if given is not None and is_known and not given.is_equal(position.value):
             return None  # changed since, on one side
-        self._add(
+        self.add(
             LinkKind.PASSED,
             position,
             f"passed as argument {number + 1} (`{position.expression}`)",
@@ -170,6 +138,9 @@ class NativeChain:
         """Return what comes next for the right side of an assignment, or an argument."""
         origin = struct_parts.known_operand(origin, position.frame, _field_of(position))
         place = _place_of(position.frame)
+        item = container_items.taken_item(origin)
+        if item is not None and origin.kind is not OriginKind.OPERAND:
+            return StoreTarget(position, item, origin)
         if origin.kind is OriginKind.CONSTANT:
             return ReachedEnd(ChainEnd.CONSTANT, f"{origin.text} is a literal at {place}")
         if origin.kind is OriginKind.OPERAND:
@@ -211,19 +182,63 @@ class NativeChain:
             expression=name,
             value=part,
             certainty=LinkCertainty.RERUN,
-            part=struct_parts.part_at(name, part, frame) or position.part,
+            part=struct_parts.part_at(name, part, frame, position.part),
         )
+
+    def follow_taking(self, target: StoreTarget) -> NextStep:
+        """Return what comes next for an item as for the result of any other call."""
+        if target.call.kind is OriginKind.CALL:
+            return self._follow_call(target.call, target.position)
+        return self._follow_computed(target.call, target.position)
+
+    def explain_store(
+        self, event: TraceEvent, target: StoreTarget, store: ItemStore, index: int
+    ) -> NextStep:
+        """Add the link of the line that put an item into a container, and follow the item."""
+        frame, value = event.frames[index], target.position.value
+        position = ValuePosition(
+            target.position.expression,
+            value,
+            event.frames,
+            index,
+            LinkCertainty.INFERRED,
+            event,
+            is_ahead=True,
+            until=target.position.event,
+        )
+        self.add(
+            LinkKind.COPIED,
+            position,
+            f"an equal value was put into {target.item.container} by {store.method}",
+            frame,
+            statement=frame.statement,
+            stack=native_values.callers_of(event.frames, index),
+        )
+        if index:
+            return self.explain_return(event, ReturnTarget(position, "", frame.statement))
+        equal = [
+            one for one in store.names if one in frame.vars and frame.vars[one].is_equal(value)
+        ]
+        taking = target.position.frame.statement
+        name = container_items.choose_name(taking, store, target.position.expression, equal)
+        if name is None:
+            return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"what was put in is {store.statement}")
+        return _as_inferred(self._follow_operand(name, position))
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         place = _place_of(position.frame)
         if native_values.is_input(origin.function):
             return ReachedEnd(ChainEnd.INPUT, f"{origin.text} at {place}")
-        if origin.function in {"malloc", "calloc", "realloc", "new", "aligned_alloc"}:
+        # Rust's `new` is a function like any other.
+        is_new = origin.function == "new" and not (position.frame.file or "").endswith(".rs")
+        if is_new or origin.function in {"malloc", "calloc", "realloc", "aligned_alloc"}:
             return ReachedEnd(ChainEnd.ALLOCATION, f"{origin.text} at {place}")
         if native_values.is_conversion(origin.function) and origin.arguments:
             return self._follow_text(origin, position)
-        part = struct_parts.part_at(position.expression, position.value, position.frame)
-        position = msgspec.structs.replace(position, part=part or position.part)
+        part = struct_parts.part_at(
+            position.expression, position.value, position.frame, position.part
+        )
+        position = msgspec.structs.replace(position, part=part)
         target = ReturnTarget(position, origin.function, origin.text, origin)
         if native_values.is_handed_on(origin.function):
             return self.follow_call_operand(target) or target
@@ -246,6 +261,9 @@ class NativeChain:
             if value.is_equal(position.value) and value.kind != "array":
                 return _as_inferred(self._follow_operand(text, position))
             inner = struct_parts.find_equal_part({text: value}, position.value)
+            if inner is None and native_values.is_handed_on(call.function):
+                # A conversion keeps the number that a newtype begins with, however small it is.
+                inner = struct_parts.leading_part(text, value, position.value)
             if inner is not None:
                 return _at_part(position, *inner)
         return None
@@ -315,20 +333,20 @@ class NativeChain:
         at = frame_values.writing_frame(event.frames, target.value.address)
         if at is None:
             outer = event.frames[0].function if event.frames else "?"
-            self._add_write(event, target, f"written by {outer}", None, details, threads)
+            self.add_write(event, target, f"written by {outer}", None, details, threads)
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, "no code of the program is on the stack")
         name = frame_values.name_at(event.frames[at], target.value.address) or target.expression
         position = ValuePosition(
-            name, target.value, event.frames, at, _observed(target), event, target.part
+            name, target.value, event.frames, at, observed(target), event, target.part
         )
         if native_values.is_free(event):
             text = "the block was freed, and the allocator wrote its own data there"
-            self._add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
+            self.add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
             return ReachedEnd(ChainEnd.ALLOCATION, "the value is data of the allocator")
         if native_values.is_allocation(event):
             name = native_values.plain_call(event.library_call)
             text = f"written by {name}, which allocated the memory"
-            self._add_write(event, target, text, at, details, threads, kind=LinkKind.ALLOCATED)
+            self.add_write(event, target, text, at, details, threads, kind=LinkKind.ALLOCATED)
             is_zeroed = name == "calloc"
             return ReachedEnd(
                 ChainEnd.ALLOCATION if is_zeroed else ChainEnd.UNINITIALISED,
@@ -358,20 +376,10 @@ class NativeChain:
             passed = self._follow_argument(position)
             if passed is not None:
                 return passed
+        kind, text = describe_origin(origin)
         is_sum = origin.kind is OriginKind.COMPUTED
-        text = {
-            OriginKind.CONSTANT: "written: a literal",
-            OriginKind.OPERAND: f"copied from {origin.text}",
-            OriginKind.CALL: f"the result of {origin.function}",
-            OriginKind.COMPUTED: "computed",
-        }.get(origin.kind, "written")
-        kind = {
-            OriginKind.OPERAND: LinkKind.COPIED,
-            OriginKind.CALL: LinkKind.RETURNED,
-            OriginKind.COMPUTED: LinkKind.COMPUTED,
-        }.get(origin.kind, LinkKind.WRITTEN)
         operands = frame_values.operand_views(origin, frame) if is_sum else ()
-        self._add_write(
+        self.add_write(
             event, position, text, position.index, details, threads, kind=kind, operands=operands
         )
         if origin.kind is OriginKind.UNKNOWN:
@@ -379,16 +387,52 @@ class NativeChain:
             return self._follow_equal(position)
         return self._follow_origin(origin, position)
 
+    def explain_line(
+        self, event: TraceEvent, target: ValuePosition, name: str, certainty: LinkCertainty
+    ) -> NextStep:
+        """Add the link of a line that alone can have given a local its value, before it ran."""
+        frame = event.frames[0]
+        if target.certainty is LinkCertainty.INFERRED:
+            certainty = LinkCertainty.INFERRED
+        owner = next((one for one in target.frames if one.cfa == frame.cfa), target.frame)
+        part = struct_parts.part_at(target.expression, target.value, owner, target.part)
+        position = ValuePosition(
+            name,
+            target.value,
+            event.frames,
+            0,
+            certainty,
+            event,
+            part,
+            is_ahead=True,
+            until=target.event,
+        )
+        origin = statement_origin.origin_of_assignment(frame.statement, name)
+        origin = struct_parts.known_operand(origin, frame, _field_of(position))
+        kind, text = describe_origin(origin)
+        is_sum = origin.kind is OriginKind.COMPUTED
+        self.add(
+            kind,
+            position,
+            text,
+            frame,
+            statement=frame.statement,
+            new=target.value.text if target.value.kind not in {"struct", "array"} else None,
+            stack=native_values.callers_of(event.frames, 0),
+            operands=frame_values.operand_views(origin, frame) if is_sum else (),
+        )
+        return self._follow_origin(origin, position)
+
     def explain_assignment(self, event: TraceEvent, target: ValuePosition) -> NextStep:
         """Add the link of an assignment that ran, or the first part of a loop."""
         frame = event.frames[0]
         position = ValuePosition(
-            target.expression, target.value, event.frames, 0, _observed(target), event
+            target.expression, target.value, event.frames, 0, observed(target), event
         )
         # A breakpoint at a loop's line binds to its first part.
         text = re.sub(r"^for\s*\(([^;]*);.*", r"\1;", frame.statement)
         origin = statement_origin.origin_of_assignment(text, target.expression)
-        self._add(
+        self.add(
             LinkKind.WRITTEN,
             position,
             "written" if event.new else "written: the value that its memory had already",
@@ -414,14 +458,14 @@ class NativeChain:
             text = f"read in by {name}" if is_input else f"overwritten by {name}"
             source = native_values.describe_source(event) if is_input else ""
             details = [*details, f"from {source}"] if source else details
-            self._add_write(event, position, text, position.index, details, threads, kind=kind)
+            self.add_write(event, position, text, position.index, details, threads, kind=kind)
             end = ChainEnd.INPUT if is_input else ChainEnd.CONSTANT
             message = call.text if call is not None else frame.statement
             return ReachedEnd(
                 end, f"{message} at {_place_of(frame)}" + f": {source}" * bool(source)
             )
         text = f"overwritten by {called}" if is_copy else f"written by {event.library_call}"
-        self._add_write(
+        self.add_write(
             event, position, text, position.index, details, threads, kind=LinkKind.COPIED
         )
         if is_copy and call is not None and len(call.arguments) > 1:
@@ -477,6 +521,9 @@ class NativeChain:
         argument = statement_origin.origin_of_assignment(frame.statement, position.expression)
         if argument.kind is OriginKind.CONSTANT:
             return self._follow_origin(argument, position)
+        if argument.kind is not OriginKind.CALL:
+            stored = container_items.stored_call(frame.statement)
+            argument = stored or statement_origin.loop_element(frame.statement) or argument
         if argument.kind is OriginKind.CALL:
             return ReturnTarget(position, argument.function, argument.text)
         return ReachedEnd(
@@ -502,7 +549,7 @@ class NativeChain:
             if "return" in statement
             else statement_origin.classify_expression(statement)
         )
-        self._add(
+        self.add(
             LinkKind.RETURNED,
             position,
             f"returned by {frame.function}",
@@ -512,64 +559,10 @@ class NativeChain:
         )
         return self._follow_origin(origin, position)
 
-    def _add_write(  # noqa: PLR0917 - the parts of a link
-        self,
-        event: TraceEvent,
-        target: ValuePosition,
-        text: str,
-        index: int | None,
-        details: Sequence[str],
-        threads: int,
-        *,
-        kind: LinkKind = LinkKind.WRITTEN,
-        operands: tuple[ValueOperand, ...] = (),
-    ) -> None:
-        frame = event.frames[index] if index is not None else event.frames[0]
-        name = target.value.kind
-        thread = f'{event.thread} "{event.thread_name}"' if threads > 1 else None
-        self.links.append(
-            WhyLink(
-                kind,
-                _observed(target),
-                text,
-                frame=native_values.frame_view(frame),
-                statement=frame.statement,
-                thread=thread,
-                stack=native_values.callers_of(event.frames, index or 0),
-                old=native_values.format_bytes(event.old, name),
-                new=native_values.format_bytes(event.new, name),
-                details=tuple(details),
-                operands=operands,
-            )
-        )
-
-    def _add(
-        self,
-        kind: LinkKind,
-        position: ValuePosition,
-        text: str,
-        frame: TraceFrame,
-        *,
-        statement: str = "",
-        new: str | None = None,
-        stack: tuple[object, ...] = (),
-    ) -> None:
-        self.links.append(
-            WhyLink(
-                kind,
-                position.certainty,
-                text,
-                frame=native_values.frame_view(frame),
-                statement=statement,
-                new=new,
-                stack=stack,  # type: ignore[arg-type]
-            )
-        )
-
 
 def _at_part(position: ValuePosition, name: str, found: TraceValue) -> ValuePosition:
     """Return the position of the part of an operand that was chosen for its equal value."""
-    part = struct_parts.part_at(name, found, position.frame) or position.part
+    part = struct_parts.part_at(name, found, position.frame, position.part)
     certainty = LinkCertainty.INFERRED
     return msgspec.structs.replace(
         position, expression=name, value=found, certainty=certainty, part=part
@@ -590,10 +583,3 @@ def _as_inferred(step: NextStep) -> NextStep:
     if isinstance(step, ValuePosition):
         return msgspec.structs.replace(step, certainty=LinkCertainty.INFERRED)
     return step
-
-
-def _observed(target: ValuePosition) -> LinkCertainty:
-    """Return the certainty of a write that a further run made of a value."""
-    if target.certainty is LinkCertainty.INFERRED:
-        return LinkCertainty.INFERRED
-    return LinkCertainty.RERUN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -10,27 +9,33 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import heap_history, native_values, run_planning, write_choice
+from debugger.questions.why import (
+    container_items,
+    heap_history,
+    native_values,
+    run_planning,
+    write_choice,
+)
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.heap_history import BlockEvents, HeapHistory
-from debugger.questions.why.native_chain import (
+from debugger.questions.why.native_chain import NativeChain
+from debugger.questions.why.native_runs import NativeRuns
+from debugger.questions.why.native_steps import (
     MemoryTarget,
-    NativeChain,
     NextStep,
     ReachedEnd,
     ReturnTarget,
+    StoreTarget,
     ValuePosition,
 )
 from debugger.questions.why.traced_run import (
-    EndPlan,
+    LinePlan,
     ReturnPlan,
     TraceEvent,
-    TracePlan,
     TraceResult,
-    WatchPlan,
-    run_traced,
 )
 from debugger.questions.why.why_request import RUNS_USUAL, WhyRequest
+from debugger.session import source_files
 
 _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
@@ -61,29 +66,17 @@ class NativeTrace:
     """The runs of one question."""
 
     def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
-        self._call, self._question, self._request = call, question, request
+        self._question, self._request = question, request
+        self._runs = NativeRuns(call, question, request)
         self._chain = NativeChain()
         self._heap = HeapHistory()
-        self._runs = request.runs
-        self._seconds = question.patience.seconds
-        self._end: EndPlan = run_planning.location_end(self._request, request.nth)
-        # The plan's entries that the end of the next run needs.
-        self._marker_watch: WatchPlan | None = None
-        self._marker_return: ReturnPlan | None = None
-        self._survey = TraceResult()
-        self._last: TraceResult | None = None
-        self._watched: dict[str, WatchPlan] = {}
-        self._returned: dict[str, ReturnPlan] = {}
-        self._keys = 0
-        self._notes: list[str] = []
         self._repeats = 0
         # The last position whose memory was watched.
         self._first_position: ValuePosition | None = None
-        self._began = asyncio.get_running_loop().time()
 
     async def find_origin(self) -> Why:
         """Follow the value to the end of the chain."""
-        survey = await self._run_survey()
+        survey = await self._runs.run_survey()
         request = self._request
         value, place = survey.value, request.location_text()
         if value is None:
@@ -108,29 +101,6 @@ class NativeTrace:
         await self._add_executed_sources()
         return self._build_answer(position, ended)
 
-    async def _run_survey(self) -> TraceResult:
-        request = self._request
-        if request.is_last:
-            counted = await self._run_plan(TracePlan(self._end))
-            number = counted.hits + 1 + request.nth
-            if number < 1:
-                raise run_planning.location_error(self._request, counted)
-            self._end = run_planning.location_end(self._request, number)
-        plan = TracePlan(self._end, expression=request.expression, frame=request.frame)
-        found = await self._run_plan(plan)
-        self._survey = found
-        if not found.reached:
-            raise run_planning.location_error(self._request, found)
-        return found
-
-    async def _run_plan(self, plan: TracePlan) -> TraceResult:
-        self._runs += 1
-        used = asyncio.get_running_loop().time() - self._began
-        seconds = max(self._seconds - used, 1.0)
-        found = await run_traced(self._call, self._question, plan, seconds=seconds)
-        self._notes += found.notes
-        return found
-
     async def _follow_steps(self, position: ValuePosition) -> ReachedEnd:
         step: NextStep = position
         for _ in range(_STEPS_MAX):
@@ -142,21 +112,19 @@ class NativeTrace:
                 step = self._chain.explain_position(step)
             elif isinstance(step, MemoryTarget):
                 step = await self._follow_memory(step.position)
+            elif isinstance(step, StoreTarget):
+                step = await self._follow_store(step)
             else:
                 step = await self._follow_return(step)
         return ReachedEnd(ChainEnd.BOUND, "the chain leads in a circle")
 
     async def _complete_overlap(self) -> None:
         """Find where the blocks of an overflow were allocated, if a run is left for it."""
-        watches = [one for one in (self._marker_watch,) if one is not None]
-        watches += self._heap.pending_watches(_SLOTS - len(watches))
-        if len(watches) > 1 and self._has_run_left():
-            self._watched = {one.key: one for one in watches}
-            returns = (self._marker_return,) if self._marker_return is not None else ()
-            result = await self._run_plan(
-                TracePlan(self._end, watches=tuple(watches), returns=returns)
-            )
-            self._heap.read_events(result, self._watched)
+        free = _SLOTS - (self._runs.marker_watch is not None)
+        watches = self._heap.pending_watches(free)
+        if watches and self._runs.has_left():
+            result = await self._runs.run(watches=watches)
+            self._heap.read_events(result, self._runs.watched)
         text = self._heap.describe_overlap()
         for at, link in enumerate(self._chain.links):
             if heap_history.OVERLAP in link.details:
@@ -165,33 +133,45 @@ class NativeTrace:
 
     async def _add_executed_sources(self) -> None:
         """Add the assignments to a last sum's operands, and to theirs, that ran in its call."""
-        chain = self._chain
-        if chain.computed is None or not self._has_run_left() or not chain.links:
+        chain, runs = self._chain, self._runs
+        if chain.computed is None or not chain.links:
             return
         position, origin = chain.computed
-        lines = run_planning.source_lines(position, origin, self._new_key)
-        at_end = position.event is not None and self._end.key == position.event.key
+        self._add_returned(position)
+        if not runs.has_left():
+            return
+        lines = run_planning.source_lines(position, origin, runs.new_key)
+        if position.is_ahead and position.event is not None:
+            runs.mark_event(position.event)
+        at_end = position.event is not None and runs.end.key == position.event.key
         if len(lines) < _SOURCES_LEAST or not (at_end or position.event is None):
             return
-        watches = (self._marker_watch,) if self._marker_watch is not None else ()
-        returns = (self._marker_return,) if self._marker_return is not None else ()
         entries = (run_planning.entry_of(position.frame),)
-        plan = TracePlan(self._end, watches, returns, lines, entries, deep_frames=1)
-        result = await self._run_plan(plan)
-        details = run_planning.executed_lines(position, lines, result) if result.reached else ()
-        last = chain.links[-1]
-        chain.links[-1] = msgspec.structs.replace(last, details=(*last.details, *details))
+        result = await runs.run(lines=lines, entries=entries, deep_frames=1, is_last=False)
+        if result.reached:
+            self._add_details(run_planning.executed_lines(position, lines, result))
 
-    def _has_run_left(self) -> bool:
-        """Tell whether the bound of runs allows one more."""
-        return self._runs < self._request.runs_most
+    def _add_returned(self, position: ValuePosition) -> None:
+        """Add to a last sum what the functions that it called have returned, if that was seen."""
+        runs = self._runs
+        if runs.last is None:
+            return
+        here = runs.sequence_of(position.event)
+        after = (here or 0) if position.is_ahead else 0
+        before = runs.sequence_of(position.until) if position.is_ahead else here
+        self._add_details(run_planning.returned_lines(position, runs.last, after, before))
+
+    def _add_details(self, details: Sequence[str]) -> None:
+        last = self._chain.links[-1]
+        text = (*last.details, *details)
+        self._chain.links[-1] = msgspec.structs.replace(last, details=text)
 
     def _bound_reached(
         self, position: ValuePosition, step: NextStep | None = None
     ) -> ReachedEnd | None:
         """Return the end for runs or seconds that are used up."""
-        used = asyncio.get_running_loop().time() - self._began
-        if self._has_run_left() and used < self._seconds:
+        runs = self._runs
+        if runs.has_left() and runs.used_s() < runs.seconds:
             return None
         # Where the value is in memory already: a call's result is not, at the line of the call.
         known = (
@@ -201,11 +181,11 @@ class NativeTrace:
         )
         frame = known.frame
         where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
-        reached = f"{self._seconds:g} s are the most"
-        if not self._has_run_left():
+        reached = f"{runs.seconds:g} s are the most"
+        if not runs.has_left():
             is_usual = self._request.runs_most == RUNS_USUAL
             more = ", without --timeout S" if is_usual else ""
-            reached = f"{self._runs} runs are the most{more}"
+            reached = f"{runs.count} runs are the most{more}"
         return ReachedEnd(
             ChainEnd.BOUND,
             f"{reached}; go on with debugger why '{known.expression}' --at {where} -- CMD",
@@ -214,43 +194,57 @@ class NativeTrace:
     async def _follow_memory(self, position: ValuePosition) -> NextStep:
         """Find the last write of memory before a position."""
         self._first_position = position
+        settled = self._follow_settled(position)
+        if settled is not None:
+            return settled
         key = self._known_watch(position)
         if key is None:
             ended = self._bound_reached(position)
             if ended is not None:
                 return ended
             key = await self._watch_memory(position)
-        result = self._last
+            settled = self._follow_settled(position)
+            if settled is not None:
+                return settled
+        result = self._runs.last
         if result is None or not self._is_same(result):
             return self._lost()
-        before = self._sequence_of(position)
+        before = self._runs.sequence_of(position.event)
         event = write_choice.find_last_write(result, key, before)
-        if write_choice.is_unseen(result, key, event, before) and self._has_run_left():
+        if write_choice.is_unseen(result, key, event, before) and self._runs.has_left():
             read = await self._follow_reads(position, key)
             if read is not None:
                 return read
         return await self._explain_event(position, result, key, event)
 
+    def _follow_settled(self, position: ValuePosition) -> NextStep | None:
+        """Add the link of the line that alone can have given a local its value, if it was seen."""
+        runs = self._runs
+        if runs.last is None or not self._is_same(runs.last):
+            return None
+        found = write_choice.find_assignment(position, runs)
+        if found is None:
+            return None
+        event, name = found
+        self._repeats = 0
+        is_first = runs.last is runs.survey
+        certainty = LinkCertainty.SEEN if is_first else LinkCertainty.RERUN
+        return self._chain.explain_line(event, position, name, certainty)
+
     async def _read_operands(self, event: TraceEvent) -> TraceEvent:
         """Run once more to a late event of many, whose operands were not read."""
-        if event.deep or not self._has_run_left() or self._marker_watch is None:
+        if event.deep or not self._runs.has_left():
             return event
-        result = await self._run_plan(
-            TracePlan(self._end, watches=(self._marker_watch,), blocks=self._heap.is_used)
-        )
+        result = await self._runs.run(blocks=self._heap.is_used)
         found = [one for one in result.events_of(event.key) if one.count == event.count]
-        if not found:
-            return event
-        self._last, self._watched = result, {self._marker_watch.key: self._marker_watch}
-        self._returned = {}
-        return found[-1]
+        return found[-1] if found else event
 
     async def _explain_event(
         self, position: ValuePosition, result: TraceResult, key: str, event: TraceEvent | None
     ) -> NextStep:
         """Add the link of the last write of memory, or the end without one."""
-        blocks = self._heap.read_events(result, self._watched)
-        before = self._sequence_of(position)
+        blocks = self._heap.read_events(result, self._runs.watched)
+        before = self._runs.sequence_of(position.event)
         same = write_choice.same_value_write(position, result, event, before)
         if same is not None:
             self._repeats = 0
@@ -264,9 +258,9 @@ class NativeTrace:
                     f"{position.expression} was changed {event.count:,} times before; --when or "
                     "--nth choose an earlier moment",
                 )
-            self._mark_event(event)
+            self._runs.mark_event(event)
             event = await self._read_operands(event)
-            result = self._last or result
+            result = self._runs.last or result
             if not event.deep:
                 return self._bound_reached(position) or self._lost()
         return self._explain_last(position, event, result, blocks)
@@ -290,16 +284,18 @@ class NativeTrace:
         self, position: ValuePosition, event: TraceEvent, blocks: Mapping[int, BlockEvents]
     ) -> NextStep:
         """Add the link of a write with its operands, or count it as a repetition."""
-        if self._last is not None and write_choice.is_loop_begin(position, event, self._last):
-            self._mark_event(event)
+        if self._runs.last is not None and write_choice.is_loop_begin(
+            position, event, self._runs.last
+        ):
+            self._runs.mark_event(event)
             self._repeats = 0
             return self._chain.explain_assignment(event, position)
         is_folded = self._fold_repeated(position, event)
-        self._mark_event(event)
+        self._runs.mark_event(event)
         details = self._heap.describe_write(event, position, blocks)
         count = len(self._chain.links)
-        threads = 1 if event.thread == self._survey.thread else 2
-        threads = max(self._survey.threads, threads)
+        threads = 1 if event.thread == self._runs.survey.thread else 2
+        threads = max(self._runs.survey.threads, threads)
         step = self._chain.explain_write(event, position, details, threads=threads)
         if is_folded:
             del self._chain.links[count:]
@@ -311,7 +307,7 @@ class NativeTrace:
         return (
             last is not None
             and last.kind is LinkKind.COMPUTED
-            and (event.key, event.count + 1) == (self._end.key, self._end.count)
+            and (event.key, event.count + 1) == (self._runs.end.key, self._runs.end.count)
         )
 
     def _fold_repeated(self, position: ValuePosition, event: TraceEvent) -> bool:
@@ -324,7 +320,7 @@ class NativeTrace:
             own.file,
             own.line,
         )
-        watch = self._watched.get(event.key)
+        watch = self._runs.watched.get(event.key)
         if not is_same or watch is None or position.value.address != watch.address:
             return False
         self._repeats += 1
@@ -335,77 +331,59 @@ class NativeTrace:
 
     def _known_watch(self, position: ValuePosition) -> str | None:
         """Return the key of a watchpoint of the last run that has seen this memory already."""
-        if self._last is None or position.event is None:
+        if self._runs.last is None or position.event is None:
             return None
-        if position.event not in self._last.events:
+        if position.event not in self._runs.last.events:
             return None
-        for key, one in self._watched.items():
+        for key, one in self._runs.watched.items():
             if one.address == position.value.address:
                 return key
         return None
 
-    def _sequence_of(self, position: ValuePosition) -> int | None:
-        """Return the moment of a position in the last run; None is its end."""
-        result, event = self._last, position.event
-        if result is None or event is None:
-            return None
-        return next(
-            (
-                one.sequence
-                for one in result.events
-                if (one.key, one.count) == (event.key, event.count)
-            ),
-            None,
-        )
-
     async def _watch_memory(self, position: ValuePosition) -> str:
-        value = position.value
-        key = self._new_key("w")
+        value, runs = position.value, self._runs
+        if position.is_ahead and position.event is not None:
+            runs.mark_event(position.event)
+        runs.extend_sites(position, position.expression)
+        key = runs.new_key("w")
         watches = [native_values.watch_plan(key, value.address, value.size)]
-        if self._marker_watch is not None:
-            watches.insert(0, self._marker_watch)
-        watches += self._heap.watches_for(value.address, _SLOTS - len(watches))
-        for address, size in run_planning.equal_memory(position, {one.address for one in watches}):
-            if len(watches) < _SLOTS:
-                watches.append(native_values.watch_plan(self._new_key("w"), address, size))
-        returns = run_planning.predict_returns(position, self._new_key)
-        if self._marker_return is not None:
-            returns.insert(0, self._marker_return)
+        free = _SLOTS - (runs.marker_watch is not None)
+        watches += self._heap.watches_for(value.address, free - len(watches))
+        known = {one.address for one in (*watches, runs.marker_watch) if one is not None}
+        for address, size in run_planning.equal_memory(position, known):
+            if len(watches) < free:
+                watches.append(native_values.watch_plan(runs.new_key("w"), address, size))
+        returns = [
+            one
+            for one in run_planning.predict_returns(position, runs.new_key)
+            if not runs.sites.return_keys(one.function)
+        ]
         is_local = native_values.is_local(position.expression, value, position.frame)
         owner = write_choice.owner_of(position)
-        self._watched = {one.key: one for one in watches}
-        self._returned = {one.key: one for one in returns}
-        self._last = await self._run_plan(
-            TracePlan(
-                self._end,
-                watches=tuple(watches),
-                returns=tuple(returns),
-                lines=run_planning.assigning_lines(position, self._new_key) if is_local else (),
-                entries=(run_planning.entry_of(owner),) if owner is not None else (),
-                blocks=self._heap.is_used,
-                expression=self._request.expression if not self._end.key else "",
-                frame=self._request.frame,
-            )
+        await runs.run(
+            watches=watches,
+            returns=returns,
+            lines=run_planning.assigning_lines(position, runs.new_key) if is_local else (),
+            entries=(run_planning.entry_of(owner),) if owner is not None else (),
+            blocks=self._heap.is_used,
+            expression=self._request.expression if not runs.end.key else "",
+            frame=self._request.frame,
         )
         return key
-
-    def _new_key(self, letter: str) -> str:
-        self._keys += 1
-        return f"{letter}{self._keys}"
 
     def _is_same(self, result: TraceResult) -> bool:
         """Tell whether a run came to the same end, with the value at the same address."""
         if not result.reached:
             return False
-        if self._end.key or result.value is None or self._survey.value is None:
+        if self._runs.end.key or result.value is None or self._runs.survey.value is None:
             return True
-        return result.value.address == self._survey.value.address
+        return result.value.address == self._runs.survey.value.address
 
     def _lost(self) -> ReachedEnd:
-        if self._last is not None and self._last.late:
+        if self._runs.last is not None and self._runs.last.late:
             return ReachedEnd(
                 ChainEnd.BOUND,
-                f"the run with watchpoints was not over in {self._seconds:g} s: --timeout 300",
+                f"the run with watchpoints was not over in {self._runs.seconds:g} s: --timeout 300",
             )
         return ReachedEnd(
             ChainEnd.LOST,
@@ -413,22 +391,9 @@ class NativeTrace:
             "random numbers differ): debugger who-wrote watches one run",
         )
 
-    def _mark_event(self, event: TraceEvent) -> None:
-        """End the next runs at this event."""
-        self._end = EndPlan("event", key=event.key, count=event.count)
-        self._marker_watch = self._watched.get(event.key)
-        self._marker_return = self._returned.get(event.key)
-
     async def _follow_reads(self, position: ValuePosition, key: str) -> ReachedEnd | None:
         """Run again, with the system calls that read into the memory."""
-        watch = self._watched[key]
-        plan = TracePlan(
-            self._end,
-            watches=tuple(dict.fromkeys(one for one in (self._marker_watch, watch) if one)),
-            returns=(self._marker_return,) if self._marker_return is not None else (),
-            reads=True,
-        )
-        result = await self._run_plan(plan)
+        result = await self._runs.run(watches=[self._runs.watched[key]], reads=True, is_last=False)
         events = result.events_of(f"read:{key}")
         if not events:
             return None
@@ -514,59 +479,85 @@ class NativeTrace:
     async def _follow_return(self, target: ReturnTarget) -> NextStep:
         """Find the `return` by which a function gave its value."""
         position = target.position
-        event = self._return_event(target)
+        event = write_choice.find_return(target, self._runs)
         if event is None:
             ended = self._bound_reached(position, target)
             if ended is not None:
                 return ended
             await self._run_to_return(target)
-            if self._last is None or not self._is_same(self._last):
+            if self._runs.last is None or not self._is_same(self._runs.last):
                 return self._lost()
-            event = self._return_event(target)
+            event = write_choice.find_return(target, self._runs)
         if event is None:
             unknown = "is no function of the program with source, or has no single definition"
             return self._chain.follow_call_operand(target) or ReachedEnd(
                 ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}"
             )
-        self._mark_event(event)
+        self._runs.mark_event(event)
         return self._chain.explain_return(event, target)
 
-    def _return_event(self, target: ReturnTarget) -> TraceEvent | None:
-        result = self._last
-        if result is None:
-            return None
-        before = self._sequence_of(target.position)
-        keys = [key for key, one in self._returned.items() if one.function == target.function]
-        events = [
-            one
-            for one in result.events
-            if one.key in keys
-            and (before is None or one.sequence < before)
-            and one.sequence > result.entries.get(str(target.position.frame.cfa), 0)
-        ]
-        return max(events, key=lambda one: one.sequence, default=None)
+    async def _follow_store(self, target: StoreTarget) -> NextStep:
+        """Find the line that put an item into a container, by the item's value."""
+        position, runs = target.position, self._runs
+        lines = source_files.read_source(position.frame.file or "") or ()
+        stores = container_items.find_stores(lines, target.item, position.frame.line or 0)
+        function = runs.sources.function_of(position.frame)
+        numbers = run_planning.statement_numbers(position.frame)
+        own = runs.sources.functions_called(function, numbers) if function is not None else ()
+        is_own = any(one.name == target.item.method for one in own)
+        # A value of zero is everywhere.
+        if not stores or is_own or not position.value.number:
+            return self._chain.follow_taking(target)
+        ended = self._bound_reached(position)
+        if ended is not None:
+            return ended
+        plans = {runs.new_key("p"): one for one in stores}
+        for one in stores:
+            around = runs.sources.function_at(position.frame.file or "", one.line)
+            runs.sites.extend(around, one.statement, one.line)
+        await runs.run(
+            lines=[
+                LinePlan(
+                    key,
+                    f"{position.frame.file}:{one.line}",
+                    names=one.names,
+                    value=position.value.bytes,
+                )
+                for key, one in plans.items()
+            ]
+        )
+        if runs.last is None or not self._is_same(runs.last):
+            return self._lost()
+        found = write_choice.find_store(position, plans, runs)
+        if found is None:
+            return self._chain.follow_taking(target)
+        event, store, index = found
+        if not event.deep:
+            runs.mark_event(event)
+            event = await self._read_operands(event)
+        if not event.deep:
+            return self._bound_reached(position) or self._lost()
+        return self._chain.explain_store(event, target, store, index)
 
     async def _run_to_return(self, target: ReturnTarget) -> None:
-        frame = target.position.frame
-        key = self._new_key("r")
-        returns = [ReturnPlan(key, target.function, frame.cfa, frame.function, frame.file or "")]
-        if self._marker_return is not None:
-            returns.insert(0, self._marker_return)
-        watches = [one for one in (self._marker_watch,) if one is not None]
-        # Another local with the value may be its source.
-        self._watched = {one.key: one for one in watches}
-        self._returned = {one.key: one for one in returns}
-        self._last = await self._run_plan(
-            TracePlan(
-                self._end,
-                watches=tuple(watches),
-                returns=tuple(returns),
-                entries=(run_planning.entry_of(frame),),
+        frame, runs = target.position.frame, self._runs
+        runs.extend_sites(target.position, target.text)
+        function = runs.sources.function_of(frame)
+        numbers = run_planning.statement_numbers(frame)
+        called = runs.sources.functions_called(function, numbers) if function is not None else ()
+        # A function whose code is not known is looked for by its name.
+        places = [one.entry for one in called if one.name == target.function] or [0]
+        plans = [
+            ReturnPlan(
+                runs.new_key("r"), target.function, frame.cfa, frame.function, frame.file or "", one
             )
-        )
+            for one in places
+        ]
+        # Another local with the value may be its source.
+        await runs.run(returns=plans, entries=(run_planning.entry_of(frame),))
 
     def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
-        survey, request = self._survey, self._request
+        survey, request = self._runs.survey, self._request
         event = survey.signal
         expression = request.expression
         links = tuple(self._chain.links)
@@ -582,10 +573,10 @@ class NativeTrace:
             links=links,
             ended=ended.end,
             ending=ended.reason,
-            runs=self._runs,
+            runs=self._runs.count,
             method=_METHOD,
-            took_s=round(asyncio.get_running_loop().time() - self._began, 1),
-            notes=tuple(dict.fromkeys(self._notes)),
+            took_s=round(self._runs.used_s(), 1),
+            notes=tuple(dict.fromkeys(self._runs.notes)),
         )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
@@ -14,13 +15,9 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import CRASH, FAIL
-from debugger.questions.runner.answer import (
-    Crash,
-    FreedBlock,
-    ValueOrigin,
-)
+from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     freed_block,
@@ -30,14 +27,14 @@ from debugger.questions.why import (
     trace_dispatch,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
-from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.why.why_request import WhyRequest, program_words
 
 # The runs for one line take at most this often the time of the run that crashed, …
 _FACTOR = 3.0
 # … which has a debugger's own start in it, as they have; a program that is slower is not run again.
 _SLOW_S = 15.0
 _LEAST_S = 2.0
-_FREED_S = 12.0  # three runs with a debugger's own start, which end early without freed memory
+_RUNS_S = 12.0  # three runs of a compiled program with a debugger's own start
 # Kinds of crash that freed memory may lead to.
 _OF_MEMORY = frozenset(
     {"null_pointer", "null_function", "bad_pointer", "non_canonical", "inaccessible", "read_only"}
@@ -86,7 +83,7 @@ async def _find_freed_memory(
 ) -> FreedBlock | None:
     """Return the freed block that a compiled program's crash used; None if none is found."""
     is_native = question.language not in _OTHERS and isinstance(question.target, LaunchTarget)
-    seconds = _seconds_left(question, took_s, least_s=_FREED_S)
+    seconds = _seconds_left(question, took_s, least_s=_RUNS_S)
     if (
         not is_native
         or answer.kind not in _OF_MEMORY
@@ -139,7 +136,8 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     command = _why_command(options, origin)
     if stack_origin.is_complete(origin):
         return _with_command(origin, command)
-    seconds = _seconds_left(question, took_s) - spent_s
+    least_s = _LEAST_S if question.language in _OTHERS else _RUNS_S
+    seconds = _seconds_left(question, took_s, least_s=least_s) - spent_s
     if seconds <= 0:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
@@ -214,6 +212,36 @@ async def find_python_origin(
         return None  # the failure is explained without it
 
 
+async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
+    call: CommandCall,
+    options: QuestionOptions,
+    origin: ValueOrigin,
+    frame: FrameView,
+    words: tuple[str, ...],
+    seconds: float,
+) -> ValueOrigin:
+    """Follow the value of a failed test of Go, as far as some seconds allow.
+
+    Args:
+        call: The command's call.
+        options: Those of the command that ran the tests.
+        origin: What the test's own lines say.
+        frame: Where the test failed.
+        words: The command that runs the test alone.
+        seconds: The bound, which is said where it is reached.
+    """
+    at = BreakpointSpec(file=frame.file, line=frame.line)
+    request = WhyRequest(expression=origin.expression, place=FAIL, at=at)
+    inner = msgspec.structs.replace(options, verb="why", keep=False, timeout=seconds)
+    try:
+        program = program_words(words, str(Path(call.cwd, options.cwd or "")))
+        question = await build_question(call, msgspec.structs.replace(inner, words=program))
+    except DebuggerError:
+        return origin  # the test's own lines are shown without it
+    question = _bounded(question, seconds)
+    return await _trace_within(call, question, origin, shlex.split(origin.command), request)
+
+
 def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:
     patience = replace(question.patience, seconds=seconds)
     return replace(question, patience=patience, breakpoints=())
@@ -238,7 +266,8 @@ async def _trace_within(
             return origin  # the command would fail, too
         found = None
     if found is None:
-        reason = "" if origin.text else f"not found within {seconds:.0f} s"
+        what = "followed further" if origin.text else "found"
+        reason = f"not {what} within {seconds:.0f} s"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     return _with_command(summarise_chain(found, origin), command)
 
@@ -262,8 +291,9 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         words = reason or found.ending or ""
         return origin if origin.text else msgspec.structs.replace(origin, reason=words)
     count = _links_of_value(links, found.value)
-    if origin.links > count:
-        return origin  # the stack leads further
+    if origin.links > count:  # the stack leads further
+        is_bound = found.ended is ChainEnd.BOUND
+        return msgspec.structs.replace(origin, reason=reason if is_bound else origin.reason)
     last, is_end = links[count - 1], count == len(links)
     certainties = {_in_crash(one) for one in links[:count]}
     is_inferred = LinkCertainty.INFERRED in certainties

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.why import native_values, statement_origin
-from debugger.questions.why.native_chain import ValuePosition
+from debugger.questions.why.native_steps import ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import (
     EndPlan,
@@ -19,9 +19,12 @@ from debugger.questions.why.traced_run import (
 )
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
+from debugger.sources.function_names import last_part
 
 _LINES_MAX = 6
 _SOURCES_SHOWN = 8
+_RETURNS_SHOWN = 4
+_STATEMENT_LINES = 8
 
 
 def equal_memory(position: ValuePosition, watched: set[int]) -> list[tuple[int, int]]:
@@ -60,6 +63,11 @@ def entry_of(frame: TraceFrame) -> str:
     # A library is not loaded yet when a run's breakpoints are set.
     is_known = frame.entry and not frame.module
     return f"*{frame.entry:#x}" if is_known else f"-function {frame.function}"
+
+
+def statement_numbers(frame: TraceFrame) -> range:
+    """Return the lines that the statement of a frame may have."""
+    return range(frame.line or 0, (frame.line or 0) + _STATEMENT_LINES)
 
 
 def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> tuple[LinePlan, ...]:
@@ -133,6 +141,23 @@ def executed_lines(
         f"before it ran {name}:{number}: {statement_origin.short_statement(text, number)}"
         for number in numbers
     )
+
+
+def returned_lines(
+    position: ValuePosition, result: TraceResult, after: int, before: int | None
+) -> tuple[str, ...]:
+    """Return the statements by which the functions that a sum has called gave their values."""
+    frame = position.frame
+    found: dict[tuple[str, int | None], str] = {}
+    for one in sorted(result.events, key=lambda each: each.sequence):
+        is_inside = after < one.sequence and (before is None or one.sequence < before)
+        callers = [each for each in one.frames[1:] if each.cfa == frame.cfa]
+        if not is_inside or not one.value or not callers or callers[0].line != frame.line:
+            continue
+        own = one.frames[0]
+        text = f"in it {last_part(own.function)} returned {Path(own.file or '?').name}:{own.line}:"
+        found[own.function, own.line] = f"{text} {own.statement.removesuffix(' }')}"
+    return tuple(found.values())[-_RETURNS_SHOWN:]
 
 
 def location_error(request: WhyRequest, found: TraceResult) -> DebuggerError:

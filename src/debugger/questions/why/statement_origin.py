@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from debugger.model.statement import join_statement
 
+NEXT = "next"  # the method of an iterator that a `for` of Rust calls
+
 
 class OriginKind(Enum):
     """The kinds of right side of an assignment."""
@@ -104,6 +106,14 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
         name = step[1] or step[2]
         return StatementOrigin(OriginKind.COMPUTED, text, operands=(name,))
     return StatementOrigin(OriginKind.UNKNOWN, text)
+
+
+def loop_element(statement: str) -> StatementOrigin | None:
+    """Return the call by which a `for` of Rust gets its element; None for another statement."""
+    loop = re.match(r"(?:'\w+:\s*)?for\s+[^(].*?\s+in\s+(.+?)\s*\{?$", statement)
+    if loop is None:
+        return None
+    return StatementOrigin(OriginKind.CALL, f"{loop[1]}.{NEXT}()", NEXT, receiver=loop[1])
 
 
 def _origin_of_loop(text: str, begin: int, target: str) -> StatementOrigin:
@@ -227,11 +237,15 @@ def struct_field(text: str, field: str) -> StatementOrigin | None:
 
 
 def _without_end(text: str) -> str:
-    """Return an expression without a semicolon, and without the brace that ends its function."""
-    while text.endswith((";", "}")):
-        if text.endswith("}") and text.count("}") <= text.count("{"):
+    """Return an expression without a semicolon, and without the brace of a block around it.
+
+    That of its function ends it, and `while let` and `let … else` open one behind it.
+    """
+    while text.endswith((";", "}", "{")):
+        opened = text.count("{") - text.count("}")
+        if (text.endswith("}") and opened >= 0) or (text.endswith("{") and opened <= 0):
             break
-        text = text[:-1].rstrip()
+        text = re.sub(r"\s+else$", "", text[:-1].rstrip())
     return text
 
 
@@ -339,6 +353,18 @@ def find_sources(lines: Sequence[str], first: int, last: int, names: Iterable[st
 def operand_names(text: str) -> list[str]:
     """Return the variables that an expression reads, in the arguments of its calls, too."""
     return list(dict.fromkeys(_VARIABLES.findall(text)))
+
+
+def operand_paths(text: str) -> list[str]:
+    """Return the variables and fields that an expression reads, in the arguments of its calls."""
+    plain = re.sub(r'"(?:\\.|[^"\\])*"', " ", text)
+    found = []
+    for match in _WORDS.finditer(plain):
+        is_call = plain[match.end() :].lstrip().startswith(("(", "!", "::"))
+        name = re.sub(r"(?:->|\.|::)?\w+$", "", match[0]) if is_call else match[0]
+        if name and name not in _TYPES and "::" not in name:
+            found.append(name)
+    return list(dict.fromkeys(found))
 
 
 def assigned_names(line: str) -> set[str]:

@@ -28,26 +28,31 @@ class StructPart(Struct, frozen=True):
     field: str = ""
 
 
-def part_at(expression: str, value: TraceValue, frame: TraceFrame) -> StructPart | None:
+def part_at(
+    expression: str, value: TraceValue, frame: TraceFrame, known: StructPart | None = None
+) -> StructPart | None:
     """Return the struct that holds a value's memory: of a frame, or one that it points to.
 
-    Of several, the outermost one; None without any.
+    Of several, the outermost one; without any, the one that is known from before.
     """
-    known = frame.vars.values()
-    structs = [(one.address, one.size, one.type) for one in known if one.kind == "struct"]
+    named = frame.vars.values()
+    structs = [(one.address, one.size, one.type) for one in named if one.kind == "struct"]
     structs += [
         (one.number, one.pointee, _POINTER.sub("", one.type))
-        for one in known
+        for one in named
         if one.kind == "pointer"
     ]
     holders = [
         one for one in structs if one[1] > value.size and 0 < one[0] <= value.address < sum(one[:2])
     ]
     if not holders:
-        return None
+        return known
     start, size, type_ = max(holders, key=lambda one: one[1])
     field = re.search(r"(?:\.|->)([A-Za-z_]\w*)(?: \(byte \d+\))?$", expression)
-    return StructPart(type_, size, value.address - start, field[1] if field else "")
+    found = StructPart(type_, size, value.address - start, field[1] if field else "")
+    # A name of the whole struct does not say which field it is, and another one has said so.
+    is_known = known is not None and msgspec.structs.replace(known, field="") == found
+    return known if is_known else found
 
 
 def is_inside(value: TraceValue, holder: TraceValue) -> bool:
@@ -97,6 +102,14 @@ def find_equal_part(
     # One object may have several names.
     is_one = len({one.address for _, one in found}) == 1
     return min(found, key=lambda one: len(one[0])) if is_one else None
+
+
+def leading_part(name: str, holder: TraceValue, value: TraceValue) -> tuple[str, TraceValue] | None:
+    """Return the begin of a struct that begins with a value; None for another struct."""
+    is_begin = holder.kind == "struct" and bool(value.bytes) and bool(holder.address)
+    if not is_begin or not holder.bytes.startswith(value.bytes):
+        return None
+    return name, msgspec.structs.replace(value, address=holder.address)
 
 
 def known_operand(origin: StatementOrigin, frame: TraceFrame, field: str) -> StatementOrigin:

@@ -83,6 +83,8 @@ class TraceEvent(Struct, frozen=True):
     new: str | None = None
     # Heap blocks of the statement's pointers: the pointer's value, the block's start and size.
     blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    # Of a return: the first eight bytes of the value, in hexadecimal.
+    value: str = ""
     # Of a system call.
     call: str | None = None
     file: str | None = None
@@ -116,6 +118,18 @@ class HeapBytes(Struct, frozen=True):
     arena: tuple[str, ...] = ()
 
 
+class CodeFunction(Struct, frozen=True):
+    """A function of the program, by its code."""
+
+    name: str
+    file: str
+    line: int
+    # Its first instruction.
+    entry: int
+    # Of each direct call: the line, and the first instruction of the function that is called.
+    calls: tuple[tuple[int, int], ...] = ()
+
+
 class TraceResult(Struct, frozen=True):
     """What a run has shown."""
 
@@ -144,9 +158,12 @@ class TraceResult(Struct, frozen=True):
     # By a frame's address, as text: the sequence number of its last call.
     entries: Mapping[str, int] = field(default_factory=dict)
     late: bool = False
+    # Keys of lines and returns that came too often, and were not recorded to the end.
+    hot: tuple[str, ...] = ()
     seconds: float = 0.0
     failure: str | None = None
     heap: HeapBytes | None = None
+    functions: tuple[CodeFunction, ...] = ()
 
     def events_of(self, key: str) -> list[TraceEvent]:
         """Return the kept events of a key, in order."""
@@ -174,6 +191,11 @@ class ReturnPlan(Struct, frozen=True):
     caller_function: str = ""
     # The source of the call, in which a lambda of that name may stand.
     file: str = ""
+    # The first instructions of the function and of the one that calls it, where they are known.
+    entry: int = 0
+    caller_entry: int = 0
+    # Whether it is recorded on the chance that the chain comes by it.
+    is_site: bool = False
 
 
 class LinePlan(Struct, frozen=True):
@@ -181,6 +203,11 @@ class LinePlan(Struct, frozen=True):
 
     key: str
     location: str
+    # Whether it is recorded on the chance that the chain comes by it.
+    is_site: bool = False
+    # Only executions count at which one of these has the value, given as hexadecimal bytes.
+    names: tuple[str, ...] = ()
+    value: str = ""
 
 
 class EndPlan(Struct, frozen=True):
@@ -210,6 +237,8 @@ class TracePlan(Struct, frozen=True):
     frame: int = 0
     # Return the heap's bytes at the end.
     heap: bool = False
+    # The most functions that are returned with their calls, from the stack's on.
+    calls: int = 0
     # The number of own frames of an event whose operands are read, …
     deep_frames: int = 4
     # … the number of events with a stack, …

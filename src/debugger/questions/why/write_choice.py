@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from debugger.questions.why import native_values, statement_origin
-from debugger.questions.why.native_chain import ValuePosition
+from debugger.questions.why import native_values, statement_origin, struct_parts
+from debugger.questions.why.container_items import ItemStore
+from debugger.questions.why.native_runs import NativeRuns
+from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult
 
 _STACK = 8 << 20  # bytes
 _LEVELS = 24  # frames that are read of a stack
+_CALLS_BETWEEN = 3  # frames from a function to the one that called it by a container's own
+_STATEMENT_LINES = 8
 
 
 def is_unseen(result: TraceResult, key: str, event: TraceEvent | None, before: int | None) -> bool:
@@ -108,3 +113,108 @@ def find_last_write(result: TraceResult, key: str, before: int | None) -> TraceE
     """Return the last change of watched memory before a moment; None is the run's end."""
     events = [one for one in result.events_of(key) if before is None or one.sequence < before]
     return events[-1] if events else None
+
+
+def find_assignment(position: ValuePosition, runs: NativeRuns) -> tuple[TraceEvent, str] | None:
+    """Return the line that ran last of those that alone can have given a local its value.
+
+    None where the source does not show that, or where the last run did not record them all.
+    """
+    result, owner = runs.last, owner_of(position)
+    if result is None or owner is None:
+        return None
+    function = runs.sources.function_of(owner)
+    names = [
+        name
+        for name, one in owner.vars.items()
+        if name.isidentifier() and struct_parts.is_inside(position.value, one)
+    ]
+    if function is None or len(names) != 1:
+        return None
+    last = re.search(r"[.>](\w+)$", position.expression)
+    field = position.part.field if position.part is not None else last[1] if last else ""
+    numbers = runs.sources.settled_lines(function, names[0], field)
+    keys = runs.sites.line_keys(function.file, numbers)
+    if not numbers or len(keys) != len(numbers) or keys & set(result.hot):
+        return None
+    before = runs.sequence_of(position.event)
+    some = [
+        one
+        for one in result.events
+        if one.key in keys and (before is None or one.sequence < before)
+    ]
+    event = max(some, key=lambda one: one.sequence, default=None)
+    found = [one for one in some if one.frames and one.frames[0].cfa == owner.cfa]
+    chosen = max(found, key=lambda one: one.sequence, default=None)
+    # Of a hit without its stack it is not known whether it is of the same call.
+    is_last = chosen is event or (event is not None and event.deep)
+    return (chosen, names[0]) if chosen is not None and is_last else None
+
+
+def find_return(target: ReturnTarget, runs: NativeRuns) -> TraceEvent | None:
+    """Return the last return of a function to a position's frame, as the last run shows it."""
+    result, position = runs.last, target.position
+    if result is None:
+        return None
+    frame = position.frame
+    keys = {key for key, one in runs.returned.items() if one.function == target.function}
+    sites = runs.sites.return_keys(target.function) - set(result.hot)
+    before = runs.sequence_of(position.until if position.is_ahead else position.event)
+    least = result.entries.get(str(frame.cfa), 0)
+    if position.is_ahead:
+        least = runs.sequence_of(position.event) or least
+    events = [
+        one
+        for one in result.events
+        if one.sequence > least
+        and (before is None or one.sequence < before)
+        and (one.key in keys or (one.key in sites and _is_of_call(one, position)))
+    ]
+    found = max(events, key=lambda one: one.sequence, default=None)
+    return found if found is not None and found.deep else None
+
+
+def _is_of_call(event: TraceEvent, position: ValuePosition) -> bool:
+    """Tell whether a return is to a position's frame, by the statement that had yet to run."""
+    if not event.frames:
+        return True  # it may be
+    frame = position.frame
+    callers = event.frames[1 : 1 + _CALLS_BETWEEN]
+    caller = next((one for one in callers if one.cfa == frame.cfa), None)
+    if caller is None or not position.is_ahead:
+        return caller is not None
+    first = frame.line or 0
+    return caller.line is not None and first <= caller.line < first + _STATEMENT_LINES
+
+
+def find_store(
+    position: ValuePosition, plans: Mapping[str, ItemStore], runs: NativeRuns
+) -> tuple[TraceEvent, ItemStore, int] | None:
+    """Return the last line before a position that put an equal value into a container.
+
+    Of a call whose result was put in, it is the return with that value.
+
+    Returns:
+        The event, the line, and the number of its frame in the event's stack.
+    """
+    result = runs.last
+    before = runs.sequence_of(position.event)
+    found: list[tuple[TraceEvent, ItemStore, int]] = []
+    for one in result.events if result is not None else ():
+        if before is not None and one.sequence >= before:
+            continue
+        if one.key in plans:
+            found.append((one, plans[one.key], 0))
+        elif one.value and _is_value(one.value, position.value.bytes):
+            found += [
+                (one, store, at)
+                for store in plans.values()
+                for at, frame in enumerate(one.frames[1 : 1 + _CALLS_BETWEEN], 1)
+                if (frame.file, frame.line) == (position.frame.file, store.line)
+            ]
+    return max(found, key=lambda one: one[0].sequence, default=None)
+
+
+def _is_value(returned: str, value: str) -> bool:
+    """Tell whether a register's bytes are those of a small value."""
+    return 0 < len(value) <= len(returned) and returned.startswith(value)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from debugger.questions.why.answer import LinkCertainty, LinkKind
-from debugger.questions.why.native_chain import (
-    NativeChain,
+from debugger.questions.why.native_chain import NativeChain
+from debugger.questions.why.native_steps import (
     NextStep,
     ReturnTarget,
     ValuePosition,

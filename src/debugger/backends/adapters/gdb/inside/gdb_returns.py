@@ -23,7 +23,8 @@ class ReturnStatement(gdb.Breakpoint):  # type: ignore[misc]
 
     def __init__(self, run: Any, plan: dict[str, Any], location: str) -> None:
         super().__init__(location, internal=True)
-        self._run, self._plan = run, plan
+        self.key = plan["key"]
+        self._run, self._plan, self._hits = run, plan, 0
 
     def stop(self) -> bool:
         """Keep the stack for the return."""
@@ -31,10 +32,16 @@ class ReturnStatement(gdb.Breakpoint):  # type: ignore[misc]
         if run.is_late():
             run.is_over = True
             return True
-        if is_called_by(self._plan):
+        if not is_called_by(self._plan):
+            self._hits += 1
+            # A function that others call too often is not worth what each call costs.
+            return bool(self._plan["is_site"] and run.is_hot(self, self._hits))
+        if run.is_next_deep(self.key, is_site=self._plan["is_site"]):
             deep = run.plan["deep_frames"]
             frames = snapshots.read_frames(deep_frames=deep, is_write=False)
-            run.statements[self._plan["key"], frames[0]["cfa"]] = frames
+            run.statements[self.key, frames[0]["cfa"]] = frames
+        else:
+            run.statements[self.key, caller_address(gdb.newest_frame())] = []
         return False
 
 
@@ -43,29 +50,40 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
 
     def __init__(self, run: Any, plan: dict[str, Any], address: int) -> None:
         super().__init__(f"*{address:#x}", internal=True)
-        self._run, self._plan = run, plan
+        self.key = plan["key"]
+        self._run, self._is_site = run, plan["is_site"]
 
     def stop(self) -> bool:
         """Record the return by the last statement of this call."""
-        run, key = self._run, self._plan["key"]
-        older = gdb.newest_frame().older()
-        frame = int(older.read_register("rsp")) if older is not None else 0
-        frames = run.statements.pop((key, frame), None)
+        run, key = self._run, self.key
+        frames = run.statements.pop((key, caller_address(gdb.newest_frame())), None)
         if frames is None:
             return False
-        run.add_event(key, {}, is_write=False, frames=frames)
-        return bool(run.is_end_event(key))
+        value = int(gdb.newest_frame().read_register("rax")) % (1 << 64)
+        event = {"value": value.to_bytes(8, "little").hex()}
+        run.add_event(key, event, is_write=False, frames=frames, is_site=self._is_site)
+        return bool(run.is_end_event(key)) or (self._is_site and run.is_hot(self, run.counts[key]))
+
+
+def caller_address(frame: Any) -> int:
+    """Return the stack pointer of a frame's caller, which names the frame; 0 without one."""
+    older = frame.older()
+    return int(older.read_register("rsp")) if older is not None else 0
 
 
 def is_called_by(plan: dict[str, Any]) -> bool:
     """Tell whether the planned frame called: another one may lie at the same address."""
-    if not plan["caller"]:
+    if not plan["caller"] and not plan["caller_entry"]:
         return True
     frame = gdb.newest_frame()
     for _ in range(_CALLS_BETWEEN):
         frame = frame.older() if frame is not None else None
         if frame is None or frame.older() is None:
             return False
+        if not plan["caller"]:
+            if snapshots.entry_of(frame) == plan["caller_entry"]:
+                return True
+            continue
         if int(frame.older().read_register("rsp")) == plan["caller"]:
             return plan["caller_function"] in {"", frame.name() or ""}
     return False
@@ -74,7 +92,7 @@ def is_called_by(plan: dict[str, Any]) -> bool:
 def set_returns(run: Any) -> None:
     """Set the breakpoints of the planned functions' returns."""
     for one in run.plan["returns"]:
-        for block in _function_blocks(one["function"], one["file"]):
+        for block in _function_blocks(one):
             try:
                 for location in _returns_of(block):
                     ReturnStatement(run, one, location)
@@ -84,9 +102,11 @@ def set_returns(run: Any) -> None:
                 run.result["notes"].append(f"no breakpoint in {one['function']}: {error}")
 
 
-def _function_blocks(function: str, source: str) -> list[Any]:
+def _function_blocks(plan: dict[str, Any]) -> list[Any]:
     found = []
-    for pc in _own_functions(function, source)[:_SAME_NAMES]:
+    known = [plan["entry"]] if plan["entry"] else []
+    places = known or _own_functions(plan["function"], plan["file"])
+    for pc in places[:_SAME_NAMES]:
         block = gdb.block_for_pc(pc)
         while block is not None and block.function is None:
             block = block.superblock

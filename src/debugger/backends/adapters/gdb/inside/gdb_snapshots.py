@@ -73,7 +73,7 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
         "library": is_library(file),
         "module": gdb.solib_name(pc) or "",
         "first_line": function.line if function is not None else 0,
-        "entry": _entry_of(frame),
+        "entry": entry_of(frame),
         "args": [],
         "vars": {},
         "statement": "",
@@ -93,7 +93,7 @@ def _own_line(function: Any, pc: int) -> tuple[str, int] | None:
     return (file, max(lines)[1]) if lines else None
 
 
-def _entry_of(frame: Any) -> int:
+def entry_of(frame: Any) -> int:
     """Return the address of the function's first instruction; 0 for an inlined function."""
     if frame.type() == gdb.INLINE_FRAME or frame.function() is None:
         return 0

@@ -22,11 +22,14 @@ sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
+calls: Any = importlib.import_module("gdb_calls")
 importlib.import_module("gdb_shell").refuse_shell()
 
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _EVENTS_MAX = 48  # last events of each watchpoint that are returned
+_SITE_DEEP = 40  # events with a stack of a line or a return that the chain may come by, …
+_SITE_HITS = 4000  # … and its hits after which it is no longer recorded
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
 _READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
@@ -44,7 +47,7 @@ class TracedRun:
         self.sequence = 0
         self.deep = 0
         self.hits = 0
-        self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": []}
+        self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": [], "hot": []}
         self.signal = ""
         # By the frame's address: the moment of its last call.
         self.entries: dict[str, int] = {}
@@ -55,6 +58,8 @@ class TracedRun:
         self.statements: dict[tuple[str, int], list[dict[str, Any]]] = {}
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
+        # Breakpoints that came too often: they are deleted while the program is stopped.
+        self.hot: list[Any] = []
 
     def add_event(
         self,
@@ -63,16 +68,13 @@ class TracedRun:
         *,
         is_write: bool,
         frames: list[dict[str, Any]] | None = None,
+        is_site: bool = False,
     ) -> dict[str, Any]:
         """Keep an event, with the stack and the operands at it, unless they were read before."""
+        is_deep = self.is_next_deep(key, is_site=is_site)
         self.counts[key] += 1
         self.sequence += 1
-        is_end = (
-            key == self.plan["end"].get("key") and self.counts[key] == self.plan["end"]["count"]
-        )
-        first = self.plan["deep_from"].get(key, 0)
-        is_deep = (self.deep < self.plan["deep_max"] and self.counts[key] >= first) or is_end
-        self.deep += is_deep
+        self.deep += is_deep and not is_site
         thread = gdb.selected_thread()
         event.update(
             key=key,
@@ -91,6 +93,34 @@ class TracedRun:
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
+
+    def is_next_deep(self, key: str, *, is_site: bool) -> bool:
+        """Tell whether the next event of a key has a stack."""
+        count = self.counts[key] + 1
+        end = self.plan["end"]
+        if key == end.get("key") and count == end["count"]:
+            return True
+        first = self.plan["deep_from"].get(key)
+        if is_site:
+            return count <= _SITE_DEEP or (first is not None and count >= first)
+        return bool(self.deep < self.plan["deep_max"] and count >= (first or 0))
+
+    def is_hot(self, site: Any, hits: int) -> bool:
+        """Tell whether a site has come too often; then it is deleted at the next stop."""
+        if hits < _SITE_HITS or site.key == self.plan["end"].get("key"):
+            return False
+        self.hot.append(site)
+        return True
+
+    def delete_hot(self) -> bool:
+        """Delete the sites that came too often; tell whether there were any."""
+        hot, self.hot = self.hot, []
+        for one in hot:
+            if one.is_valid():
+                one.delete()
+            if one.key not in self.result["hot"]:
+                self.result["hot"].append(one.key)
+        return bool(hot)
 
     def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
         """Return the heap blocks of the pointers that the innermost own statement uses."""
@@ -160,7 +190,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         now = self.read_bytes()
         if now == self.before:
             return
-        if self._is_stack and not run.has_begun:
+        if self._is_stack and (not run.has_begun or _is_in_loader()):
             self.before = now
             return
         kind = heap.classify_write(self.before, now) if self._is_of_block else ""
@@ -186,13 +216,22 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
                 event.pop("offset", None)
 
 
+def _is_in_loader() -> bool:
+    """Tell whether the program resolves a library's function, at the first call of it.
+
+    What that leaves on the stack depends on the processor's state, and differs between runs.
+    """
+    return (gdb.newest_frame().name() or "").startswith("_dl_")
+
+
 class LineSite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a line that assigns to a local."""
 
     def __init__(self, run: TracedRun, plan: dict[str, Any]) -> None:
         super().__init__(plan["location"], internal=True)
         self.key = plan["key"]
-        self._run = run
+        self._run, self._is_site = run, plan["is_site"]
+        self._names, self._value = plan["names"], plan["value"]
 
     def stop(self) -> bool:
         """Record that the line runs."""
@@ -200,8 +239,23 @@ class LineSite(gdb.Breakpoint):  # type: ignore[misc]
         if run.is_late():
             run.is_over = True
             return True
-        run.add_event(self.key, {}, is_write=False)
-        return run.is_end_event(self.key)
+        if self._value:
+            # A watchpoint that stops here as well has selected another frame.
+            gdb.newest_frame().select()
+            if not any(map(self._has_value, self._names)):
+                return False
+        run.add_event(self.key, {}, is_write=False, is_site=self._is_site)
+        return run.is_end_event(self.key) or (
+            self._is_site and run.is_hot(self, run.counts[self.key])
+        )
+
+    def _has_value(self, name: str) -> bool:
+        """Tell whether an expression has the planned value, as far as the shorter one goes."""
+        found = snapshots.evaluate(name)
+        if found is None or not found["bytes"]:
+            return False
+        short, long = sorted((found["bytes"], self._value), key=len)
+        return bool(long.startswith(short) and not long[len(short) :].strip("0"))
 
 
 class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
@@ -344,6 +398,8 @@ def _resume_until_end(run: TracedRun) -> None:
         gdb.execute("continue", to_string=True)
         if run.is_over or not gdb.selected_inferior().pid:
             return
+        if run.delete_hot() and not run.signal:
+            continue
         if run.signal in _FATAL:
             run.result["signal"] = run.signal
             run.result["reached"] = end["kind"] == "crash"
@@ -395,6 +451,9 @@ def _describe_end(run: TracedRun) -> None:
         return
     frames = snapshots.read_frames(is_write=False)
     result["frames"] = frames
+    if run.plan["calls"]:
+        own = [one["entry"] for one in frames if one["file"] and not one["library"]]
+        result["functions"] = calls.read_calls(own, run.plan["calls"])
     if run.plan["heap"]:
         result["heap"] = heap.read_heap()
     thread = gdb.selected_thread()

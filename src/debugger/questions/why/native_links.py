@@ -1,0 +1,94 @@
+"""Builds the links of a native value's chain from events, positions and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.model.answers.frames import FrameView
+from debugger.questions.why import native_values
+from debugger.questions.why.answer import LinkCertainty, LinkKind, ValueOperand, WhyLink
+from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame
+
+
+class NativeLinks:
+    """The links of a chain so far."""
+
+    def __init__(self) -> None:
+        self.links: list[WhyLink] = []
+
+    def add_write(  # noqa: PLR0917 - the parts of a link
+        self,
+        event: TraceEvent,
+        target: ValuePosition,
+        text: str,
+        index: int | None,
+        details: Sequence[str],
+        threads: int,
+        *,
+        kind: LinkKind = LinkKind.WRITTEN,
+        operands: tuple[ValueOperand, ...] = (),
+    ) -> None:
+        """Add the link of a write that a watchpoint has seen."""
+        frame = event.frames[index] if index is not None else event.frames[0]
+        name = target.value.kind
+        thread = f'{event.thread} "{event.thread_name}"' if threads > 1 else None
+        self.links.append(
+            WhyLink(
+                kind,
+                observed(target),
+                text,
+                frame=native_values.frame_view(frame),
+                statement=frame.statement,
+                thread=thread,
+                stack=native_values.callers_of(event.frames, index or 0),
+                old=native_values.format_bytes(event.old, name),
+                new=native_values.format_bytes(event.new, name),
+                details=tuple(details),
+                operands=operands,
+            )
+        )
+
+    def add(
+        self,
+        kind: LinkKind,
+        position: ValuePosition,
+        text: str,
+        frame: TraceFrame,
+        *,
+        statement: str = "",
+        new: str | None = None,
+        stack: tuple[FrameView, ...] = (),
+        operands: tuple[ValueOperand, ...] = (),
+    ) -> None:
+        """Add the link of a position, by its certainty."""
+        self.links.append(
+            WhyLink(
+                kind,
+                position.certainty,
+                text,
+                frame=native_values.frame_view(frame),
+                statement=statement,
+                new=new,
+                stack=stack,
+                operands=operands,
+            )
+        )
+
+
+def describe_origin(origin: StatementOrigin) -> tuple[LinkKind, str]:
+    """Return the kind of a link by a statement's right side, and its words."""
+    return {
+        OriginKind.CONSTANT: (LinkKind.WRITTEN, "written: a literal"),
+        OriginKind.OPERAND: (LinkKind.COPIED, f"copied from {origin.text}"),
+        OriginKind.CALL: (LinkKind.RETURNED, f"the result of {origin.function}"),
+        OriginKind.COMPUTED: (LinkKind.COMPUTED, "computed"),
+    }.get(origin.kind, (LinkKind.WRITTEN, "written"))
+
+
+def observed(target: ValuePosition) -> LinkCertainty:
+    """Return the certainty of a write that a further run made of a value."""
+    if target.certainty is LinkCertainty.INFERRED:
+        return LinkCertainty.INFERRED
+    return LinkCertainty.RERUN

@@ -1,0 +1,169 @@
+"""Runs the program for one chain of a native value, each time up to the event found last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why import run_planning
+from debugger.questions.why.native_sites import ChainSites, NativeSources
+from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.traced_run import (
+    EndPlan,
+    LinePlan,
+    ReturnPlan,
+    TraceEvent,
+    TracePlan,
+    TraceResult,
+    WatchPlan,
+    run_traced,
+)
+from debugger.questions.why.why_request import WhyRequest
+
+_FUNCTIONS_MAX = 200  # functions whose calls are known
+_LAST_DEEP = 8  # last hits of a site whose stacks a further run reads
+
+
+class NativeRuns:
+    """The runs of one question: their number, their end, and what the last one has shown."""
+
+    def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
+        self._call, self._question, self._request = call, question, request
+        self.count = request.runs
+        self.seconds = question.patience.seconds
+        self.notes: list[str] = []
+        self.end: EndPlan = run_planning.location_end(request, request.nth)
+        self.sources = NativeSources()
+        self.sites = ChainSites(self.sources, self.new_key)
+        self.survey = TraceResult()
+        self.last: TraceResult | None = None
+        # What the last run has watched, and the functions whose returns it has recorded.
+        self.watched: dict[str, WatchPlan] = {}
+        self.returned: dict[str, ReturnPlan] = {}
+        self._lined: dict[str, LinePlan] = {}
+        # The plan's entries that the end of the next run needs.
+        self.marker_watch: WatchPlan | None = None
+        self._marker_return: ReturnPlan | None = None
+        self._marker_line: LinePlan | None = None
+        self._deep_from: dict[str, int] = {}
+        self._keys = 0
+        self._began = asyncio.get_running_loop().time()
+
+    def new_key(self, letter: str) -> str:
+        """Return a key that no plan has used."""
+        self._keys += 1
+        return f"{letter}{self._keys}"
+
+    def used_s(self) -> float:
+        """Return the seconds since the question began."""
+        return asyncio.get_running_loop().time() - self._began
+
+    def has_left(self) -> bool:
+        """Tell whether the bound of runs allows one more."""
+        return self.count < self._request.runs_most
+
+    async def run_survey(self) -> TraceResult:
+        """Run to the location, and read the value and the stack there.
+
+        Raises:
+            DebuggerError: NOT_FOUND or TIMEOUT for a location that is not reached.
+        """
+        request = self._request
+        if request.is_last:
+            counted = await self._run_plan(TracePlan(self.end))
+            number = counted.hits + 1 + request.nth
+            if number < 1:
+                raise run_planning.location_error(request, counted)
+            self.end = run_planning.location_end(request, number)
+        found = await self._run_plan(
+            TracePlan(
+                self.end, expression=request.expression, frame=request.frame, calls=_FUNCTIONS_MAX
+            )
+        )
+        if not found.reached:
+            raise run_planning.location_error(request, found)
+        self.survey = self.last = found
+        self.sources.add_functions(found.functions)
+        return found
+
+    async def run(
+        self,
+        *,
+        watches: Sequence[WatchPlan] = (),
+        returns: Sequence[ReturnPlan] = (),
+        lines: Sequence[LinePlan] = (),
+        entries: tuple[str, ...] = (),
+        reads: bool = False,
+        blocks: bool = False,
+        expression: str = "",
+        frame: int = 0,
+        deep_frames: int = 4,
+        is_last: bool = True,
+    ) -> TraceResult:
+        """Run to the end again, with what the end needs and the chain's own sites.
+
+        Without `is_last` the chain goes on by what the run before has shown.
+        """
+        markers = [one for one in (self.marker_watch,) if one is not None]
+        watched = tuple(dict.fromkeys([*markers, *watches]))
+        marked = [one for one in (self._marker_return,) if one is not None]
+        returned = tuple(dict.fromkeys([*marked, *returns]))
+        begun = [one for one in (self._marker_line,) if one is not None]
+        lined = tuple(dict.fromkeys([*begun, *lines]))
+        plan = TracePlan(
+            self.end,
+            watches=watched,
+            returns=(*returned, *self.sites.returns),
+            lines=(*lined, *self.sites.lines),
+            entries=entries,
+            reads=reads,
+            blocks=blocks,
+            expression=expression,
+            frame=frame,
+            deep_frames=deep_frames,
+            deep_from=dict(self._deep_from),
+        )
+        found = await self._run_plan(plan)
+        for key in self.sites.all_keys():
+            self._deep_from[key] = max(found.counts.get(key, 0) - _LAST_DEEP, 1)
+        self.sites.drop(found.hot)
+        if is_last:
+            self.watched = {one.key: one for one in watched}
+            self.returned = {one.key: one for one in returned}
+            self._lined = {one.key: one for one in lined}
+            self.last = found
+        return found
+
+    async def _run_plan(self, plan: TracePlan) -> TraceResult:
+        self.count += 1
+        seconds = max(self.seconds - self.used_s(), 1.0)
+        found = await run_traced(self._call, self._question, plan, seconds=seconds)
+        self.notes += found.notes
+        return found
+
+    def mark_event(self, event: TraceEvent) -> None:
+        """End the next runs at this event."""
+        self.end = EndPlan("event", key=event.key, count=event.count)
+        self.marker_watch = self.watched.get(event.key)
+        self._marker_return = self.returned.get(event.key)
+        self._marker_line = self._lined.get(event.key)
+
+    def sequence_of(self, event: TraceEvent | None) -> int | None:
+        """Return the moment of an event in the last run; None is its end."""
+        if self.last is None or event is None:
+            return None
+        return next(
+            (
+                one.sequence
+                for one in self.last.events
+                if (one.key, one.count) == (event.key, event.count)
+            ),
+            None,
+        )
+
+    def extend_sites(self, position: ValuePosition, text: str) -> None:
+        """Record in the next run what an expression at a position may come by."""
+        frame = position.frame
+        self.sites.extend(self.sources.function_of(frame), text, frame.line)

@@ -1,0 +1,89 @@
+"""Finds the lines that alone can have given a local of Rust its value. Pure.
+
+A local of Rust changes by a binding, by an assignment, through `&mut` or by a method that borrows
+it so. Where the source shows the first two alone, the last such line that ran made the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from debugger.questions.why import statement_origin
+
+ANY_FIELD = "*"  # a field that nothing assigns to alone
+_SUFFIX = ".rs"
+_LINES_MAX = 12  # lines that give one local its value
+# Methods that read, by the usual names.
+_READING = re.compile(
+    r"(?:is|as|to|get)_(?!\w*mut)\w+|get|len|clone|copied|abs|min|max|signum|iter|contains\w*|cmp"
+    r"|into|eq|ne|unwrap\w*|first|last"
+)
+_LET = r"\b(?:if|while)\s+let\b[^=]*\b{}\b[^=]*=(?![=>])"
+# What binds a name in another way: a loop's element, an arm of a `match`.
+_OTHERS = r"\bfor\b[^{{\n]*\b{0}\b[^{{\n]*\bin\b|^[^=;\n]*\b{0}\b[^=;\n]*=>"
+_BORROWED = r"&\s*mut\s+{}\b(?!\s*\.)|\bref\s+mut\s+{}\b"
+_MUTABLE = r"\bmut\s+{}\b"
+_METHOD = r"(?<![\w.]){}((?:\.\w+)*)\.(\w+)\s*(?:::<[^>]*>)?\("
+_FIELD = r"(?<![\w.]){}\.(\w+)[\w.\[\]]*\s*(?:[-+*/%&|^]|<<|>>)?=(?![=>])"
+
+
+def settled_lines(
+    file: str,
+    text: Sequence[str],
+    span: tuple[int, int],
+    name: str,
+    *,
+    field: str = "",
+    is_reading: Callable[[str], bool] = lambda _: False,
+) -> tuple[int, ...]:
+    """Return the lines of a function that give a local its value; none where others may do so.
+
+    Args:
+        file: The source file.
+        text: Its lines.
+        span: The function's first and last line.
+        name: The local.
+        field: The field that is followed, if it is known: what assigns to others does not matter.
+        is_reading: Tells of a method that it does not change its object.
+    """
+    if not file.endswith(_SUFFIX) or not name.isidentifier():
+        return ()
+    body = {
+        number: _without_comment(text[number - 1])
+        for number in range(span[0] + 1, min(span[1], len(text)) + 1)
+        if name in text[number - 1]
+    }
+    word = re.escape(name)
+    plain = "\n".join(body.values())
+    if re.search(_OTHERS.format(word), plain, re.MULTILINE):
+        return ()
+    if re.search(_MUTABLE.format(word), plain) and _may_change(plain, word, field, is_reading):
+        return ()
+    found = [number for number, line in body.items() if is_binding(name, line)]
+    return tuple(found) if len(found) <= _LINES_MAX else ()
+
+
+def is_binding(name: str, line: str) -> bool:
+    """Tell whether a line binds a name of Rust, or assigns to it."""
+    is_let = re.match(r"\s*let\b", line) is not None
+    return (
+        (is_let and name in statement_origin.assigned_names(line))
+        or re.search(_LET.format(re.escape(name)), line) is not None
+        or statement_origin.is_assigned(name, line)
+    )
+
+
+def _may_change(plain: str, word: str, field: str, is_reading: Callable[[str], bool]) -> bool:
+    """Tell whether something else than a binding or an assignment may change a local."""
+    if re.search(_BORROWED.format(word, word), plain):
+        return True
+    fields = {one[1] for one in re.finditer(_FIELD.format(word), plain)}
+    if fields and (not field or field in fields):
+        return True
+    methods = {one[2] for one in re.finditer(_METHOD.format(word), plain)}
+    return any(not _READING.fullmatch(one) and not is_reading(one) for one in methods)
+
+
+def _without_comment(line: str) -> str:
+    return re.sub(r"//.*$", "", line)

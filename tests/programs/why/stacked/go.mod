@@ -1,0 +1,3 @@
+module stacked
+
+go 1.21

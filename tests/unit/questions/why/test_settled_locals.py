@@ -1,0 +1,45 @@
+"""Which lines alone can have given a local of Rust its value."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.questions.why.settled_locals import settled_lines
+
+
+def _settled(body: str, *, field: str = "", reading: tuple[str, ...] = ()) -> tuple[int, ...]:
+    lines = ["fn run() {", *body.splitlines(), "}"]
+    span = (1, len(lines))
+    return settled_lines(
+        "run.rs", lines, span, "one", field=field, is_reading=lambda name: name in reading
+    )
+
+
+def test_a_binding_and_each_assignment_count() -> None:
+    assert _settled("let one = read();\nshow(&one);") == (2,)
+    assert _settled("let mut one = 0;\nif ready {\n    one = read();\n}") == (2, 4)
+    assert _settled("while let Some(Pair(_, one)) = heap.pop() {\n    use_it(one);\n}") == (2,)
+    assert _settled("let (one, two) = both();\nlet one = one + 1;") == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["change(&mut one);", "one.push(1);", "let Some(ref mut one) = two;", "one.count = 2;"],
+)
+def test_what_may_change_a_mutable_local_otherwise_leaves_none(rest: str) -> None:
+    assert _settled(f"let mut one = read();\n{rest}") == ()
+
+
+def test_a_loop_and_an_arm_of_a_match_are_no_bindings_that_a_breakpoint_sees() -> None:
+    assert _settled("for one in list {\n    show(one);\n}") == ()
+    assert _settled("match found {\n    Some(one) => show(one),\n    None => (),\n}") == ()
+
+
+def test_methods_that_only_read_and_other_fields_leave_the_lines() -> None:
+    assert _settled("let mut one = read();\nlet half = one.half();", reading=("half",)) == (2,)
+    assert _settled("let mut one = Span { days, ..rest };\none.sign = 1;", field="days") == (2,)
+    assert _settled("let mut one = Span { days, ..rest };\none.days = 1;", field="days") == ()
+
+
+def test_another_language_has_none() -> None:
+    assert settled_lines("a.cpp", ["void f() {", "int one = g();", "}"], (1, 3), "one") == ()
