@@ -61,8 +61,8 @@ def _read_options(argv: Sequence[str]) -> dict[str, str]:
     if found.get("--print", "vscode") not in EDITORS:
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"no configuration for {found['--print']!r}",
-            hint=f"debugger dap --print {'|'.join(EDITORS)}",
+            f"no configuration for {found['--print']!r}; there are {', '.join(EDITORS)}",
+            hint="debugger dap --print vscode",
         )
     return found
 

@@ -27,6 +27,7 @@ Body = Mapping[str, Any] | None
 _FRAMES_MAX = 1000
 _CHILDREN_MAX = 2000  # of a value, in one answer
 _COMPLETIONS_MAX = 100
+_CHAIN_MAX = 500  # characters
 _WORD = re.compile(r"[A-Za-z_]\w*\Z")
 # Names, members and elements before a `.` or `->`, and nothing that could be a call's end.
 _CHAIN = re.compile(r"(?<![\w.)\]])([A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w+\])*)(?:\.|->)\Z")
@@ -319,7 +320,7 @@ async def completions(editor: EditorConversation, request: EditorRequest) -> Bod
     owner, kind = None, "variable"
     if rest.endswith((".", "->")):
         # Of a chain of names only: to evaluate a call would run it.
-        chain = _CHAIN.search(rest)
+        chain = _CHAIN.search(rest[-_CHAIN_MAX:])
         if chain is None:
             return {"targets": []}
         owner, kind = chain[1], "property"
