@@ -262,7 +262,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 543,
     "recorders/native": 613,
     "recorders/node": 908,
-    "recorders/python": 7805,
+    "recorders/python": 9020,
     "session": 4561,
     "session/pointers": 407,
     "session/timeline": 1654,

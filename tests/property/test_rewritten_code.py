@@ -31,7 +31,7 @@ _INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _Key = tuple[str, int]
 
 
-class Seen:
+class ReportedEvents:
     """What was reported: how often functions were begun and left, and their lines."""
 
     def __init__(self) -> None:
@@ -61,13 +61,13 @@ def run_code(code: CodeType) -> str:
     with contextlib.redirect_stdout(printed):
         try:
             exec(code, {"__name__": "random"})
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever a program ends with
             printed.write(traceback.format_exc().partition(FILE)[2])
     return printed.getvalue()
 
 
-def run_traced(code: CodeType) -> tuple[str, Seen]:
-    seen = Seen()
+def run_traced(code: CodeType) -> tuple[str, ReportedEvents]:
+    seen = ReportedEvents()
 
     def on_call(frame: FrameType, event: str, _argument: Any) -> Any:
         if event != "call" or not is_followed(frame.f_code):
@@ -91,7 +91,7 @@ def run_traced(code: CodeType) -> tuple[str, Seen]:
 
 
 def rewrite(
-    code: CodeType, seen: Seen, *, is_counted: bool = True, is_fast: bool = True
+    code: CodeType, seen: ReportedEvents, *, is_counted: bool = True, is_fast: bool = True
 ) -> CodeType:
     """Rewrite a module's code, with hooks that note what they report."""
     constants = tuple(
@@ -127,7 +127,7 @@ def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
     code = compile(ProgramWriter(seed).write(), FILE, "exec")
     printed, traced = run_traced(code)
     for is_fast in (True, False):
-        seen = Seen()
+        seen = ReportedEvents()
         seen.hits = code_rewriter.HookGuard()
         assert run_code(rewrite(code, seen, is_fast=is_fast)) == printed
         assert seen.shown() == traced.shown()
@@ -139,7 +139,7 @@ def test_a_random_program_whose_calls_are_not_counted_reports_its_lines(seed: in
     code = compile(ProgramWriter(seed).write(), FILE, "exec")
     printed, traced = run_traced(code)
     for is_fast in (True, False):
-        seen = Seen()
+        seen = ReportedEvents()
         seen.hits = code_rewriter.HookGuard()
         made = rewrite(code, seen, is_counted=False, is_fast=is_fast)
         assert run_code(made) == printed
@@ -160,7 +160,7 @@ def test_code_is_written_as_it_was_read(name: str) -> None:
         made = bytecode.write_instructions(code, bytecode.read_instructions(code))
         assert made.co_code == code.co_code
         assert list(made.co_positions()) == list(code.co_positions())
-        rewritten = rewrite(code, Seen())
+        rewritten = rewrite(code, ReportedEvents())
         wanted = {position for position in code.co_positions() if position[0]}
         assert wanted <= set(rewritten.co_positions())
         assert hash(rewritten) != hash(code) or not is_followed(code)

@@ -37,7 +37,7 @@ class BytecodeError(Exception):
     """Bytecode that this module does not understand."""
 
 
-class Instruction:
+class BytecodeInstruction:
     """An instruction; `handler` is where its exceptions go, with a depth and a flag."""
 
     __slots__ = ("arg", "end", "extended", "handler", "op", "position", "start", "target")
@@ -46,10 +46,10 @@ class Instruction:
         self.op = op
         self.arg = arg
         self.position = position  # line, last line, column, last column
-        self.target: Instruction | None = None
+        self.target: BytecodeInstruction | None = None
         # The first instruction of the handler, the values that stay on the stack, and whether the
         # number of the instruction is pushed below the exception.
-        self.handler: tuple[Instruction, int, bool] | None = None
+        self.handler: tuple[BytecodeInstruction, int, bool] | None = None
         self.start = self.end = 0  # in units of two bytes
         self.extended = 0  # EXTENDED_ARG instructions before it
 
@@ -65,12 +65,12 @@ class Instruction:
         return self.op not in _LEAVES
 
 
-def read_instructions(code: CodeType) -> list[Instruction]:
+def read_instructions(code: CodeType) -> list[BytecodeInstruction]:
     """Return the instructions of a code object."""
     text = code.co_code
     positions = list(code.co_positions())
-    found: list[Instruction] = []
-    by_start: dict[int, Instruction] = {}
+    found: list[BytecodeInstruction] = []
+    by_start: dict[int, BytecodeInstruction] = {}
     unit = start = extended = 0
     while unit < len(positions):
         op, arg = text[2 * unit], extended | text[2 * unit + 1]
@@ -78,7 +78,7 @@ def read_instructions(code: CodeType) -> list[Instruction]:
             extended = arg << 8
             unit += 1
             continue
-        one = Instruction(op, arg, positions[unit])
+        one = BytecodeInstruction(op, arg, positions[unit])
         found.append(one)
         by_start[start] = one
         one.start, one.end = start, unit + 1 + _CACHES[op]
@@ -109,7 +109,9 @@ def read_handlers(table: bytes) -> list[tuple[int, int, int, int, bool]]:
     return [(at, at + size, to, flags >> 1, bool(flags & 1)) for at, size, to, flags in quads]
 
 
-def find_depths(instructions: list[Instruction], first: int) -> dict[Instruction, int]:
+def find_depths(
+    instructions: list[BytecodeInstruction], first: int
+) -> dict[BytecodeInstruction, int]:
     """Return the number of values on the stack before each instruction that can be reached.
 
     Args:
@@ -126,7 +128,7 @@ def find_depths(instructions: list[Instruction], first: int) -> dict[Instruction
         one = pending.pop()
         depth = depths[one]
         argument = one.arg if one.op >= HAVE_ARGUMENT else None
-        ways: list[tuple[Instruction, int]] = []
+        ways: list[tuple[BytecodeInstruction, int]] = []
         if one.goes_on:
             if one not in after:
                 raise BytecodeError("the code has no end")
@@ -134,8 +136,8 @@ def find_depths(instructions: list[Instruction], first: int) -> dict[Instruction
         if one.target is not None:
             ways.append((one.target, depth + stack_effect(one.op, argument, jump=True)))
         if one.handler is not None:
-            target, kept, is_numbered = one.handler
-            ways.append((target, kept + is_numbered + 1))
+            target, remaining, is_numbered = one.handler
+            ways.append((target, remaining + is_numbered + 1))
         for way, there in ways:
             if way not in depths:
                 depths[way] = there
@@ -145,7 +147,9 @@ def find_depths(instructions: list[Instruction], first: int) -> dict[Instruction
     return depths
 
 
-def write_instructions(code: CodeType, instructions: list[Instruction], **changed: Any) -> CodeType:
+def write_instructions(
+    code: CodeType, instructions: list[BytecodeInstruction], **changed: Any
+) -> CodeType:
     """Return a code object with other instructions."""
     _place_instructions(instructions)
     text = bytearray()
@@ -162,7 +166,7 @@ def write_instructions(code: CodeType, instructions: list[Instruction], **change
     )
 
 
-def _place_instructions(instructions: list[Instruction]) -> None:
+def _place_instructions(instructions: list[BytecodeInstruction]) -> None:
     """Find each instruction's place, and the distances of jumps, until none needs more room."""
     for one in instructions:
         one.extended = _extensions(one.arg) if one.target is None else 0
@@ -188,7 +192,7 @@ def _extensions(arg: int) -> int:
     return (arg.bit_length() - 1) // 8 if arg > 255 else 0  # noqa: PLR2004 - a byte
 
 
-def _write_positions(instructions: list[Instruction], line: int) -> bytes:
+def _write_positions(instructions: list[BytecodeInstruction], line: int) -> bytes:
     found = bytearray()
     at = 0
     while at < len(instructions):
@@ -220,7 +224,7 @@ def _write_number(found: bytearray, number: int) -> None:
     found.append(number)
 
 
-def _write_handlers(instructions: list[Instruction]) -> bytes:
+def _write_handlers(instructions: list[BytecodeInstruction]) -> bytes:
     regions = []
     at = 0
     while at < len(instructions):

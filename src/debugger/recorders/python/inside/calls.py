@@ -413,13 +413,13 @@ class CallBook:
             del self.suspended[key]
         for thread in list(self.threads.values()):
             spots = [*(spot for spot, _ in thread.stack[1:]), thread.top]
-            kept = [
+            others = [
                 (spot, began)
                 for spot, (_, began) in zip(spots, thread.stack, strict=False)
                 if spot.code is not code
             ]
             thread.top, thread.stack = thread.root, []
-            for spot, began in kept:
+            for spot, began in others:
                 thread.stack.append((thread.top, began))
                 thread.top = spot
 

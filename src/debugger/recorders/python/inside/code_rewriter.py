@@ -150,8 +150,8 @@ class CodeRewriter:
         before = every[entry]
         for one in every[entry + 1 :]:
             if self._is_counted:
-                target, kept, is_numbered = one.handler or (self._unwind, 0, True)
-                one.handler = (target, kept + 1, is_numbered)
+                target, depth, is_numbered = one.handler or (self._unwind, 0, True)
+                one.handler = (target, depth + 1, is_numbered)
             if one in depths:
                 depth = depths[one] + self._is_counted
                 self._add_instruction(one, before, depth, is_leader=one in leaders)
@@ -402,7 +402,7 @@ class CodeRewriter:
 
     def _make(self, name: str, arg: int = 0, one: Any = None) -> Any:
         position = self._parts.NOWHERE if one is None else one.position
-        return self._parts.Instruction(self._ops[name], arg, position)
+        return self._parts.BytecodeInstruction(self._ops[name], arg, position)
 
     def _jump(self, name: str, target: Any, one: Any = None) -> Any:
         made = self._make(name, 0, one)

@@ -24,7 +24,8 @@ _MARKS[opmap["RETURN_VALUE"]] = _RETURN
 _MARKS[opmap["RESUME"]] = _RESUME
 _MARKS[opmap["YIELD_VALUE"]] = _YIELD
 _CALL = opmap["CALL"]  # PRECALL may have done its work, and passes over it
-_NO_LOCATION = 0xF8  # the first byte of an entry of the location table, without its size
+# The first byte of an entry of the location table, without its size.
+_NO_LOCATION, _NO_COLUMNS = 0xF8, 0xE8
 _ENTRY_UNITS = 8  # of such an entry
 _LONG_JUMP = 3  # units of a jump whose distance is not known yet
 
@@ -121,6 +122,12 @@ class CodeSplicer:
         ops, args = text[::2], text[1::2]
         self._ops, self._args, self._units = ops, args, len(ops)
         self._entry = -1
+        self._lines: list[int | None] = []
+        self._changes: set[int] = set()  # units before which the source has another line
+        for start, end, line in self._code.co_lines():
+            if self._lines and self._lines[-1] != line:
+                self._changes.add(start // 2)
+            self._lines += [line] * ((end - start) // 2)
         for unit, mark in enumerate(ops.translate(bytes(_MARKS))):
             if not mark:
                 continue
@@ -141,16 +148,10 @@ class CodeSplicer:
 
     def _find_leaders(self, handlers: Any) -> list[int]:
         """Return the units of instructions that may be the first of their line that runs."""
-        lines: list[int | None] = []
-        body = self._entry + 1
-        found = {body}
-        for start, end, line in self._code.co_lines():
-            if lines and lines[-1] != line:
-                found.add(start // 2)
-            lines += [line] * ((end - start) // 2)
+        lines, body = self._lines, self._entry + 1
+        found = {body, *self._changes}
         found |= {to for _, _, to, _, _ in handlers}
         found |= {to for _, unit, to in self._jumps if lines[to] != lines[unit]}
-        self._lines = lines
         return [
             unit
             for unit in found
@@ -284,7 +285,11 @@ class CodeSplicer:
         for unit in sorted(added):
             if unit not in places:
                 raise self._parts.BytecodeError("an entry of two instructions")
-            pieces += (table[at : places[unit]], _no_location(added[unit]))
+            # Where the line changes, the next instruction tells it; else a tracer of the program's
+            # own would see the same line once more.
+            is_same = unit != body and unit not in self._changes and self._lines[unit]
+            location = _same_line(added[unit]) if is_same else _no_location(added[unit])
+            pieces += (table[at : places[unit]], location)
             at = places[unit]
         return b"".join((*pieces, table[at:], _no_location(tail)))
 
@@ -295,6 +300,12 @@ def _line_hook(guard: bytes, hits: bytes) -> bytes:
     return guard + _jump("POP_JUMP_FORWARD_IF_TRUE", note) + note
 
 
+def _same_line(units: int) -> bytes:
+    full, rest = divmod(units, _ENTRY_UNITS)
+    last = bytes((_NO_COLUMNS | rest - 1, 0)) if rest else b""
+    return bytes((_NO_COLUMNS | _ENTRY_UNITS - 1, 0)) * full + last
+
+
 def _no_location(units: int) -> bytes:
-    whole, rest = divmod(units, _ENTRY_UNITS)
-    return b"\xff" * whole + (bytes((_NO_LOCATION | rest - 1,)) if rest else b"")
+    full, rest = divmod(units, _ENTRY_UNITS)
+    return b"\xff" * full + (bytes((_NO_LOCATION | rest - 1,)) if rest else b"")
