@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pickle
 import sys
 import traceback
 from collections import Counter
@@ -164,3 +165,11 @@ def test_code_is_written_as_it_was_read(name: str) -> None:
         wanted = {position for position in code.co_positions() if position[0]}
         assert wanted <= set(rewritten.co_positions())
         assert hash(rewritten) != hash(code) or not is_followed(code)
+
+
+def test_a_guard_that_is_sent_to_another_process_is_closed_there() -> None:
+    guard = code_rewriter.HookGuard()
+    sent = pickle.loads(pickle.dumps(guard))
+    assert not guard
+    assert sent
+    assert hash(sent)

@@ -92,6 +92,7 @@ class CallBook:
         self.has_focus = bool(order["functions"])
         self._parts = parts
         # Compiled once, because the condition is evaluated at each requested call.
+        self.threads: dict[int, ThreadCalls] = {}  # always the same dictionary, for the hooks
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
         # Of code that was rewritten to report its events, by its identity.
         self.plain_codes: dict[int, CodeType] = {}
@@ -105,7 +106,7 @@ class CallBook:
     def reset(self) -> None:
         """Start over, as a forked child does."""
         self.began = now()
-        self.threads: dict[int, ThreadCalls] = {}
+        self.threads.clear()
         # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
         # hash it takes long.
         self.functions: dict[int, int] = {}

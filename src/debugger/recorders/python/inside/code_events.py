@@ -66,6 +66,10 @@ class CodeEvents:
         self._searched = 0  # nanoseconds
         self._is_over = False
 
+    def __reduce__(self) -> Any:
+        """Leave nothing of us in code of the program that is sent to another process."""
+        return dict, ()
+
     # -- as sys.monitoring -----------------------------------------------------------------------
 
     def register_callback(self, _tool: int, event: int, callback: Any) -> None:
@@ -112,12 +116,18 @@ class CodeEvents:
     def _make_start(self, code: CodeType) -> Any:
         """Return the hook at the start of a function's calls; None: the call is recorded."""
         book, monitor, key = self._book, self.monitor, id(code)
-        limit, is_generator = book.limits["counted"], code.co_flags & _GENERATES
-        collect = self.collect_lines
+        find_thread, limit, collect = book.threads.get, book.limits["counted"], self.collect_lines
+
+        def start_generator() -> Any:
+            collect()
+            return monitor.start_first(code)
+
+        if code.co_flags & _GENERATES:
+            return start_generator
 
         def start() -> Any:
-            thread = book.threads.get(get_ident())
-            if thread is not None and not is_generator:
+            thread = find_thread(get_ident())
+            if thread is not None:
                 top = thread.top
                 spot = top.kids.get(key)
                 if spot is not None:
@@ -134,15 +144,15 @@ class CodeEvents:
 
     def _make_return(self, code: CodeType) -> Any:
         """Return the hook at the return of a function's recorded calls."""
-        book, monitor = self._book, self.monitor
-        is_generator = code.co_flags & _GENERATES
+        book, monitor, find_thread = self._book, self.monitor, self._book.threads.get
+        is_generator = bool(code.co_flags & _GENERATES)
 
         def leave(value: Any) -> None:
-            thread = book.threads.get(get_ident())
+            thread = find_thread(get_ident())
             if thread is None:
                 return
             spot = thread.top
-            if spot.code is code and not spot.is_single and not is_generator:
+            if spot.code is code and not (spot.is_single or is_generator):
                 thread.top, began = thread.stack.pop()
                 if began:
                     at = now()

@@ -31,7 +31,7 @@ class HookGuard(list):  # type: ignore[type-arg]
         return self is other
 
     def __reduce__(self) -> Any:
-        return list, ([1],)
+        return int, (1,)
 
 
 class LineGuard(HookGuard):
