@@ -378,6 +378,7 @@ _FAILURE_NOTES = {
     "the current directory: {}",
     "changed": "changed when they were loaded, and not counted: {}",
     "partly": "{}",
+    "traced": "recorded by tracing, which is slower: {}",
 }
 
 

@@ -125,9 +125,32 @@ class ProcessRecording:
             runners = CodePart("runners")
             runners.install(runners.ChosenTests(order["only"]))
         # Before 3.12 there is no sys.monitoring.
-        is_new = sys.version_info >= (3, 12)
-        made = CodePart("monitored").CallMonitor if is_new else CodePart("traced").CallTracer
-        self._events = made(self._book, self._watch, shared)
+        if sys.version_info >= (3, 12):
+            made = CodePart("monitored").CallMonitor
+            self._events = made(self._book, self._watch, shared)
+        elif self._can_rewrite():
+            names: tuple[str, ...] = ("bytecode", "code_rewriter", "code_splicer", "code_events")
+            names += ("exec_watch", "monitored", "rewritten", "traced")
+            shared.__dict__.update(SharedNames(*map(CodePart, names)).__dict__)
+            self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
+        else:
+            self._events = CodePart("traced").CallTracer(self._book, self._watch, shared)
+
+    def _can_rewrite(self) -> bool:
+        """Tell whether the program's code can report its events itself, which costs less.
+
+        It is not for orders that need frames line by line, for another Python than CPython 3.11,
+        nor for a program that is about to look at all calls itself.
+        """
+        order = self._order
+        return (
+            sys.version_info[:2] == (3, 11)
+            and sys.implementation.name == "cpython"
+            and order["lines"] in ("none", "hit")
+            and not (order["functions"] or order["watch"])
+            and not (sys.flags.inspect or sys.flags.interactive)
+            and _find_module(getattr(sys, "orig_argv", [])) not in _TRACING
+        )
 
     def _follow_origins(self, order: dict[str, Any], write: Any, known: Any) -> None:
         """Record where the value of one expression comes from."""
@@ -231,6 +254,29 @@ class ProcessRecording:
             self._events.end()
             self._book.end()
             self._journal.close()
+
+
+# What runs a program to look at its calls; "" stands for a program on the command line.
+_TRACING = ("cProfile", "profile", "pdb", "trace", "coverage", "")
+_VALUED = "WX"  # options of Python that have a value
+
+
+def _find_module(words: list[str]) -> str | None:
+    """Return the module that Python runs; "" for -c, None for a script."""
+    rest = iter(words[1:])
+    for word in rest:
+        if word[:1] != "-" or word[:2] in ("-", "--"):
+            return None
+        for at, letter in enumerate(word[1:], 2):
+            if letter == "c":
+                return ""
+            if letter == "m":
+                return word[at:] or next(rest, None)
+            if letter in _VALUED:
+                if not word[at:]:
+                    next(rest, None)
+                break
+    return None
 
 
 def begin(path: str) -> None:

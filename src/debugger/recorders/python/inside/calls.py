@@ -92,13 +92,21 @@ class CallBook:
         self.has_focus = bool(order["functions"])
         self._parts = parts
         # Compiled once, because the condition is evaluated at each requested call.
+        self.threads: dict[int, ThreadCalls] = {}  # always the same dictionary, for the hooks
+        self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
+        # Of code that was rewritten to report its events, by its identity.
+        self.plain_codes: dict[int, CodeType] = {}
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
         self.reset()
+
+    def __reduce__(self) -> Any:
+        """Leave nothing of us in code of the program that is sent to another process."""
+        return dict, ()
 
     def reset(self) -> None:
         """Start over, as a forked child does."""
         self.began = now()
-        self.threads: dict[int, ThreadCalls] = {}
+        self.threads.clear()
         # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
         # hash it takes long.
         self.functions: dict[int, int] = {}
@@ -115,6 +123,10 @@ class CallBook:
         self.inside = 0  # calls asked for that are running
         self.events = 0
         self.due = now() + _FLUSH_NS
+
+    def plain_code(self, frame: FrameType) -> CodeType:
+        """Return the code of a frame, as it was before it was rewritten."""
+        return self.plain_codes.get(id(frame.f_code), frame.f_code)
 
     def thread(self) -> ThreadCalls:
         """Return the record of the current thread."""
@@ -266,7 +278,9 @@ class CallBook:
         values = self._parts.arguments(code, frame)
         pairs = self._value_pairs(values)
         back = caller = frame.f_back
-        while caller is not None and top.code is not None and caller.f_code is not top.code:
+        while (
+            caller is not None and top.code is not None and self.plain_code(caller) is not top.code
+        ):
             caller = caller.f_back  # a library that the outer call called
         back = caller or back
         line = back.f_lineno or 0 if back is not None else 0
@@ -346,15 +360,39 @@ class CallBook:
                 self.write(["r", spot.id, at, self.texts(value)])
 
     def fail(
-        self, thread: ThreadCalls, code: CodeType, error: BaseException, frame: FrameType
+        self,
+        thread: ThreadCalls,
+        code: CodeType,
+        error: BaseException,
+        frame: FrameType,
+        offset: int = -1,
     ) -> None:
-        """Pop a call that an exception leaves."""
+        """Pop a call that an exception leaves.
+
+        The frame of rewritten code is in a hook, of no line; it came from the unit at `offset`.
+        """
+        if isinstance(error, RecursionError):
+            self._drop_unseen(thread, code, frame)
         if self.find(thread, code):
             spot, at = self._end_call(thread, code, frame)
             spot.raised += 1
             if spot.is_single or spot.raised <= _ERRORS_MAX:
-                fields = [type(error).__name__, self.texts.raised(error), frame.f_lineno or 0]
+                line = frame.f_lineno or self._parts.line_at(frame.f_code, offset)
+                fields = [type(error).__name__, self.texts.raised(error), line]
                 self.write(["x", spot.id, at, *fields])
+
+    def _drop_unseen(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
+        """Drop inner calls of a function whose ends had no room for a hook on the stack."""
+        running = 0
+        outer: FrameType | None = frame
+        while outer is not None:
+            running += self.plain_code(outer) is code
+            outer = outer.f_back
+        known = [thread.top, *(spot for spot, _ in thread.stack)]
+        unseen = sum(spot.code is code for spot in known) - running
+        while unseen > 0 and thread.stack:
+            spot, _ = self._pop_spot(thread)
+            unseen -= spot.code is code
 
     def _end_call(
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
@@ -370,10 +408,26 @@ class CallBook:
             self._changed_values(thread.top, frame)
             self._pop_spot(thread)
 
+    def forget(self, code: CodeType) -> None:
+        """Drop the running and suspended calls of a function, as if they had ended."""
+        for key in [key for key, spot in self.suspended.items() if spot.code is code]:
+            del self.suspended[key]
+        for thread in list(self.threads.values()):
+            spots = [*(spot for spot, _ in thread.stack[1:]), thread.top]
+            others = [
+                (spot, began)
+                for spot, (_, began) in zip(spots, thread.stack, strict=False)
+                if spot.code is not code
+            ]
+            thread.top, thread.stack = thread.root, []
+            for spot, began in others:
+                thread.stack.append((thread.top, began))
+                thread.top = spot
+
     def resume(self, thread: ThreadCalls, frame: FrameType) -> bool:
         """Push a generator or coroutine again, in whichever thread it continues."""
         spot = self.suspended.get(id(frame))
-        if spot is None or spot.code is not frame.f_code:
+        if spot is None or spot.code is not self.plain_code(frame):
             return False
         if spot.level == 0 and self.has_focus:
             self.inside += 1
@@ -419,7 +473,7 @@ class CallBook:
             hits[line] = self.stamp()
 
     def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
-        if not spot.is_lined or spot.code is not frame.f_code:
+        if not spot.is_lined or spot.code is not self.plain_code(frame):
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
@@ -446,6 +500,7 @@ class CallBook:
 
     def end(self) -> None:
         """Write the facts that are known only at the end."""
+        self.collect_lines()
         self.flush()
         for code, lines in list(self.hits.items()):
             pairs_written = [list(lines), list(lines.values())]

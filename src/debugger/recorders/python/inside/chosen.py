@@ -27,6 +27,13 @@ def lines_of(code: CodeType) -> frozenset[int]:
     return frozenset(found)
 
 
+def line_at(code: CodeType, unit: int) -> int:
+    """Return the line of an instruction; 0 for none."""
+    at = 2 * unit
+    found = (line for start, end, line in code.co_lines() if start <= at < end)
+    return next(found, None) or 0
+
+
 def own_lines(code: CodeType) -> frozenset[int]:
     """Return the lines of a function without its definition line, which runs outside of it."""
     lines = lines_of(code)

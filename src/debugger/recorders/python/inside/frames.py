@@ -18,7 +18,8 @@ _IS_OURS = sys.version_info[:2] == (3, 12)
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
 _LOOKS_ALONE = frozenset({"vars", "dir"})  # where they are given nothing
 _NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
-_checked: dict[CodeType, bool] = {}
+# By the identity of code, which is kept alive: a program can make code that cannot be hashed.
+_checked: dict[int, tuple[CodeType, bool]] = {}
 # The name by which an assertion that pytest has rewritten reaches the builtins.
 _REWRITTEN = "@py_builtins"
 _OUTWARD = 60  # frames between a function and those around it
@@ -88,14 +89,14 @@ def looks_at_itself(code: CodeType) -> bool:
     """
     if not _IS_SHARED or not code.co_flags & _OPTIMIZED:
         return False
-    known = _checked.get(code)
-    if known is None:
+    checked = _checked.get(id(code))
+    if checked is None:
         names = _LOOKS.intersection(code.co_names)
         known = bool(names) and _REWRITTEN not in code.co_names
         if known and names <= _LOOKS_ALONE:
             known = _calls_alone(code, names)
-        _checked[code] = known
-    return known
+        checked = _checked[id(code)] = (code, known)
+    return checked[1]
 
 
 def _calls_alone(code: CodeType, names: frozenset[str]) -> bool:

@@ -25,22 +25,23 @@ _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 class CallMonitor:
     """The sys.monitoring callbacks of one process."""
 
-    def __init__(self, book: Any, watch: Any, parts: Any) -> None:
+    def __init__(self, book: Any, watch: Any, parts: Any, monitoring: Any = None) -> None:
         self._book = book
         self._watch = watch
         self._parts = parts
-        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        self._monitoring: Any = monitoring or sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
         self._requested: dict[int, bool] = {}
         self._counted: set[int] = set()  # requested code of which enough calls are recorded
         self._levels: dict[int, int] = {}  # which events of each code are requested
+        self._resumed: dict[int, int] = {}  # starts and resumptions of each generator function
         self._skipped = 0  # line events of no use since the last time that they were switched off
 
     def begin(self) -> bool:
         """Request events; False if other tools have taken the tool ids."""
-        self._tool = self._parts.claimed()
+        self._tool = self._parts.claimed(self._monitoring)
         if self._tool < 0:
             return False
         events = self._monitoring.events
@@ -60,6 +61,10 @@ class CallMonitor:
             self._tool, events.PY_START | events.PY_THROW | events.PY_UNWIND
         )
         return True
+
+    def __reduce__(self) -> Any:
+        """Leave nothing of us in code of the program that is sent to another process."""
+        return dict, ()
 
     def reset(self) -> None:
         """Expect again what is reported once, as a forked child does."""
@@ -103,7 +108,7 @@ class CallMonitor:
             if spot is not None and not code.co_flags & _GENERATES:
                 spot.count += 1
                 if spot.count > book.limits["counted"]:
-                    return self._stop_counting(code)
+                    return self.stop_counting(code)
                 at = now() if spot.parent is top else 0
                 thread.stack.append((top, at))
                 thread.top = spot
@@ -111,12 +116,16 @@ class CallMonitor:
             if top.level == _OUTSIDE and id(code) in self._counted:
                 book.seen += 1
                 return None
+        return self.start_first(code)
+
+    def start_first(self, code: CodeType) -> Any:
+        """Report a call of a new path; the caller is a hook in its frame."""
         try:
-            return self._started_first(code)
+            return self._start_first(code)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             return self._note_fault(error)
 
-    def _started_first(self, code: CodeType) -> Any:
+    def _start_first(self, code: CodeType) -> Any:
         book = self._book
         known = self._known.get(id(code))
         requested = self._request_events(code) if known is None else known[0]
@@ -124,11 +133,13 @@ class CallMonitor:
             # DISABLE applies to this code and offset only, until `restart_events`.
             return self._monitoring.DISABLE
         thread = book.thread()
-        # Two frames out: this function, and `_on_start`.
-        frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
+        # Three frames out: this function, `start_first` and the hook.
+        frame = sys._getframe(3)  # noqa: SLF001 - there is no other way
         if self._watch is not None:
             self._watch.entered(thread, code, frame)
             return None
+        if self._stops_generator(code):
+            return self._monitoring.DISABLE
         if thread.top.level != _OUTSIDE:
             book.enter(thread, code, frame)
         elif not self._is_requested(code):
@@ -193,7 +204,7 @@ class CallMonitor:
         if self._book.fault(error):
             self.end()
 
-    def _stop_counting(self, code: CodeType) -> Any:
+    def stop_counting(self, code: CodeType) -> Any:
         """Stop counting a function: a callback costs more than many functions do."""
         book = self._book
         book.stopped.add(id(code))
@@ -203,6 +214,17 @@ class CallMonitor:
         events = self._monitoring.events.LINE if book.lines == "hit" else 0
         self._monitoring.set_local_events(self._tool, code, events)
         return self._monitoring.DISABLE
+
+    def _stops_generator(self, code: CodeType) -> bool:
+        """Count a start or resumption; tell whether it is one too many, and stop the counting."""
+        if not code.co_flags & _GENERATES or self._book.has_focus:
+            return False
+        count = self._resumed[id(code)] = self._resumed.get(id(code), 0) + 1
+        if count != self._book.limits["counted"]:
+            return False
+        self.stop_counting(code)
+        self._book.forget(code)
+        return True
 
     def _on_return(self, code: CodeType, _offset: int, value: Any) -> Any:
         book = self._book
@@ -219,9 +241,10 @@ class CallMonitor:
                 if at > book.due:
                     book.flush()
             return
-        self._leave_call(thread, code, sys._getframe(1), value)  # noqa: SLF001
+        self.leave_call(thread, code, sys._getframe(1), value)  # noqa: SLF001
 
-    def _leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
+    def leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
+        """Report the return of a call."""
         try:
             if self._watch is not None:
                 self._watch.leave_frame(thread, frame)
@@ -254,12 +277,12 @@ class CallMonitor:
         try:
             if self._watch is not None:
                 self._watch.entered(self._book.thread(), code, frame)
-            else:
+            elif not self._stops_generator(code):
                 self._book.resume(self._book.thread(), frame)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 
-    def _on_unwind(self, code: CodeType, _offset: int, raised: BaseException) -> Any:
+    def _on_unwind(self, code: CodeType, offset: int, raised: BaseException) -> Any:
         thread = self._book.threads.get(get_ident()) if self._is_known(code) else None
         if thread is None:
             return
@@ -268,7 +291,7 @@ class CallMonitor:
             if self._watch is not None:
                 self._watch.leave_frame(thread, frame)
             else:
-                self._book.fail(thread, code, raised, frame)
+                self._book.fail(thread, code, raised, frame, offset)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 

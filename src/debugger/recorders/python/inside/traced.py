@@ -7,6 +7,7 @@ is not recorded while that tracer is set.
 
 from __future__ import annotations
 
+import os
 import sys
 from _thread import get_ident
 from time import perf_counter_ns as now
@@ -30,7 +31,15 @@ class _TracedMethodSample:
 
 
 # Tracers in Python; one of a compiled module takes our place by itself.
-_CALLED = (type(lambda: None), type(_TracedMethodSample().method))
+TRACERS_IN_PYTHON = (type(lambda: None), type(_TracedMethodSample().method))
+
+
+_HERE: str = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - pathlib is slow to import
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Tell whether a frame is of the recorder itself."""
+    return frame.f_code.co_filename.startswith(_HERE)
 
 
 class _CombinedTracer:
@@ -42,7 +51,7 @@ class _CombinedTracer:
 
     def called(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Begin to trace a call."""
-        if self.other is None or frame.f_code.co_filename == __file__:
+        if self.other is None or is_ours(frame):
             return self._own(frame, event, argument)  # what is ours the other does not know
         other = self.other(frame, event, argument)
         own = self._own(frame, event, argument)
@@ -125,7 +134,7 @@ class CallTracer:
             function = known.other
         if function is None or function is self._calls:
             return self._calls
-        if type(function) in _CALLED:
+        if type(function) in TRACERS_IN_PYTHON:
             return _CombinedTracer(self._calls, function).called
         name = f"{type(function).__module__}.{type(function).__name__}"
         self._book.note("tracer", f"the program set a tracer of its own, {name}")
@@ -160,7 +169,7 @@ class CallTracer:
     def reset(self) -> None:
         """Expect all lines again, as a forked child does."""
         for known in list(self._known.values()):
-            known.is_ours = bool(self._book.chosen.is_ours(known.code))
+            known.is_ours = self._is_traced(known.code)
             if known.is_counted:
                 known.passed.clear()
                 known.has_lines = self._book.lines == "hit" and not self._looks(known.code)
@@ -211,8 +220,12 @@ class CallTracer:
             return True
         return known.is_requested is False
 
+    def _is_traced(self, code: CodeType) -> bool:
+        """Tell whether code is the program's own, and does not report its events itself."""
+        return id(code) not in self._book.plain_codes and bool(self._book.chosen.is_ours(code))
+
     def _classify_code(self, code: CodeType) -> _TracedCode:
-        is_ours = self._book.chosen.is_ours(code)
+        is_ours = self._is_traced(code)
         is_counted = is_ours and self._watch is None and not code.co_flags & self._parts.GENERATES
         known = _TracedCode(code, is_ours=is_ours, is_counted=is_counted and not _MAY_ABORT)
         if known.is_counted:

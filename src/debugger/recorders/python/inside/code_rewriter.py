@@ -1,0 +1,417 @@
+"""Rewrites code objects of CPython 3.11, so that they report their own events.
+
+A rewritten function calls hooks where `sys.monitoring` would have its events: at its start and
+ends, and at a generator's yields and resumptions. The first execution of each line is noted in a
+list. Before each hook stands a guard, an object that is true when the hook is of no use any more;
+it costs two instructions. The names, constants, positions and variables of the code stay.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+NOT_REPORTED = True  # what stands for a call whose start was not reported
+HOOK_VALUES = 8  # that the hooks' calls have on the stack at most
+
+
+class HookGuard(list):  # type: ignore[type-arg]
+    """A guard, which is true once it has an item; code objects with it stay hashable.
+
+    As a list, since its truth is found without a call of Python code. A copy of it in another
+    process, as of pickled code, is always true.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __reduce__(self) -> Any:
+        return int, (1,)
+
+
+class LineGuard(HookGuard):
+    """The guard of a line."""
+
+    __slots__ = ("code", "line")
+
+    def __init__(self, code: CodeType, line: int) -> None:
+        super().__init__()
+        self.code = code
+        self.line = line
+
+
+class CodeHooks:
+    """The hooks of one code object, and their guards."""
+
+    def __init__(
+        self, code: CodeType, source: CodeType, callbacks: dict[str, Any], hits: Any = None
+    ) -> None:
+        self.code = code
+        self.source = source  # the same, with the functions in it rewritten
+        self.callbacks = callbacks  # by event: start, return, yield, resume, throw, unwind
+        self.hits: HookGuard | None = hits  # gets the guards of executed lines, if they are wanted
+        self.rewritten: CodeType = code  # what reports its events
+        self.uncounted: CodeType | None = None  # what reports only the lines that are left
+        self.calls = HookGuard()  # closed: starts are not reported
+        self.resumptions = HookGuard()  # closed: yields and resumptions are not reported
+        self.lines: dict[int, LineGuard] = {}
+
+    def close(self, *, calls: bool, lines: bool) -> None:
+        """Report no more calls, or no more lines."""
+        if calls:
+            self.calls[:] = self.resumptions[:] = [1]
+        if lines:
+            for guard in self.lines.values():
+                guard[:] = [1]
+
+    def open(self) -> None:
+        """Report everything once more."""
+        for guard in (self.calls, self.resumptions, *self.lines.values()):
+            guard.clear()
+
+    def line_guard(self, line: int) -> LineGuard:
+        """Return the guard of a line."""
+        found = self.lines.get(line)
+        if found is None:
+            found = self.lines[line] = LineGuard(self.code, line)
+        return found
+
+
+class CodeRewriter:
+    """Rewrites one code object; `parts` are the definitions of `bytecode`."""
+
+    # The stack of a function whose calls are reported has one more value, below all others: None if
+    # its start was reported, so that its end is. All depths are greater by one.
+
+    def __init__(self, hooks: CodeHooks, parts: Any, *, is_counted: bool = True) -> None:
+        self._code = hooks.source
+        self._hooks = hooks
+        self._parts = parts
+        self._is_counted = is_counted
+        self._ops: dict[str, int] = parts.opmap
+        self._constants: list[Any] = []
+        self._numbers: dict[int, int] = {}  # of constants, by their identity
+        self._out: list[Any] = []
+        self._stubs: list[Any] = []  # behind all others: what goes back from an error of a hook
+        self._twins: list[Any] = []  # SENDs that never run
+        self._throws: list[Any] = []  # before them: what is thrown in at a yield
+        # By instruction, the number of the first of those that were inserted before it.
+        self._heads: dict[Any, int] = {}
+        # The outermost handler: an exception leaves the function.
+        self._unwind = self._make("COPY", 3)
+        self._thrown: Any = None  # the handler at the last yield
+
+    def rewrite(self, begin_main: Any = None) -> CodeType:
+        """Return the rewritten code.
+
+        With `begin_main`, which is called first, it is a function of three arguments that it drops,
+        and it ends by SystemExit.
+
+        Raises:
+            BytecodeError: The code has a form that is not known.
+        """
+        parts, code = self._parts, self._code
+        every = parts.read_instructions(code)
+        entry = next(at for at, one in enumerate(every) if one.op == self._ops["RESUME"])
+        self._out = every[: entry + 1]
+        if self._is_counted:
+            self._add_start(begin_main)
+            self._insert_hooks(every, entry, is_main=begin_main is not None)
+            self._add_unwind()
+        else:
+            self._insert_hooks(every, entry)
+        self._out += [*self._throws, *self._stubs]
+        for one in (*every, *self._twins):
+            one.target = self._find_head(one.target)
+        for one in self._out:
+            if one.handler is not None:
+                target, depth, is_numbered = one.handler
+                one.handler = (self._find_head(target), depth, is_numbered)
+        changed: dict[str, Any] = {
+            "co_consts": (*code.co_consts, *self._constants),
+            "co_stacksize": code.co_stacksize + 1 + HOOK_VALUES,
+        }
+        if begin_main is not None:
+            names = (".hook", ".event", ".arguments")
+            changed |= {"co_argcount": 3, "co_nlocals": 3, "co_varnames": names}
+        made: CodeType = parts.write_instructions(code, self._out, **changed)
+        return made
+
+    def _insert_hooks(self, every: list[Any], entry: int, *, is_main: bool = False) -> None:
+        """Add the instructions behind the entry, with the hooks between them."""
+        depths = self._parts.find_depths(every, entry + 1)
+        has_lines = self._hooks.hits is not None
+        leaders = self._find_leaders(every[entry + 1 :]) if has_lines else ()
+        before = every[entry]
+        for one in every[entry + 1 :]:
+            if self._is_counted:
+                target, depth, is_numbered = one.handler or (self._unwind, 0, True)
+                one.handler = (target, depth + 1, is_numbered)
+            if one in depths:
+                depth = depths[one] + self._is_counted
+                self._add_instruction(one, before, depth, is_leader=one in leaders)
+            else:  # never reached
+                self._out.append(one)
+            if is_main and one.op == self._ops["RETURN_VALUE"]:
+                self._replace_return()
+            before = one
+
+    def _find_head(self, one: Any) -> Any:
+        return self._out[self._heads[one]] if one in self._heads else one
+
+    def _find_leaders(self, every: list[Any]) -> set[Any]:
+        """Return the instructions that may be the first of their line that runs."""
+        sources: dict[Any, list[Any]] = {}
+        found = set()
+        for one in every:
+            if one.target is not None:
+                sources.setdefault(one.target, []).append(one)
+            if one.handler is not None:
+                found.add(one.handler[0])
+        before = None
+        for one in every:
+            comes = sources.get(one, [])
+            if before is None or before.goes_on:
+                comes = [*comes, before]
+            if any(other is None or other.line != one.line for other in comes):
+                found.add(one)
+            before = one
+        return found
+
+    def _add_instruction(self, one: Any, before: Any, depth: int, *, is_leader: bool) -> None:
+        """Add an instruction, with the hooks before and after it."""
+        ops, hooks = self._ops, self._hooks
+        is_sent = one.op == ops["YIELD_VALUE"] and before.op == ops["SEND"]
+        # CPython expects SEND, YIELD_VALUE and RESUME to be neighbours, and PRECALL and CALL.
+        is_bound = one.op in (ops["RESUME"], ops["CALL"]) or is_sent
+        if is_leader and one.line is not None and not is_bound:
+            guard = hooks.line_guard(one.line)
+            if self._is_counted or not guard:
+                self._begin(one)
+                # Behind it there may be another hook.
+                is_last = one.op not in (ops["YIELD_VALUE"], ops["RETURN_VALUE"])
+                then = one if is_last else self._make("NOP", 0, one)
+                self._add_line(guard, one, then)
+                self._out += [] if is_last else [then]
+        if not self._is_counted:
+            self._out.append(one)
+            return
+        if one.op == ops["YIELD_VALUE"]:
+            self._add_yield(one, before if is_sent else None, depth)
+        elif one.op == ops["RETURN_VALUE"]:
+            self._add_return(one)
+        elif one.op == ops["JUMP_BACKWARD_NO_INTERRUPT"]:
+            # What the awaited frame raises when it is thrown in there comes from this instruction.
+            one.handler = self._thrown
+        self._out.append(one)
+        if one.op == ops["RESUME"]:
+            callback, then = hooks.callbacks["resume"], self._make("NOP", 0, one)
+            values = (hooks.code, None)
+            self._add_hook(hooks.resumptions, callback, values, one, depth, then=then)
+            self._out.append(then)
+
+    def _add_line(self, guard: LineGuard, one: Any, then: Any) -> None:
+        """Note that a line is executed; nothing is called, and so nothing can fail."""
+        number, hits = self._constant(guard), self._constant(self._hooks.hits)
+        self._out += [
+            self._make("LOAD_CONST", number, one),
+            self._jump("POP_JUMP_FORWARD_IF_TRUE", then, one),
+        ]
+        for of, added in ((hits, number), (number, hits)):
+            self._out += [
+                self._make("LOAD_CONST", of, one),
+                self._make("LOAD_CONST", added, one),
+                self._make("LIST_APPEND", 1, one),
+                self._make("POP_TOP", 0, one),
+            ]
+
+    def _begin(self, one: Any) -> None:
+        """Let jumps to an instruction come to what is inserted next, before it."""
+        self._heads.setdefault(one, len(self._out))
+
+    def _add_start(self, begin_main: Any) -> None:
+        """Report the start of the function, and leave the result on the stack."""
+        if begin_main is not None:
+            self._out += [
+                *self._call(begin_main, (), swallow=None),
+                self._make("POP_TOP"),
+                *(self._make("DELETE_FAST", number) for number in range(3)),
+            ]
+        skip = self._make("LOAD_CONST", self._constant(NOT_REPORTED))
+        body = self._make("NOP")
+        self._out += [
+            self._make("LOAD_CONST", self._constant(self._hooks.calls)),
+            self._jump("POP_JUMP_FORWARD_IF_TRUE", skip),
+            *self._call(self._hooks.callbacks["start"], (), swallow=self._swallow(skip, 0)),
+            self._jump("JUMP_FORWARD", body),
+            skip,
+            body,
+        ]
+
+    def _add_return(self, one: Any) -> None:
+        """Report a return, before its instruction."""
+        if one.handler[0] is not self._unwind:
+            raise self._parts.BytecodeError("a return has a handler")
+        one.handler = None
+        self._begin(one)
+        call = self._call(
+            self._hooks.callbacks["return"],
+            (),
+            one,
+            copied=(3,),
+            swallow=self._swallow(one, 1),
+        )
+        self._out += [
+            self._make("SWAP", 2, one),
+            self._jump("POP_JUMP_FORWARD_IF_NOT_NONE", one, one),
+            *call,
+            self._make("POP_TOP", 0, one),
+        ]
+
+    def _replace_return(self) -> None:
+        """Leave the main code by SystemExit, which no handler of its own gets."""
+        one = self._out[-1]
+        one.op = self._ops["POP_TOP"]
+        one.arg = 0
+        self._out += [
+            self._make("LOAD_CONST", self._constant(SystemExit), one),
+            self._make("RAISE_VARARGS", 1, one),
+        ]
+
+    def _add_yield(self, one: Any, send: Any, depth: int) -> None:
+        """Report a yield before its instruction, and what is thrown in at it."""
+        guard, callback = self._hooks.resumptions, self._hooks.callbacks["yield"]
+        # Where a frame awaits another, CPython looks for a SEND before the yield when it throws.
+        then = one if send is None else self._jump("JUMP_FORWARD", one, one)
+        if send is None:
+            self._begin(one)
+        self._add_hook(guard, callback, (self._hooks.code, None, None), one, depth, then=then)
+        if send is not None:
+            twin = self._jump("SEND", send.target, send)
+            twin.handler = then.handler = send.handler
+            self._out += [then, twin]
+            self._twins.append(twin)
+        self._add_throw(one)
+
+    def _add_throw(self, one: Any) -> None:
+        """Report an exception that is thrown in at a yield, and raise it again."""
+        outer = one.handler
+        again = self._make("RERAISE", 1, one)
+        again.handler = outer
+        head = self._make("LOAD_CONST", self._constant(self._hooks.resumptions), one)
+        call = self._call(
+            self._hooks.callbacks["throw"],
+            (self._hooks.code, None),
+            one,
+            copied=(5,),
+            swallow=self._swallow(again, outer[1] + 2, outer),
+        )
+        jump = self._jump("POP_JUMP_FORWARD_IF_TRUE", again, one)
+        self._throws += [head, jump, *call, self._make("POP_TOP", 0, one), again]
+        one.handler = self._thrown = (head, outer[1], True)
+
+    def _add_unwind(self) -> None:
+        """Report an exception that leaves the function, with the instruction it came from."""
+        again = self._make("RERAISE", 1)
+        self._out += [
+            self._unwind,
+            self._jump("POP_JUMP_FORWARD_IF_NOT_NONE", again),
+            *self._call(
+                self._hooks.callbacks["unwind"],
+                (self._hooks.code,),
+                copied=(5, 5),
+                swallow=self._swallow(again, 3),
+            ),
+            self._make("POP_TOP"),
+            again,
+        ]
+
+    # -- instructions ----------------------------------------------------------------------------
+
+    def _add_hook(
+        self,
+        guard: HookGuard,
+        callback: Any,
+        values: tuple[Any, ...],
+        one: Any,
+        depth: int,
+        *,
+        then: Any,
+    ) -> None:
+        """Call a hook unless its guard is closed; `one` has the position and the handler."""
+        swallow = self._swallow(then, depth, one.handler, one)
+        added = [
+            self._make("LOAD_CONST", self._constant(guard), one),
+            self._jump("POP_JUMP_FORWARD_IF_TRUE", then, one),
+            *self._call(callback, values, one, swallow=swallow),
+            self._make("POP_TOP", 0, one),
+        ]
+        for each in added:
+            each.handler = each.handler or one.handler
+        self._out += added
+
+    def _call(
+        self,
+        callback: Any,
+        values: tuple[Any, ...],
+        one: Any = None,
+        *,
+        copied: tuple[int, ...] = (),
+        swallow: Any,
+    ) -> list[Any]:
+        """Return the instructions of a call; `copied` arguments are values of the stack."""
+        constants = [self._constant(value) for value in (callback, *values)]
+        count = len(values) + len(copied)
+        made = [
+            self._make("PUSH_NULL", 0, one),
+            *(self._make("LOAD_CONST", constant, one) for constant in constants),
+            *(self._make("COPY", at, one) for at in copied),
+            self._make("PRECALL", count, one),
+            self._make("CALL", count, one),
+        ]
+        for each in made:
+            each.handler = swallow
+        return made
+
+    def _swallow(
+        self, then: Any, depth: int, outer: Any = None, one: Any = None
+    ) -> tuple[Any, int, bool]:
+        """Return a handler that drops an error of a hook, and goes on.
+
+        Such an error is RecursionError: a program that recurses too deeply has it first in a hook,
+        and in its own right after. An interrupt goes on to the program.
+        """
+        again = self._make("RERAISE", 0, one)
+        stub = [
+            self._make("LOAD_CONST", self._constant(Exception), one),
+            self._make("CHECK_EXC_MATCH", 0, one),
+            self._jump("POP_JUMP_FORWARD_IF_FALSE", again, one),
+            self._make("POP_TOP", 0, one),
+            self._jump("JUMP_BACKWARD_NO_INTERRUPT", then, one),
+            again,
+        ]
+        for each in stub:
+            each.handler = outer
+        self._stubs += stub
+        return stub[0], depth, False
+
+    def _make(self, name: str, arg: int = 0, one: Any = None) -> Any:
+        position = self._parts.NOWHERE if one is None else one.position
+        return self._parts.BytecodeInstruction(self._ops[name], arg, position)
+
+    def _jump(self, name: str, target: Any, one: Any = None) -> Any:
+        made = self._make(name, 0, one)
+        made.target = target
+        return made
+
+    def _constant(self, value: Any) -> int:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._code.co_consts) + len(self._constants)
+            self._constants.append(value)
+        return number

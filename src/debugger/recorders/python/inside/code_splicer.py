@@ -1,0 +1,311 @@
+"""Puts hooks into the bytecode of a function that is no generator (CPython 3.11), fast.
+
+A large project has thousands of functions, most of which never run; so instructions are not looked
+at one by one. What is between two hooks is copied as it is, and only jumps are written anew.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from opcode import hasjrel, opmap, opname
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+_JUMP, _RETURN, _RESUME, _YIELD = 1, 2, 3, 4
+_BACKWARD = frozenset(op for op in hasjrel if "BACKWARD" in opname[op])
+_EXTENDED_ARG, _LOAD_CONST = opmap["EXTENDED_ARG"], opmap["LOAD_CONST"]
+_MARKS = bytearray(256)
+for _op in hasjrel:
+    _MARKS[_op] = _JUMP
+_MARKS[opmap["RETURN_VALUE"]] = _RETURN
+_MARKS[opmap["RESUME"]] = _RESUME
+_MARKS[opmap["YIELD_VALUE"]] = _YIELD
+_CALL = opmap["CALL"]  # PRECALL may have done its work, and passes over it
+# The first byte of an entry of the location table, without its size.
+_NO_LOCATION, _NO_COLUMNS = 0xF8, 0xE8
+_ENTRY_UNITS = 8  # of such an entry
+_LONG_JUMP = 3  # units of a jump whose distance is not known yet
+
+
+def _assemble(*steps: tuple[str, int]) -> bytes:
+    """Return the bytecode of some instructions; a call has its caches."""
+    caches = {"PRECALL": 1, "CALL": 4}
+    found = b""
+    for name, arg in steps:
+        found += bytes((opmap[name], arg)) + bytes(2 * caches.get(name, 0))
+    return found
+
+
+def _with_constant(number: int) -> bytes:
+    """Return the instruction that puts a constant on the stack."""
+    if number < 256:  # noqa: PLR2004 - a byte
+        return bytes((_LOAD_CONST, number))
+    return bytes((_EXTENDED_ARG, number >> 8, _LOAD_CONST, number & 255))
+
+
+def _jump(name: str, passed: bytes) -> bytes:
+    """Return a jump over some instructions."""
+    return bytes((opmap[name], len(passed) // 2))
+
+
+_PUSH_NULL = _assemble(("PUSH_NULL", 0))
+_POP_TOP = _assemble(("POP_TOP", 0))
+_APPEND = _assemble(("LIST_APPEND", 1), ("POP_TOP", 0))
+_CALL_START = _assemble(("PRECALL", 0), ("CALL", 0))
+_CALL_RETURN = _assemble(("COPY", 3), ("PRECALL", 1), ("CALL", 1), ("POP_TOP", 0))
+_CALL_UNWIND = _assemble(("COPY", 5), ("COPY", 5), ("PRECALL", 3), ("CALL", 3), ("POP_TOP", 0))
+_SWAP = _assemble(("SWAP", 2))
+_COPY_MARK = _assemble(("COPY", 3))
+_MATCH = _assemble(("CHECK_EXC_MATCH", 0))
+_AGAIN = _assemble(("RERAISE", 0))
+_AGAIN_FROM = _assemble(("RERAISE", 1))
+_DROP_AND_RETURN = _assemble(("POP_TOP", 0), ("RETURN_VALUE", 0))
+_DROP_AND_RAISE = _assemble(("POP_TOP", 0), ("RERAISE", 1))
+
+
+class CodeSplicer:
+    """Puts the hooks into one code object; `parts` are the definitions of `bytecode`."""
+
+    def __init__(self, hooks: Any, parts: Any, *, is_counted: bool) -> None:
+        self._hooks = hooks
+        self._code: CodeType = hooks.source
+        self._parts = parts
+        self._is_counted = is_counted
+        self._constants: list[Any] = []
+        self._jumps: list[tuple[int, int, int]] = []  # the first and last unit, and the target
+        self._returns: list[int] = []
+        self._inserted: dict[int, bytes] = {}  # before the instruction that begins at a unit
+        self._grown: dict[int, int] = {}  # EXTENDED_ARG before the jump that begins at a unit
+        self._heads: list[int] = []  # by unit: where it is now, or what is inserted before it
+
+    def splice(self) -> CodeType:
+        """Return the code with hooks.
+
+        Raises:
+            BytecodeError: It is a generator's, or has a form that is not known.
+        """
+        code, parts = self._code, self._parts
+        self._scan()
+        handlers = parts.read_handlers(code.co_exceptiontable)
+        self._start = self._start_hook() if self._is_counted else b""
+        if self._hooks.hits is not None:
+            for unit in self._find_leaders(handlers):
+                self._insert_line(unit)
+        if self._is_counted:
+            hook = self._return_hook()
+            for unit in self._returns:
+                if any(first <= unit < last for first, last, *_ in handlers):
+                    raise parts.BytecodeError("a return has a handler")
+                self._inserted[unit] = self._inserted.get(unit, b"") + hook
+        self._place()
+        tail, regions = self._write_tail(handlers) if self._is_counted else (b"", [])
+        if not self._is_counted:
+            regions = [
+                (self._heads[first], self._heads[last], (self._heads[to], depth, is_numbered))
+                for first, last, to, depth, is_numbered in handlers
+            ]
+        made: CodeType = code.replace(
+            co_code=self._write_code() + tail,
+            co_consts=(*code.co_consts, *self._constants),
+            co_linetable=self._write_locations(len(tail) // 2),
+            co_exceptiontable=parts.write_regions(regions),
+            co_stacksize=code.co_stacksize + parts.HOOK_VALUES,
+        )
+        return made
+
+    def _scan(self) -> None:
+        """Find jumps, returns, and the entry."""
+        text = self._code.co_code
+        ops, args = text[::2], text[1::2]
+        self._ops, self._args, self._units = ops, args, len(ops)
+        self._entry = -1
+        self._lines: list[int | None] = []
+        self._changes: set[int] = set()  # units before which the source has another line
+        for start, end, line in self._code.co_lines():
+            if self._lines and self._lines[-1] != line:
+                self._changes.add(start // 2)
+            self._lines += [line] * ((end - start) // 2)
+        for unit, mark in enumerate(ops.translate(bytes(_MARKS))):
+            if not mark:
+                continue
+            if mark == _RETURN:
+                self._returns.append(unit)
+            elif mark == _JUMP:
+                first, arg, shift = unit, args[unit], 8
+                while first and ops[first - 1] == _EXTENDED_ARG:
+                    first -= 1
+                    arg |= args[first] << shift
+                    shift += 8
+                way = -arg if ops[unit] in _BACKWARD else arg
+                self._jumps.append((first, unit, unit + 1 + way))
+            elif self._entry >= 0 or mark == _YIELD:
+                raise self._parts.BytecodeError("a generator")
+            else:
+                self._entry = unit
+
+    def _find_leaders(self, handlers: Any) -> list[int]:
+        """Return the units of instructions that may be the first of their line that runs."""
+        lines, body = self._lines, self._entry + 1
+        found = {body, *self._changes}
+        found |= {to for _, _, to, _, _ in handlers}
+        found |= {to for _, unit, to in self._jumps if lines[to] != lines[unit]}
+        return [
+            unit
+            for unit in found
+            if unit >= body and unit < len(lines) and lines[unit] and self._ops[unit] != _CALL
+        ]
+
+    # -- hooks -----------------------------------------------------------------------------------
+
+    def _constant(self, value: Any) -> int:
+        self._constants.append(value)
+        return len(self._code.co_consts) + len(self._constants) - 1
+
+    def _insert_line(self, unit: int) -> None:
+        guard = self._hooks.line_guard(self._lines[unit])
+        if guard and not self._is_counted:
+            return
+        if not self._inserted:
+            self._hits = _with_constant(self._constant(self._hooks.hits))
+        self._inserted[unit] = _line_hook(_with_constant(self._constant(guard)), self._hits)
+
+    def _start_hook(self) -> bytes:
+        callback = self._constant(self._hooks.callbacks["start"])
+        self._mark = _with_constant(self._constant(self._parts.NOT_REPORTED))
+        call = _PUSH_NULL + _with_constant(callback) + _CALL_START
+        call += _jump("JUMP_FORWARD", self._mark)
+        guard = _with_constant(self._constant(self._hooks.calls))
+        guard += _jump("POP_JUMP_FORWARD_IF_TRUE", call)
+        self._called = (len(guard) // 2, len(guard + call) // 2)
+        return guard + call + self._mark
+
+    def _return_hook(self) -> bytes:
+        callback = self._constant(self._hooks.callbacks["return"])
+        call = _PUSH_NULL + _with_constant(callback) + _CALL_RETURN
+        self._leaving = len(call) // 2
+        return _SWAP + _jump("POP_JUMP_FORWARD_IF_NOT_NONE", call) + call
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def _place(self) -> None:
+        """Find where each unit comes to, until no jump needs more room."""
+        sizes = [1] * self._units
+        sizes[self._entry] += len(self._start) // 2
+        for unit, made in self._inserted.items():
+            sizes[unit] += len(made) // 2
+        is_placed = False
+        while not is_placed:
+            self._heads = heads = list(accumulate(sizes, initial=0))
+            is_placed = True
+            for first, unit, to in self._jumps:
+                distance = abs(heads[to] - heads[unit + 1])
+                missing = max(distance.bit_length() - 1, 0) // 8 - (unit - first)
+                more = missing - self._grown.get(first, 0)
+                if more > 0:
+                    self._grown[first] = missing
+                    sizes[first] += more
+                    is_placed = False
+
+    def _write_code(self) -> bytes:
+        text, heads = self._code.co_code, self._heads
+        jumps = {first: (unit, to) for first, unit, to in self._jumps}
+        body = self._entry + 1
+        pieces = [text[: 2 * body], self._start]
+        at = body
+        for unit in sorted({*jumps, *self._inserted}):
+            pieces += (text[2 * at : 2 * unit], self._inserted.get(unit, b""))
+            at = unit
+            if unit in jumps:
+                last, to = jumps[unit]
+                distance = abs(heads[to] - heads[last + 1])
+                for number in range(last - unit + self._grown.get(unit, 0), 0, -1):
+                    pieces.append(bytes((_EXTENDED_ARG, distance >> 8 * number & 255)))
+                pieces.append(bytes((self._ops[last], distance & 255)))
+                at = last + 1
+        pieces.append(text[2 * at :])
+        return b"".join(pieces)
+
+    def _write_tail(self, handlers: Any) -> tuple[bytes, list[Any]]:
+        """Return what the hooks' errors and leaving exceptions go to, and all regions."""
+        heads, hooks = self._heads, self._hooks
+        end = heads[-1]
+        match = _with_constant(self._constant(Exception)) + _MATCH
+        # The error of a return hook: the function returns all the same.
+        leave = match + _jump("POP_JUMP_FORWARD_IF_FALSE", _DROP_AND_RETURN)
+        leave += _DROP_AND_RETURN + _AGAIN
+        # The error of a start hook: the call counts as not reported.
+        load = _POP_TOP + self._mark
+        begin = match + _jump("POP_JUMP_FORWARD_IF_FALSE", load + bytes(2 * _LONG_JUMP)) + load
+        start = end + len(leave) // 2
+        back = start + len(begin) // 2 + _LONG_JUMP - heads[self._entry + 1]
+        begin += bytes((_EXTENDED_ARG, back >> 16, _EXTENDED_ARG, back >> 8 & 255))
+        begin += bytes((opmap["JUMP_BACKWARD_NO_INTERRUPT"], back & 255)) + _AGAIN
+        # An exception that leaves the function; an error of the hook changes nothing.
+        call = _PUSH_NULL + _with_constant(self._constant(hooks.callbacks["unwind"]))
+        call += _with_constant(self._constant(hooks.code)) + _CALL_UNWIND
+        unwind = _COPY_MARK + _jump("POP_JUMP_FORWARD_IF_NOT_NONE", call)
+        unwinding = start + len(begin) // 2
+        called = unwinding + len(unwind) // 2
+        last = called + len(call) // 2
+        tail = leave + begin + unwind + call + _AGAIN_FROM
+        tail += match + _jump("POP_JUMP_FORWARD_IF_FALSE", _DROP_AND_RAISE)
+        tail += _DROP_AND_RAISE + _AGAIN
+        first = heads[self._entry] + 1
+        regions: list[Any] = [(first + self._called[0], first + self._called[1], (start, 0, False))]
+        inner: list[Any] = [
+            (heads[begins], heads[ends], (heads[to], depth + 1, is_numbered))
+            for begins, ends, to, depth, is_numbered in handlers
+        ]
+        for unit in self._returns:
+            at = heads[unit + 1] - 1
+            inner.append((at - self._leaving, at, (end, 1, False)))
+            inner.append((at, at + 1, None))
+        at, outermost = heads[self._entry + 1], (unwinding, 1, True)
+        for begins, ends, handler in sorted(inner, key=lambda one: one[:2]):
+            regions += [(at, begins, outermost), (begins, ends, handler)]
+            at = ends
+        regions += [(at, end, outermost), (called, last, (last + 1, 3, False))]
+        return tail, [one for one in regions if one[0] < one[1] and one[2] is not None]
+
+    def _write_locations(self, tail: int) -> bytes:
+        table = self._code.co_linetable
+        starts = [at for at, byte in enumerate(table) if byte > 127]  # noqa: PLR2004 - a flag
+        ends = accumulate([(table[at] & 7) + 1 for at in starts], initial=0)
+        places = dict(zip(ends, [*starts, len(table)], strict=True))
+        added = {unit: len(made) // 2 for unit, made in self._inserted.items()}
+        for unit, count in self._grown.items():
+            added[unit] = added.get(unit, 0) + count
+        body = self._entry + 1
+        added[body] = added.get(body, 0) + len(self._start) // 2
+        pieces: list[bytes] = []
+        at = 0
+        for unit in sorted(added):
+            if unit not in places:
+                raise self._parts.BytecodeError("an entry of two instructions")
+            # Where the line changes, the next instruction tells it; else a tracer of the program's
+            # own would see the same line once more.
+            is_same = unit != body and unit not in self._changes and self._lines[unit]
+            location = _same_line(added[unit]) if is_same else _no_location(added[unit])
+            pieces += (table[at : places[unit]], location)
+            at = places[unit]
+        return b"".join((*pieces, table[at:], _no_location(tail)))
+
+
+def _line_hook(guard: bytes, hits: bytes) -> bytes:
+    """Return the hook of a line: it calls nothing, and cannot fail."""
+    note = hits + guard + _APPEND + guard + hits + _APPEND
+    return guard + _jump("POP_JUMP_FORWARD_IF_TRUE", note) + note
+
+
+def _same_line(units: int) -> bytes:
+    full, rest = divmod(units, _ENTRY_UNITS)
+    last = bytes((_NO_COLUMNS | rest - 1, 0)) if rest else b""
+    return bytes((_NO_COLUMNS | _ENTRY_UNITS - 1, 0)) * full + last
+
+
+def _no_location(units: int) -> bytes:
+    full, rest = divmod(units, _ENTRY_UNITS)
+    return b"\xff" * full + (bytes((_NO_LOCATION | rest - 1,)) if rest else b"")

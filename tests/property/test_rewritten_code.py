@@ -1,0 +1,175 @@
+"""Rewritten code of CPython 3.11 does what it did, and reports what `sys.settrace` reports."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType, SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from random_python import ProgramWriter
+
+pytestmark = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="bytecode of 3.11 alone")
+
+if sys.version_info[:2] == (3, 11):
+    from debugger.recorders.python.inside import bytecode, code_rewriter, code_splicer
+
+    PARTS: Any = SimpleNamespace(**{**vars(bytecode), **vars(code_rewriter), **vars(code_splicer)})
+
+FILE = "random.py"
+_GENERATES = 0x20 | 0x80 | 0x200
+_INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+_Key = tuple[str, int]
+
+
+class ReportedEvents:
+    """What was reported: how often functions were begun and left, and their lines."""
+
+    def __init__(self) -> None:
+        self.begun: Counter[_Key] = Counter()
+        self.left: Counter[_Key] = Counter()
+        self.lines: dict[_Key, set[int]] = {}
+        self.hits: Any = None
+
+    def shown(self) -> object:
+        for guard in self.hits or ():
+            self.lines.setdefault(key_of(guard.code), set()).add(guard.line)
+        return self.begun, self.left, self.lines
+
+
+def key_of(code: CodeType) -> _Key:
+    return code.co_qualname, code.co_firstlineno
+
+
+def is_followed(code: CodeType) -> bool:
+    is_function = code.co_flags & 1 and code.co_name not in _INNER
+    return code.co_filename == FILE and bool(is_function or code.co_name == "<module>")
+
+
+def run_code(code: CodeType) -> str:
+    """Run a module, and return what it printed and the traceback that it ended with."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(code, {"__name__": "random"})
+        except BaseException:  # noqa: BLE001 - whatever a program ends with
+            printed.write(traceback.format_exc().partition(FILE)[2])
+    return printed.getvalue()
+
+
+def run_traced(code: CodeType) -> tuple[str, ReportedEvents]:
+    seen = ReportedEvents()
+
+    def on_call(frame: FrameType, event: str, _argument: Any) -> Any:
+        if event != "call" or not is_followed(frame.f_code):
+            return None
+        seen.begun[key_of(frame.f_code)] += 1
+        return on_event
+
+    def on_event(frame: FrameType, event: str, _argument: Any) -> Any:
+        if event == "line":
+            seen.lines.setdefault(key_of(frame.f_code), set()).add(frame.f_lineno)
+        elif event == "return":
+            seen.left[key_of(frame.f_code)] += 1
+        return on_event
+
+    before = sys.gettrace()
+    sys.settrace(on_call)
+    try:
+        return run_code(code), seen
+    finally:
+        sys.settrace(before)
+
+
+def rewrite(
+    code: CodeType, seen: ReportedEvents, *, is_counted: bool = True, is_fast: bool = True
+) -> CodeType:
+    """Rewrite a module's code, with hooks that note what they report."""
+    constants = tuple(
+        rewrite(one, seen, is_counted=is_counted, is_fast=is_fast)
+        if isinstance(one, CodeType)
+        else one
+        for one in code.co_consts
+    )
+    made = code.replace(co_consts=constants)
+    if not is_followed(code):
+        return made
+    key = key_of(code)
+
+    def begin(*_arguments: Any) -> None:
+        seen.begun[key] += 1
+
+    def leave(*_arguments: Any) -> None:
+        seen.left[key] += 1
+
+    callbacks = {
+        **dict.fromkeys(("start", "resume", "throw"), begin),
+        **dict.fromkeys(("return", "yield", "unwind"), leave),
+    }
+    hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits)
+    if is_fast and not code.co_flags & _GENERATES:
+        return code_splicer.CodeSplicer(hooks, PARTS, is_counted=is_counted).splice()
+    return code_rewriter.CodeRewriter(hooks, PARTS, is_counted=is_counted).rewrite()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
+    code = compile(ProgramWriter(seed).write(), FILE, "exec")
+    printed, traced = run_traced(code)
+    for is_fast in (True, False):
+        seen = ReportedEvents()
+        seen.hits = code_rewriter.HookGuard()
+        assert run_code(rewrite(code, seen, is_fast=is_fast)) == printed
+        assert seen.shown() == traced.shown()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_a_random_program_whose_calls_are_not_counted_reports_its_lines(seed: int) -> None:
+    code = compile(ProgramWriter(seed).write(), FILE, "exec")
+    printed, traced = run_traced(code)
+    for is_fast in (True, False):
+        seen = ReportedEvents()
+        seen.hits = code_rewriter.HookGuard()
+        made = rewrite(code, seen, is_counted=False, is_fast=is_fast)
+        assert run_code(made) == printed
+        assert seen.shown() == (Counter(), Counter(), traced.lines)
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from codes_in(one)
+
+
+@pytest.mark.parametrize("name", ["typing", "asyncio/tasks", "contextlib", "tarfile", "argparse"])
+def test_code_is_written_as_it_was_read(name: str) -> None:
+    path = Path(contextlib.__file__).parent / f"{name}.py"
+    for code in codes_in(compile(path.read_bytes(), FILE, "exec")):
+        made = bytecode.write_instructions(code, bytecode.read_instructions(code))
+        assert made.co_code == code.co_code
+        assert list(made.co_positions()) == list(code.co_positions())
+        rewritten = rewrite(code, ReportedEvents())
+        wanted = {position for position in code.co_positions() if position[0]}
+        assert wanted <= set(rewritten.co_positions())
+        assert hash(rewritten) != hash(code) or not is_followed(code)
+
+
+def test_a_guard_that_is_sent_to_another_process_is_closed_there() -> None:
+    guard = code_rewriter.HookGuard()
+    sent = pickle.loads(pickle.dumps(guard))
+    assert not guard
+    assert sent
+    assert hash(sent)
