@@ -27,7 +27,10 @@ from debugger.questions.why.origin_records import (
 )
 
 _GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
-_OPERANDS_SHOWN = frozenset({"computed", "library", "copied", "new", "unrecorded", "selected"})
+_OPERANDS_SHOWN = frozenset(
+    {"computed", "library", "drawn", "copied", "new", "unrecorded", "selected"}
+)
+_FOLLOWING = frozenset({"copy", "part", "selected", "drawn"})  # the first value that was read
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
@@ -55,6 +58,7 @@ class _ChainBuilder:
         self.ended = ChainEnd.NOT_FOLLOWED
         self.ending: str | None = None
         self.open_end: OpenEnd | None = None
+        self._is_guessed = False  # the operand that is followed only has the same value
         self._rounds = 0  # of a loop, folded into the last link
         self.last: OriginLinkRecord | None = None
         self._readers: dict[tuple[str, str], OriginLinkRecord] = {}  # by file and function
@@ -76,7 +80,7 @@ class _ChainBuilder:
             visited.add(number)
             link = self.last = record.links[number]
             self._note_index(link)
-            following = self._next(link)
+            following = self._next(link, before if before.kind == "part" else None)
             view = self._view(link, following)
             shared = (*self._alias_text(before, link), *self._cache_text(link))
             self._add_view(msgspec.structs.replace(view, details=(*shared, *view.details)))
@@ -84,15 +88,20 @@ class _ChainBuilder:
                 self._readers[link.place[:2]] = link
             before, number = link, following
 
-    def _next(self, link: OriginLinkRecord) -> int | None:
-        """Return the number of the link behind one, or end the chain."""
+    def _next(self, link: OriginLinkRecord, part: OriginLinkRecord | None = None) -> int | None:
+        """Return the number of the link behind one, or end the chain.
+
+        Where a part of a new container is followed, it goes on with what that was made of.
+        """
+        self._is_guessed = False
         if link.note == "cut":
             return self._end(ChainEnd.BOUND, "older links of this chain were dropped")
-        end = self._find_end(link)
+        is_made = part is not None and link.how == "new" and bool(link.sources)
+        end = self._find_end(link) if not is_made else None
         if end is not None:
             return self._end(*end)
-        if link.how not in {"copy", "part", "selected"}:
-            return self._guilty_operand(link)
+        if link.how not in _FOLLOWING:
+            return self._guilty_operand(link, part)
         text, number, _ = link.sources[0]
         if link.kind == "part":
             self._note_open(link, text)
@@ -135,12 +144,20 @@ class _ChainBuilder:
         text = f"{link.note}() of a library made it, of constants" if is_library else _NOT_OWN
         return ChainEnd.NOT_FOLLOWED, text
 
-    def _guilty_operand(self, link: OriginLinkRecord) -> int | None:
-        """Return the operand that explains the value: it alone, the same value, NaN or None."""
+    def _guilty_operand(
+        self, link: OriginLinkRecord, part: OriginLinkRecord | None = None
+    ) -> int | None:
+        """Return the operand that explains the value: it alone, the same value, NaN or None.
+
+        Of a container whose part is followed it is the one with the part's value.
+        """
         known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
         if len(known) == 1:
             return known[0][1]
         same = [one for one in known if one[2] == link.value]
+        if part is not None and not same:
+            same = [one for one in known if one[2] == part.value]
+            self._is_guessed = bool(same)
         guilty = [one for one in known if one[2] in _GUILTY]
         chosen = guilty if guilty and link.value in _GUILTY else same or guilty
         if len({one[1] for one in chosen}) == 1:
@@ -191,9 +208,10 @@ class _ChainBuilder:
         is_same_line = before is not None and frame is not None and before == frame
         kind = _link_kind(link)
         has_change = kind is LinkKind.WRITTEN
+        is_inferred = self._is_guessed or _is_inferred(link)
         return WhyLink(
             kind=kind,
-            certainty=LinkCertainty.INFERRED if link.inferred or link.stale else LinkCertainty.SEEN,
+            certainty=LinkCertainty.INFERRED if is_inferred else LinkCertainty.SEEN,
             text=_link_text(link),
             frame=frame,
             statement="" if is_same_line else statement_at(link.place),
@@ -234,7 +252,7 @@ class _ChainBuilder:
         found = []
         if link.stale:
             found.append(_STALE)
-        if link.kind == "part":
+        if link.kind == "part" and link.inferred:
             found.append(f"{link.name or 'it'}: {_UNSEEN}; the whole is followed")
         if self._shows_all or (following is None and link.how != "new"):
             found += self._operand_origins(link, following)
@@ -287,7 +305,7 @@ class _ChainBuilder:
         if link.place is None or link.kind == "argument":
             return ""
         place = f"{Path(link.place[0]).name}:{link.place[2]}"
-        mark = " [inferred]" if link.inferred or link.stale else ""
+        mark = " [inferred]" if _is_inferred(link) else ""
         if link.kind != "returned":
             return f"set at {place}{mark}"
         return f"{_link_text(link)}, {place} `{statement_at(link.place)}`{mark}"
@@ -308,7 +326,7 @@ class _ChainBuilder:
         while number >= 0 and len(steps) < depth:
             link = self._record.links[number]
             if link.place is not None:
-                mark = "" if not (link.inferred or link.stale) else " [inferred]"
+                mark = "" if not _is_inferred(link) else " [inferred]"
                 place = f"{Path(link.place[0]).name}:{link.place[2]}"
                 steps.append(f"{_link_text(link)}, {place}{mark}")
             number = link.sources[0][1] if len(link.sources) == 1 else -1
@@ -349,6 +367,10 @@ _TEXTS: Mapping[str, str] = {
 }
 
 
+def _is_inferred(link: OriginLinkRecord) -> bool:
+    return link.inferred or link.stale or link.how == "drawn"
+
+
 def _link_kind(link: OriginLinkRecord) -> LinkKind:
     if link.how == "input":
         return LinkKind.INPUT
@@ -368,6 +390,8 @@ def _link_text(link: OriginLinkRecord) -> str:
     if link.kind == "input":
         return f"read from {link.note}"
     text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
+    if link.how == "drawn":
+        return f"{text}, made by {link.note} of {link.sources[0][0]}"
     return f"{text}, read from {link.note}" if link.how == "input" else text
 
 

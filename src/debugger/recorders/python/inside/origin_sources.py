@@ -256,9 +256,18 @@ class OriginReader:
             inner = scope.new_link("value", node.value, how, sources, self.missing)
             inner.note = scope.note
             sources = (self._links.ValueOperandLink(node.value, inner, self.missing),)
+        if not is_field and isinstance(node.slice, ast.Slice):
+            # Of a sequence a slice is a part, and its ends are operands.
+            sources = (*sources[:1], *self.leaves(node.slice, scope))
         link = scope.new_link("part", name, "part", sources, found.value)
-        link.is_inferred = True
+        link.is_inferred = not self._is_sliced(node, scope)
         return link
+
+    def _is_sliced(self, node: Any, scope: Any) -> bool:
+        """Tell whether an expression is a slice of a sequence of the interpreter's own types."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+            return False
+        return self._container_of(type(self.read(node.value, scope))) not in ("", "dict")
 
     def find_by_snap(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
         """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
@@ -362,10 +371,35 @@ class OriginReader:
         link = scope.returned_value(value)
         if link is not None:  # through a wrapper or a callback
             return "copy", (made(node, link, link.value),)
+        leaves = tuple(self.leaves(node, scope))
         scope.note = name
         if scope.has_unrecorded_call():
-            return "unrecorded", tuple(self.leaves(node, scope))
-        return "library", tuple(self.leaves(node, scope))
+            return "unrecorded", leaves
+        return self._library_origin(node, leaves, scope, value)
+
+    def _library_origin(
+        self, node: ast.Call, leaves: tuple[Any, ...], scope: Any, value: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of the result of code that is not followed; first what it is made of.
+
+        `drawn` is not proved: the other operands may have made the result as well.
+        """
+        links = self._links
+        owner = self.read(node.func.value, scope) if isinstance(node.func, ast.Attribute) else None
+        chosen = links.choose_operand(
+            leaves,
+            value,
+            data=links.data_argument(node, owner),
+            read=lambda one: self.read(one, scope),
+            store=self._store,
+            links=links,
+        )
+        if chosen is None:
+            return "library", leaves
+        if chosen.item is not None:
+            return "copy", (links.ValueOperandLink(chosen.operand.node, chosen.item, value),)
+        others = (one for one in leaves if one is not chosen.operand)
+        return "drawn", (chosen.operand, *others)
 
     def _selected(self, item: Any, table: Any, key: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of an item: of a table of constants the key decides, which is first."""
@@ -443,11 +477,19 @@ class OriginReader:
                     link.note = message
                     yield self._links.ValueOperandLink(one, link, self.missing)
                     continue
-                inner = [one.func.value] if isinstance(one.func, ast.Attribute) else []
-                waiting = [*inner, *one.args, *(each.value for each in one.keywords), *waiting]
+                waiting = [*self._call_parts(one, scope), *waiting]
                 continue
             if not isinstance(one, (ast.Lambda, ast.expr_context)):
                 waiting = [*ast.iter_child_nodes(one), *waiting]
+
+    def _call_parts(self, node: ast.Call, scope: Any) -> Iterator[Any]:
+        """Yield the object of a method and the arguments of a call."""
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if type(self.read(owner, scope)) not in (_MODULE, type):  # `struct` of struct.unpack
+                yield owner
+        yield from node.args
+        yield from (one.value for one in node.keywords)
 
     def note_elements(self, node: Any, value: Any, scope: Any) -> None:
         """Store the links of a new container's items."""

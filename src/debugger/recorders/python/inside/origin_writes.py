@@ -44,7 +44,10 @@ class StatementWrites:
         for node in plan.targets:
             scope.bases[id(node)] = reader.read(node.value, scope)
             if isinstance(node, ast.Subscript):
-                scope.keys[id(node)] = reader.read(node.slice, scope)
+                key = scope.keys[id(node)] = reader.read(node.slice, scope)
+                base = scope.bases[id(node)]
+                if key is self._missing and type(base) is dict:
+                    scope.sizes[id(node)] = len(base)
 
     def finish(self, plan: Any, scope: Any) -> None:
         """Store the writes of a statement that has run."""
@@ -59,9 +62,18 @@ class StatementWrites:
                 self._store_item(call, pushed, scope)
         if not plan.stores:
             return
+        for node in plan.targets:
+            self._find_new_key(node, scope)
         self._finish_assignment(plan.node, scope)
         for one in plan.bound:
             self._bind(one.target, one.value, scope)
+
+    def _find_new_key(self, node: Any, scope: Any) -> None:
+        """Take the key of a dictionary's new item where its expression cannot be read."""
+        size = scope.sizes.get(id(node))
+        base = scope.bases.get(id(node))
+        if size is not None and type(base) is dict and len(base) == size + 1:
+            scope.keys[id(node)] = next(reversed(base))
 
     def _finish_assignment(self, node: Any, scope: Any) -> None:
         if isinstance(node, ast.Assign):
@@ -149,29 +161,50 @@ class StatementWrites:
         links = self._items.find_taken_parts(source, scope, snaps) or [None] * len(snaps)
         how, sources = self._reader.origin(source, scope, self._missing)
         for at, one in enumerate(target.elts):
-            if values[at] is self._missing or isinstance(one, (ast.Tuple, ast.List)):
-                continue
-            if links[at] is not None:
+            if values[at] is not self._missing and links[at] is not None:
                 operand = self._links.ValueOperandLink(source, links[at], snaps[at])
                 self._put(one, "copy", (operand,), values[at], scope)
+        known = {(at,) for at, link in enumerate(links) if link is not None}
+        for one, path in self._plans.flatten_target(target):
+            value = self._target_value(one, scope)
+            if value is not self._missing and path not in known:
+                found = self._part_origin(path, how, sources, value, scope)
+                self._put(one, *found, value, scope)
+        self._bind_rest(target, how, sources, scope)
+
+    def _bind_rest(self, target: Any, how: str, sources: Any, scope: Any) -> None:
+        """Bind the name with a star, whose list has the remaining parts."""
+        for at, one in enumerate(target.elts):
+            if not isinstance(one, ast.Starred):
                 continue
-            found = self._part_origin(f"[{at}]", how, sources, values[at], scope)
-            self._put(one, *found, values[at], scope)
+            value = self._target_value(one.value, scope)
+            if type(value) is not list:
+                return
+            self._reader.store.forget(value)
+            for place, part in enumerate(value[:_ELEMENTS]):
+                origin = self._part_origin((at + place,), how, sources, part, scope)
+                snap = self._links.snap_value(part)
+                link = scope.new_link("item", f"[{place}]", *origin, snap)
+                self._reader.store.put(value, f"[{place}]", link)
+            self._put(one.value, "copied", sources, value, scope)
 
     def _part_origin(
-        self, key: str, how: str, sources: Any, value: Any, scope: Any
+        self, path: tuple[int, ...], how: str, sources: Any, value: Any, scope: Any
     ) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of a part of a value: its item's link, or else the whole's."""
         snap = self._links.snap_value(value)
+        keys = tuple(f"[{at}]" for at in path)
         for one in sources:
-            link = self._reader.store.find_of(one.value, key, snap)
-            if link is not None:
+            link, depth = self._reader.store.find_part(one.value, keys)
+            if depth == len(keys) and self._links.is_same(link.value, snap):
                 return "copy", (self._links.ValueOperandLink(one.node, link, snap),)
-        if how in ("input", "constant"):
+            if link is not None and depth < len(keys):
+                keys = keys[depth:]
+                sources = (self._links.ValueOperandLink(one.node, link, link.value),)
+                break
+        if how in ("input", "constant", "library", "drawn") or len(sources) != 1:
             return how, sources
-        if len(sources) != 1:
-            return how, sources
-        link = scope.new_link("part", key, "part", sources, snap)
+        link = scope.new_link("part", "".join(keys), "part", sources, snap)
         link.is_inferred = True
         return "copy", (self._links.ValueOperandLink(None, link, snap),)
 
@@ -195,8 +228,9 @@ class StatementWrites:
 
     def _bind_element(self, node: Any, scope: Any) -> None:
         """Bind the target of a loop to the element of this round."""
-        scope.loops[id(node)] = scope.loops.get(id(node), 0) + 1
-        scope.round = scope.loops[id(node)] - 1
+        scope.begin_round(node)
+        is_pair = isinstance(node.target, (ast.Tuple, ast.List))
+        scope.loop_key = self._target_value(node.target.elts[0] if is_pair else None, scope)
         holder = self._reader.read(node.iter, scope)
         file = ""
         if holder is not self._missing:

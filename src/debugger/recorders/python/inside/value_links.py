@@ -322,6 +322,16 @@ class LinkStore:
         known = self._holders.get(snap[0]) if type(snap) is tuple else None
         return known.links if known is not None and known.kind == snap[1] else {}
 
+    def find_part(self, snap: Any, keys: tuple[str, ...]) -> tuple[ValueLink | None, int]:
+        """Return the link of a part of an object's part, as deep as it is known, and how deep."""
+        found = None
+        for depth, key in enumerate(keys):
+            link = self.parts_of(snap).get(key)
+            if link is None:
+                return found, depth
+            found, snap = link, link.value
+        return found, len(keys)
+
     def drop(self, holder: Any, key: str) -> None:
         """Drop the link of an item that was taken out."""
         known = self.of(holder)
