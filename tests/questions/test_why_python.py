@@ -328,7 +328,7 @@ def test_nothing_is_said_of_objects_that_no_other_owner_changed(cli: Callable[..
     ("expression", "line", "chain", "inferred"),
     [
         # A part of a loop's element, of what a call of the loop's head returned, in its last round.
-        ("wide", 54, [53, 14, 13, 13, 22, 19, 53, 52, 29, 28], []),
+        ("wide", 54, [53, 14, 13, 13, 22, 19, 53, 52, 29, 28, 28], [28]),
         ("value", 56, [55, 55, 33, 55], [55]),
         # A part of a part of an unpacked result.
         ("upper", 58, [57, 57, 38, 38, 37, 57], [57, 38]),
@@ -336,7 +336,7 @@ def test_nothing_is_said_of_objects_that_no_other_owner_changed(cli: Callable[..
         ("count", 60, [59, 49, 59], []),
         # The operand with the value of the part.
         ("second", 63, [62, 62, 61, 57, 57, 38, 38, 37, 57], [62, 61, 57, 38]),
-        ("value", 64, [63, 63, 52, 29, 28], []),
+        ("value", 64, [63, 63, 52, 29, 28, 28], [28]),
     ],
 )
 def test_a_value_is_followed_through_unpacking_and_functions_of_the_interpreter(
@@ -365,3 +365,30 @@ def test_of_a_functions_several_operands_the_one_with_the_data_is_followed(
     chosen = [one for one in data["links"] if "made by" in one["text"]]
     assert [one["text"].startswith(made) for one in chosen] == [True] * bool(made)
     assert all(one["certainty"] == "inferred" for one in chosen)
+
+
+@pytest.mark.parametrize(
+    ("expression", "chain"),
+    [
+        # Unpacked of bytes that were read, whose write joined what was packed of a list's item.
+        ("size", [34, 34, 34, 33, 22, 22, 21, 20, 20, 15, 14, 13, 12, 11, 31]),
+        ("part", [40, 40, 38, 37]),
+        ("number", [42, 41]),
+    ],
+)
+def test_a_value_is_followed_through_a_buffer_in_memory_to_what_was_written(
+    cli: Callable[..., Any], expression: str, chain: list[int]
+) -> None:
+    data = why(cli, expression, "saved.py:43", "saved.py")
+    assert [at for _, at in links(data)] == chain
+    assert data["ended"] == "constant"
+
+
+def test_a_long_chain_names_the_locations_of_the_links_that_it_leaves_out(
+    cli: Callable[..., Any],
+) -> None:
+    words = ["--at", "saved.py:43", "--", sys.executable, "saved.py"]
+    told = cli("why", "size", *words, check=0, cwd=PROGRAMS)
+    assert len(told.out) <= _TEXT_MOST
+    # All links are there: as rows, or as locations.
+    assert all(f":{line}" in told.out for line in (34, 33, 22, 21, 20, 15, 14, 13, 12, 11, 31))

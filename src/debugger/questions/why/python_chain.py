@@ -36,6 +36,8 @@ _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
 _INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
 _DISPLAY = re.compile(r"[\[{(]|\w+\(")
+_BUFFER = re.compile(r"(?:BytesIO|StringIO) #")
+_TEXT = re.compile(r"b?['\"]")
 _CHAIN = re.compile(r"[A-Za-z_][\w.\[\]'\"]*")
 _UNSEEN = "nothing of the program's own code was seen to set it"
 _STALE = "code that ran after it was not recorded: it may have set the same value again"
@@ -100,15 +102,30 @@ class _ChainBuilder:
         end = self._find_end(link) if not is_made else None
         if end is not None:
             return self._end(*end)
+        item = self._item_of(link)
+        if item is not None:
+            return item
         if link.how not in _FOLLOWING:
             return self._guilty_operand(link, part)
-        text, number, _ = link.sources[0]
+        text, number, value = link.sources[0]
+        if link.how == "drawn" and _BUFFER.match(value or ""):
+            self.open_end = OpenEnd(link, (text,), reads_buffer=True)
         if link.kind == "part":
             self._note_open(link, text)
         if number >= 0:
             return number
         self._note_open(link, text)
         return self._end(ChainEnd.NOT_FOLLOWED, f"{text or 'it'}: {_UNSEEN}")
+
+    def _item_of(self, link: OriginLinkRecord) -> int | None:
+        """Return the item with the followed value, of the container that a function took."""
+        if link.how not in {"library", "drawn"}:
+            return None
+        for text, number, value in link.sources:
+            if not text and number >= 0 and value == self._record.value:
+                self._is_guessed = True
+                return number
+        return None
 
     def _note_open(self, link: OriginLinkRecord, *unseen: str) -> None:
         """Keep the first place that a recording of more of the run may explain."""
@@ -154,7 +171,14 @@ class _ChainBuilder:
         known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
         if len(known) == 1:
             return known[0][1]
+        wholes = {self._record.links[number].sources[0][1] if self._is_part(number) else -1
+                 for _, number, _ in known}  # fmt: skip
+        if len(wholes) == 1 and min(wholes) >= 0:
+            return known[0][1]  # all are parts of one value
         same = [one for one in known if one[2] == link.value]
+        if not same and link.how == "computed":
+            same = self._largest_text(link, known)
+            self._is_guessed = bool(same)
         if part is not None and not same:
             same = [one for one in known if one[2] == part.value]
             self._is_guessed = bool(same)
@@ -169,6 +193,28 @@ class _ChainBuilder:
         place = f"{Path(link.place[0]).name}:{link.place[2]}" if link.place else ""
         hint = f": debugger why {next(iter(names))} --at {place} -- CMD" if names and place else ""
         return self._end(ChainEnd.NOT_FOLLOWED, f"none of its operands stands out{hint}")
+
+    def _is_part(self, number: int) -> bool:
+        link = self._record.links[number]
+        return link.kind == "part" and bool(link.sources)
+
+    def _largest_text(
+        self, link: OriginLinkRecord, known: Sequence[tuple[str, int, str | None]]
+    ) -> list[tuple[str, int, str | None]]:
+        """Return the operand that most of a joined text or of joined bytes is.
+
+        Only where a part of them is followed, and not the value that was asked for.
+        """
+        value = link.value or ""
+        if value == self._record.value or not _TEXT.match(value):
+            return []
+        return [
+            one
+            for one in known
+            if _TEXT.match(one[2] or "")
+            and (one[2] or "")[:-1].lstrip("b")[1:] in value
+            and 2 * len(one[2] or "") > len(value)
+        ]
 
     def _is_definition(self, number: int) -> bool:
         return self._record.links[number].kind == "definition"
@@ -243,7 +289,7 @@ class _ChainBuilder:
         if link.how not in _OPERANDS_SHOWN:
             return ()
         return tuple(
-            ValueOperand(text, value, is_followed=number == following and number >= 0)
+            ValueOperand(text or "an item", value, is_followed=number == following and number >= 0)
             for text, number, value in link.sources
             if number < 0 or not self._is_definition(number)
         )
@@ -254,6 +300,8 @@ class _ChainBuilder:
             found.append(_STALE)
         if link.kind == "part" and link.inferred:
             found.append(f"{link.name or 'it'}: {_UNSEEN}; the whole is followed")
+        if link.kind == "value" and link.note == "equal":
+            found.append("by its content, which was written there: how it came here was not seen")
         if self._shows_all or (following is None and link.how != "new"):
             found += self._operand_origins(link, following)
         return found
@@ -317,7 +365,8 @@ class _ChainBuilder:
         for text, number, value in link.sources[:most] if link.how in _OPERANDS_SHOWN else ():
             if number >= 0 and number != following and not self._is_definition(number):
                 steps = self._operand_steps(number, depth)
-                found += [f"{text}={value}: {' < '.join(steps)}"] if steps else []
+                shown = text if value is None else f"{text}={value}"
+                found += [f"{shown}: {' < '.join(steps)}"] if steps else []
         return found
 
     def _operand_steps(self, number: int, depth: int) -> list[str]:

@@ -139,6 +139,7 @@ class ProcessRecording:
             "origin_graph",
             "origin_windows",
             "origin_items",
+            "origin_buffers",
             "origin_choice",
             "origin_hits",
             "origin_shared",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+_ITEMS = 64  # of the chosen container, which are operands too
 _SEARCHED = 2_000  # items of a container
 _SHORT = 2  # characters of a text that another one may hold by chance
 _BYTES = frozenset({"bytes", "bytearray", "memoryview", "array"})
@@ -71,13 +72,14 @@ def choose_operand(
         for one in operands
         if one.link is not None and one.link.kind != "definition" and _kind_of(one) not in _NO_DATA
     ]
-    if len({id(one.link) for one in known}) < 2:  # noqa: PLR2004 - there is no choice
-        return None
     objects = [(one, read(one.node)) for one in known]
     if value is not links.MISSING:
         found = list(_find_holders(objects, value, store, links))
         if len(found) == 1:
             return found[0]
+    if len({id(one.link) for one in known}) < 2:  # noqa: PLR2004 - there is no choice
+        return None
+    if value is not links.MISSING:
         texts = [one for one, it in objects if _holds_text(it, value)]
         if len(texts) == 1:
             return ChosenOperand(texts[0], None)
@@ -88,6 +90,21 @@ def choose_operand(
     ranks = [_rank(one) for one in known]
     best = [one for one, rank in zip(known, ranks) if rank == min(ranks)]  # noqa: B905 - 3.8
     return ChosenOperand(best[0], None) if len(best) == 1 else None
+
+
+def choose_largest(sizes: Sequence[int], total: int) -> int | None:
+    """Return the number of the part that is most of a whole; None if none is."""
+    largest = max(sizes, default=0)
+    return sizes.index(largest) if 2 * largest > total else None
+
+
+def item_operands(holder: Any, store: Any, links: Any) -> tuple[Any, ...]:
+    """Return the items of a container, numbers and texts, the last written first."""
+    return tuple(
+        links.ItemOperandLink(None, item, item.value)
+        for _, item in store.items_of(holder)[:_ITEMS]
+        if type(item.value) is not tuple and item.value is not links.MISSING
+    )
 
 
 def _kind_of(operand: Any) -> str:

@@ -20,7 +20,9 @@ _TEXT = 80  # characters of an expression
 class OriginGraph:
     """The links behind one value, each with a number, the nearest first."""
 
-    def __init__(self, write: Any, chosen: Any, windows: Any) -> None:
+    def __init__(self, write: Any, chosen: Any, windows: Any, links: Any) -> None:
+        self._links = links
+        self._value: Any = None  # the stored value of the expression
         self._write = write
         self._chosen = chosen
         self._windows = windows
@@ -34,6 +36,7 @@ class OriginGraph:
         """Return the record of a hit: its value, and the links behind it."""
         self._frame = hit.frame
         text, snap = hit.value if hit.value is not None else (None, None)
+        self._value = snap
         if type(snap) is tuple:
             self._known[snap[0]] = str(text)
         root = {
@@ -66,8 +69,15 @@ class OriginGraph:
     def _operands(self, sources: Any) -> list[list[Any]]:
         return [
             [self._node_text(one.node), self._number(one.link), self._snap_text(one.value)]
-            for one in sources
+            for one in self._without_items(sources)
         ]
+
+    def _without_items(self, sources: Any) -> list[Any]:
+        """Leave out a container's items, but for the last one with the expression's value."""
+        kind = self._links.ItemOperandLink
+        items = [one for one in sources if isinstance(one, kind)]
+        same = [one for one in items if self._links.is_same(one.value, self._value)]
+        return [one for one in sources if not isinstance(one, kind)] + same[:1]
 
     def _through(self, sources: Any) -> int:
         """Return the number of the link by which the object of a value's field was reached."""

@@ -296,6 +296,30 @@ class ItemLinks:
             if link is not None:
                 store.put(value, f"[{at}]", link)
 
+    def note_slice(self, node: Any, sources: Any, value: Any, scope: Any) -> None:
+        """Store the links of a slice's items: each is one of the whole, chosen by the ends."""
+        link = sources[0].link if sources else None
+        if type(value) not in (list, tuple) or link is None or not link.sources:
+            return
+        base, *ends = link.sources
+        parts = self._reader.store.parts_of(base.value)
+        if not parts or base.value == self._links.snap_value(value):
+            return  # the whole of a tuple is that tuple
+        lower = node.slice.lower
+        start = self._reader.read(lower, scope) if lower is not None else 0
+        self._reader.store.forget(value)
+        for at, one in enumerate(value[:_COMPREHENDED]):
+            snap = self._links.snap_value(one)
+            found = parts.get(f"[{start + at}]") if type(start) is int and start >= 0 else None
+            if found is None or not self._links.is_same(found.value, snap):
+                equal = (each for each in parts.values() if self._links.is_same(each.value, snap))
+                found = self._links.choose_first(equal, snap)
+            if found is not None:
+                operand = self._links.ValueOperandLink(node, found, snap)
+                item = scope.new_link("item", f"[{at}]", "copy", (operand, *ends), snap)
+                item.note = "slice"
+                self._reader.store.put(value, f"[{at}]", item)
+
     # -- comprehensions ----------------------------------------------------------------------------
 
     def _note_comprehension(self, node: Any, value: Any, scope: Any) -> None:

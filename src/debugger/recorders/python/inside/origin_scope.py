@@ -96,6 +96,7 @@ class CallScope:
         self.bases: dict[int, Any] = {}  # the objects whose fields and items it assigns
         self.keys: dict[int, Any] = {}
         self.sizes: dict[int, int] = {}  # of dictionaries that it gives items with unknown keys
+        self.positions: dict[int, int] = {}  # of the buffers that its calls read or write
         self._returns: list[tuple[Any, str, Any]] = []
         windows = self._shared.windows
         self.began, self.unrecorded = windows.count, windows.unrecorded

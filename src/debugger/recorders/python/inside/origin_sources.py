@@ -58,6 +58,7 @@ class OriginReader:
         self._plans = plans
         self._inputs = inputs
         self._store = links.LinkStore()
+        self.buffers = links.BufferLinks(links, links)
         self.items: Any = None  # the links of items, which need this reader
         self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
         self._getters: dict[int, tuple[Any, bool]] = {}
@@ -362,6 +363,9 @@ class OriginReader:
         if text:
             scope.note = text
             return "input", ()
+        link = self._buffer_link(node, scope, value)
+        if link is not None:
+            return "copy", (made(node, link, value),)
         taken = self._taken_item(node, scope, value)
         if taken is not None:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -376,6 +380,12 @@ class OriginReader:
         if scope.has_unrecorded_call():
             return "unrecorded", leaves
         return self._library_origin(node, leaves, scope, value)
+
+    def _buffer_link(self, node: Any, scope: Any, value: Any) -> Any:
+        """Return the link of what a call read from a buffer in memory; None if it is not known."""
+        if id(node) not in scope.positions:
+            return None
+        return self.buffers.find_read(node, self.read(node.func.value, scope), scope, value)
 
     def _library_origin(
         self, node: ast.Call, leaves: tuple[Any, ...], scope: Any, value: Any
@@ -395,11 +405,14 @@ class OriginReader:
             links=links,
         )
         if chosen is None:
-            return "library", leaves
+            known = [one for one in leaves if one.link is not None]
+            holder = self.read(known[0].node, scope) if len(known) == 1 else self.missing
+            return "library", (*leaves, *links.item_operands(holder, self._store, links))
         if chosen.item is not None:
             return "copy", (links.ValueOperandLink(chosen.operand.node, chosen.item, value),)
         others = (one for one in leaves if one is not chosen.operand)
-        return "drawn", (chosen.operand, *others)
+        items = links.item_operands(self.read(chosen.operand.node, scope), self._store, links)
+        return "drawn", (chosen.operand, *others, *items)
 
     def _selected(self, item: Any, table: Any, key: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of an item: of a table of constants the key decides, which is first."""
@@ -465,22 +478,26 @@ class OriginReader:
                 yield found
                 continue
             if isinstance(one, ast.Call):
-                link = scope.returned(one, self._plans.call_name(one))
+                link = self._result_link(one, scope)
                 if link is not None:
                     count += 1
                     yield self._links.ValueOperandLink(one, link, link.value)
-                    continue
-                message = self._inputs.call_input(one, scope, self)
-                if message:
-                    count += 1
-                    link = scope.new_link("input", one, "input", (), self.missing)
-                    link.note = message
-                    yield self._links.ValueOperandLink(one, link, self.missing)
                     continue
                 waiting = [*self._call_parts(one, scope), *waiting]
                 continue
             if not isinstance(one, (ast.Lambda, ast.expr_context)):
                 waiting = [*ast.iter_child_nodes(one), *waiting]
+
+    def _result_link(self, node: ast.Call, scope: Any) -> Any:
+        """Return the link of the result of a call within an expression, or of what it read."""
+        link = scope.returned(node, self._plans.call_name(node))
+        if link is None:
+            link = self._buffer_link(node, scope, self.missing)
+        message = "" if link is not None else self._inputs.call_input(node, scope, self)
+        if message:
+            link = scope.new_link("input", node, "input", (), self.missing)
+            link.note = message
+        return link
 
     def _call_parts(self, node: ast.Call, scope: Any) -> Iterator[Any]:
         """Yield the object of a method and the arguments of a call."""

@@ -34,6 +34,9 @@ class StatementWrites:
             text = self._inputs.before_call(node, scope, reader)
             if text:
                 scope.files[id(node)] = text
+            elif isinstance(node.func, ast.Attribute):
+                position = reader.buffers.position(reader.read(node.func.value, scope))
+                scope.positions[id(node)] = position
         if isinstance(plan.node, _FOR):
             # The loop begins at its first instruction, and each further round behind it.
             first = scope.loop_starts.setdefault(id(plan.node), scope.lasti)
@@ -53,7 +56,9 @@ class StatementWrites:
         """Store the writes of a statement that has run."""
         scope.line = plan.line
         for call in plan.calls:
-            if isinstance(call.func, ast.Attribute):
+            if scope.positions.get(id(call), -1) >= 0 and call.func.attr == "write" and call.args:
+                self._store_written(call, scope)
+            elif isinstance(call.func, ast.Attribute):
                 self._finish_method(call, scope)
             elif isinstance(call.func, ast.Name) and call.func.id == "setattr":
                 self._finish_setattr(call, scope)
@@ -115,16 +120,24 @@ class StatementWrites:
             elif self._missing is not value:
                 self._reader.store.forget(value)
                 self._items.note_new(source, value, scope)
+        elif how in ("library", "drawn") and self._reader.buffers.position(value) >= 0:
+            self._reader.buffers.add_content(value, sources[0].link if sources else None)
+        elif how == "copy" and isinstance(getattr(source, "slice", None), ast.Slice):
+            self._items.note_slice(source, sources, value, scope)
         elif how == "computed" and isinstance(source, ast.BinOp):
             self._items.note_new(source, value, scope)
         elif how == "copied":
-            inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
-            self._reader.store.forget(value)
-            self._reader.note_elements(inner, value, scope)
-            for one in sources:
-                original = self._reader.read(one.node, scope)
-                if original is not self._missing and original is not value:
-                    self._reader.store.copy(original, value)
+            self._note_copied(source, sources, value, scope)
+
+    def _note_copied(self, source: Any, sources: Any, value: Any, scope: Any) -> None:
+        """Give a copy of a container the links of the items of the original."""
+        inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
+        self._reader.store.forget(value)
+        self._reader.note_elements(inner, value, scope)
+        for one in sources:
+            original = self._reader.read(one.node, scope)
+            if original is not self._missing and original is not value:
+                self._reader.store.copy(original, value)
 
     def _note_results(self, value: Any, sources: Any, scope: Any) -> None:
         """Store the links of a comprehension's items that calls returned."""
@@ -393,8 +406,7 @@ class StatementWrites:
             return
         source = self._reader.read(call.args[0], scope)
         if name != "setdefault":
-            if source is not self._missing and type(source) is not str:
-                self._reader.store.copy(source, owner)
+            self._store_merged(call, owner, source, scope)
             return
         if source is self._missing or len(call.args) < 2:  # noqa: PLR2004 - key, value
             return
@@ -406,6 +418,34 @@ class StatementWrites:
         is_given = given is self._missing or given is place.value
         if is_given and self._reader.store.find(owner, place.key, snap) is None:
             self._store_item(call, (owner, call.args[1], place.value, place.key), scope)
+
+    def _store_merged(self, call: Any, owner: Any, source: Any, scope: Any) -> None:
+        """Store the links of the items by which a list was extended, or a dictionary updated."""
+        node, store = call.args[0], self._reader.store
+        is_extended = call.func.attr == "extend" and type(owner) is list
+        if is_extended and type(source) in (list, tuple):
+            first = len(owner) - len(source)
+            for at, one in enumerate(source[:_ELEMENTS]):
+                link = store.find(source, f"[{at}]", self._links.snap_value(one))
+                if link is not None:
+                    store.put(owner, f"[{first + at}]", link)
+        elif is_extended and isinstance(node, (ast.List, ast.Tuple)):
+            first = len(owner) - len(node.elts)
+            for at, one in enumerate(node.elts[:_ELEMENTS]):
+                value = owner[first + at] if first + at >= 0 else self._missing
+                self._store_item(call, (owner, one, value, f"[{first + at}]"), scope)
+        elif source is not self._missing and type(source) is not str:
+            store.copy(source, owner)
+
+    def _store_written(self, call: Any, scope: Any) -> None:
+        """Store the link of what a call wrote to a buffer in memory."""
+        value = self._reader.read(call.args[0], scope)
+        snap = self._links.snap_value(value) if value is not self._missing else value
+        how, sources = self._reader.origin(call.args[0], scope, snap)
+        link = scope.new_link("stored", call.func, how, sources, snap)
+        link.note = scope.note
+        buffer = self._reader.read(call.func.value, scope)
+        self._reader.buffers.add_write(buffer, scope.positions[id(call)], link)
 
     def _store_item(self, call: Any, pushed: Any, scope: Any) -> None:
         """Store the link of an item that a call put into a container."""

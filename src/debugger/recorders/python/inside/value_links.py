@@ -57,6 +57,12 @@ class ValueOperandLink:
         self.through: ValueLink | None = None
 
 
+class ItemOperandLink(ValueOperandLink):
+    """An item of the container that a function made its result of, which may be the guilty one."""
+
+    __slots__ = ()
+
+
 class ValueLink:
     """One event that gave a value.
 
@@ -150,6 +156,16 @@ class ValueLink:
                 waiting += [one.link for one in link.sources if one.link is not None]
                 link.depth = max(1, link.depth - limit)
         self.depth = limit
+
+
+class JoinedLink(ValueLink):
+    """A value that was joined of pieces: the start, the end and the link of each."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, name: Any, sources: Any, value: Any, pieces: list[Any]) -> None:
+        super().__init__("value", name, "computed", sources, value)
+        self.pieces = pieces
 
 
 def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:
