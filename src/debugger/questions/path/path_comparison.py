@@ -33,6 +33,7 @@ from debugger.recorders.suspect_ranking import (
     rank_suspects,
     run_spectrum,
 )
+from debugger.sources.deciding_condition import DecidingCondition, find_all_conditions
 
 _SUSPECTS = 20  # functions
 _RANGES = 12  # of lines in one function
@@ -99,6 +100,11 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     departing = _departing_rows(counts)
     branches = branch_views(runs, passed)
     missed = tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS]
+    ranges = tuple(_suspect_ranges(found, good, (*branches, *missed)))
+    if not branches:
+        # Where branches were not recorded, the source shows which condition decided.
+        common = good & bad
+        ranges, missed = (add_deciding_lines(some, common) for some in (ranges, missed))
     return PathAnswer(
         runs=(*failing, *passing),
         passing=len(passing),
@@ -108,7 +114,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             _suspect_view(one, first_lines.get(one.place, 0))
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
-        suspect_lines=tuple(_suspect_ranges(found, good, (*branches, *missed))),
+        suspect_lines=ranges,
         branches=branches,
         passing_lines=missed,
         timed_out=any(one.timed_out for one in views),
@@ -241,6 +247,36 @@ def _suspect_ranges(
         ranges.append(structs.replace(first, is_new=is_new, excerpt=_excerpt_of(some)))
         ranges += [structs.replace(one, is_new=is_new) for one in others]
     return ranges
+
+
+def add_deciding_lines(
+    ranges: tuple[SuspectView, ...], common: frozenset[CodePlace]
+) -> tuple[SuspectView, ...]:
+    """Add the condition in front of each range of lines, if all runs executed it."""
+    files: dict[str, list[int]] = {}
+    for one in ranges:
+        if not one.is_new:
+            files.setdefault(one.file, []).append(one.line)
+    conditions = {
+        file: find_all_conditions(file, "\n".join(function_lookup.lines_of(file)), lines)
+        for file, lines in files.items()
+    }
+    return tuple(
+        structs.replace(one, decided_by=_deciding_line(one, conditions[one.file][one.line], common))
+        if not one.is_new
+        else one
+        for one in ranges
+    )
+
+
+def _deciding_line(
+    one: SuspectView, conditions: Sequence[DecidingCondition], common: frozenset[CodePlace]
+) -> int:
+    """Return the line of the innermost condition of a range, if all runs came to it."""
+    for condition in conditions[:1]:
+        if CodePlace(one.file, one.function, condition.line) in common:
+            return condition.line
+    return 0
 
 
 def _effect_of(place: CodePlace) -> LineEffect:

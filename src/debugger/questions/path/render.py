@@ -44,6 +44,7 @@ _SHORT = 10  # ranges of lines that are all shown with their text
 _EXCERPT = 3  # source lines of a function, on a long page
 _LONG_RANGE = 8  # lines, of which the most telling ones are named
 _TELLING = 6  # such lines of one function
+_DECIDING = 3  # conditions of one function
 _RIGHT_AFTER = 3  # lines below a branch
 _BRIEF = 30  # characters of a line beside another
 _FOLLOWED = 3  # branches below which is shown what only failing runs did next
@@ -318,7 +319,8 @@ def _format_ranges(groups: Sequence[Sequence[SuspectView]], names: Mapping[str, 
     """Format each range of lines with its text, and its function where that changes."""
     return [
         f"  {_format_score(one)}{names[one.file]}{_format_range(one, ())}  "
-        f"{shorten_value(one.text, _SOURCE)}{'' if at else f'  (in {_function_name(one)})'}"
+        f"{shorten_value(one.text, _SOURCE)}"
+        f"{'' if at else f'  (in {_function_name(one)})'}{_format_deciding([one])}"
         for some in groups
         for at, one in enumerate(some)
     ]
@@ -347,9 +349,16 @@ def _format_groups(
             f"    {one.line} {shorten_value(one.text, _SOURCE)}"
             for one in sorted(first.excerpt[:most], key=lambda one: one.line)
         ]
-        row = f"  {_format_score(first)}{name}{ranges}  {mark}{_function_name(first)}"
+        by = _format_deciding(some)
+        row = f"  {_format_score(first)}{name}{ranges}  {mark}{_function_name(first)}{by}"
         found.append("\n".join([row, *texts]))
     return found
+
+
+def _format_deciding(some: Sequence[SuspectView]) -> str:
+    """Format the conditions that decided about ranges of lines."""
+    lines = list(dict.fromkeys(one.decided_by for one in some if one.decided_by))[:_DECIDING]
+    return f"  by {' '.join(f':{line}' for line in lines)}" if lines else ""
 
 
 def _format_score(one: SuspectView) -> str:

@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-_ITEMS = 64  # of the chosen container, which are operands too
-_SEARCHED = 2_000  # items of a container
+_SEARCHED = 1_000  # items of a container
+# Functions and methods whose result is an item of what they get.
+_SELECTING = frozenset(
+    {"max", "min", "next", "choice", "get", "pop", "reduce", "mode", "median_low", "median_high"}
+)
 _SHORT = 2  # characters of a text that another one may hold by chance
 _BYTES = frozenset({"bytes", "bytearray", "memoryview", "array"})
 _SEQUENCES = frozenset((list, tuple, set, frozenset))
@@ -55,15 +58,15 @@ def data_argument(node: ast.Call, owner: Any) -> Any:
 
 
 def choose_operand(
-    operands: Sequence[Any], value: Any, *, data: Any, read: Any, store: Any, links: Any
+    call: ast.Call, operands: Sequence[Any], value: Any, *, read: Any, store: Any, links: Any
 ) -> ChosenOperand | None:
     """Return the one of several operands that a call's result was made of; None if none fits.
 
     Args:
-        operands: What the call's receiver and arguments read.
+        call: The call.
+        operands: What its receiver and arguments read.
         value: The stored value of the result.
-        data: The part of the call that is its data (see `data_argument`), or None.
-        read: Returns the object of an operand's node.
+        read: Returns the object of a node.
         store: The links of all objects.
         links: The module of links.
     """
@@ -72,17 +75,18 @@ def choose_operand(
         for one in operands
         if one.link is not None and one.link.kind != "definition" and _kind_of(one) not in _NO_DATA
     ]
-    objects = [(one, read(one.node)) for one in known]
-    if value is not links.MISSING:
-        found = list(_find_holders(objects, value, store, links))
+    if value is not links.MISSING and links.call_name(call) in _SELECTING:
+        found = list(_find_holders(known, value, read, store, links))
         if len(found) == 1:
             return found[0]
     if len({id(one.link) for one in known}) < 2:  # noqa: PLR2004 - there is no choice
         return None
-    if value is not links.MISSING:
-        texts = [one for one, it in objects if _holds_text(it, value)]
+    if type(value) in (str, bytes):
+        texts = [one for one in known if _holds_text(read(one.node), value)]
         if len(texts) == 1:
             return ChosenOperand(texts[0], None)
+    owner = read(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    data = data_argument(call, owner)
     within = {id(one) for one in ast.walk(data)} if data is not None else set()
     inner = [one for one in known if id(one.node) in within]
     if len(inner) == 1:
@@ -98,13 +102,10 @@ def choose_largest(sizes: Sequence[int], total: int) -> int | None:
     return sizes.index(largest) if 2 * largest > total else None
 
 
-def item_operands(holder: Any, store: Any, links: Any) -> tuple[Any, ...]:
-    """Return the items of a container, numbers and texts, the last written first."""
-    return tuple(
-        links.ItemOperandLink(None, item, item.value)
-        for _, item in store.items_of(holder)[:_ITEMS]
-        if type(item.value) is not tuple and item.value is not links.MISSING
-    )
+def add_items(operand: Any, holder: Any, store: Any, links: Any) -> Any:
+    """Return an operand with the links of its items, if some are known."""
+    known = store.of(holder) if holder is not links.MISSING else None
+    return links.ContainerOperandLink(operand, known.links) if known is not None else operand
 
 
 def _kind_of(operand: Any) -> str:
@@ -115,9 +116,12 @@ def _kind_of(operand: Any) -> str:
     return type(value).__name__ if type(value) is not object else ""
 
 
-def _find_holders(objects: Any, value: Any, store: Any, links: Any) -> Iterator[ChosenOperand]:
+def _find_holders(
+    known: Any, value: Any, read: Any, store: Any, links: Any
+) -> Iterator[ChosenOperand]:
     """Yield the containers that hold a result, each with the link of the item."""
-    for one, it in objects:
+    for one in known:
+        it = read(one.node)
         if type(it) is dict:
             items: Any = list(islice(it.values(), _SEARCHED))
         elif type(it) in _SEQUENCES:

@@ -67,17 +67,16 @@ class OriginGraph:
         return [one.path, self._number(one.write), self._number(one.owner)]
 
     def _operands(self, sources: Any) -> list[list[Any]]:
-        return [
+        found = [
             [self._node_text(one.node), self._number(one.link), self._snap_text(one.value)]
-            for one in self._without_items(sources)
+            for one in sources
         ]
-
-    def _without_items(self, sources: Any) -> list[Any]:
-        """Leave out a container's items, but for the last one with the expression's value."""
-        kind = self._links.ItemOperandLink
-        items = [one for one in sources if isinstance(one, kind)]
-        same = [one for one in items if self._links.is_same(one.value, self._value)]
-        return [one for one in sources if not isinstance(one, kind)] + same[:1]
+        for one in sources:
+            if isinstance(one, self._links.ContainerOperandLink):
+                item = one.find_item(self._value)
+                if item is not None:
+                    found.append(["", self._number(item), self._snap_text(item.value)])
+        return found
 
     def _through(self, sources: Any) -> int:
         """Return the number of the link by which the object of a value's field was reached."""

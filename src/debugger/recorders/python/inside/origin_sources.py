@@ -395,24 +395,24 @@ class OriginReader:
         `drawn` is not proved: the other operands may have made the result as well.
         """
         links = self._links
-        owner = self.read(node.func.value, scope) if isinstance(node.func, ast.Attribute) else None
+
+        def read(one: Any) -> Any:
+            return self.read(one, scope)
+
         chosen = links.choose_operand(
-            leaves,
-            value,
-            data=links.data_argument(node, owner),
-            read=lambda one: self.read(one, scope),
-            store=self._store,
-            links=links,
+            node, leaves, value, read=read, store=self._store, links=links
         )
         if chosen is None:
-            known = [one for one in leaves if one.link is not None]
-            holder = self.read(known[0].node, scope) if len(known) == 1 else self.missing
-            return "library", (*leaves, *links.item_operands(holder, self._store, links))
+            if len(leaves) != 1 or type(leaves[0].value) is not tuple:
+                return "library", leaves
+            return "library", (
+                links.add_items(leaves[0], read(leaves[0].node), self._store, links),
+            )
         if chosen.item is not None:
             return "copy", (links.ValueOperandLink(chosen.operand.node, chosen.item, value),)
-        others = (one for one in leaves if one is not chosen.operand)
-        items = links.item_operands(self.read(chosen.operand.node, scope), self._store, links)
-        return "drawn", (chosen.operand, *others, *items)
+        first = chosen.operand
+        others = (one for one in leaves if one is not first)
+        return "drawn", (links.add_items(first, read(first.node), self._store, links), *others)
 
     def _selected(self, item: Any, table: Any, key: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of an item: of a table of constants the key decides, which is first."""

@@ -57,10 +57,22 @@ class ValueOperandLink:
         self.through: ValueLink | None = None
 
 
-class ItemOperandLink(ValueOperandLink):
-    """An item of the container that a function made its result of, which may be the guilty one."""
+class ContainerOperandLink(ValueOperandLink):
+    """A container that a function made its result of, with the links of its items."""
 
-    __slots__ = ()
+    __slots__ = ("items",)
+
+    def __init__(self, operand: ValueOperandLink, items: dict[Any, ValueLink]) -> None:
+        super().__init__(operand.node, operand.link, operand.value)
+        self.through = operand.through
+        self.items = items
+
+    def find_item(self, value: Any) -> ValueLink | None:
+        """Return the last written item with a value, which may be what the result has of it."""
+        for key, link in reversed(self.items.items()):
+            if key[:1] == "[" and is_same(link.value, value):
+                return link
+        return None
 
 
 class ValueLink:
