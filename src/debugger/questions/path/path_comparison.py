@@ -17,7 +17,7 @@ from debugger.questions.path.answer import (
 from debugger.questions.path.branch_views import branch_views
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
-from debugger.questions.recordings.answer import CountView
+from debugger.questions.recordings.answer import CountView, RunView
 from debugger.questions.recordings.native_counts import run_native_counted
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
@@ -39,6 +39,7 @@ _SUSPECTS = 20  # functions
 _RANGES = 12  # of lines in one function
 _EXCERPT = 8  # lines of one function
 _COUNTS = 10  # functions and lines whose counts depart from the ratio
+_LONGER = 5  # times the limit that was too short
 _GAP = 4  # lines of one statement, or empty ones
 
 
@@ -71,9 +72,8 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     passed = [recorded_run.is_passing(one.view) for one in runs]
     notes = [note for one in runs for note in one.view.notes]
     if len(set(passed)) == 1:
-        how = "passed" if passed[0] else "failed"
+        notes.insert(0, _note_same_ends([one.view for one in runs], is_passing=passed[0]))
         passed = [False, *[True] * (len(runs) - 1)]
-        notes.insert(0, f"all runs {how}: the first counts as the one that is wrong")
     spectra = [
         run_alignment.at_home(
             run_spectrum(each, passed=is_good, command=one.view.command),
@@ -125,6 +125,16 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         more_counts=max(len(departing) - _COUNTS, 0),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _note_same_ends(views: Sequence[RunView], *, is_passing: bool) -> str:
+    """Say that all runs ended alike, and which of them counts as failing."""
+    first = "the first counts as the one that is wrong"
+    if all(one.timed_out for one in views):
+        limit = max(one.took_s for one in views)
+        longer = f"--timeout {_LONGER * limit:.0f} lets them end"
+        return f"all runs were ended at their limit, so little can be compared: {longer}; {first}"
+    return f"all runs {'passed' if is_passing else 'failed'}: {first}"
 
 
 def _departing_rows(counts: count_comparison.CountComparison | None) -> tuple[CountView, ...]:
