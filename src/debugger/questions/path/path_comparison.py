@@ -284,7 +284,8 @@ def _deciding_line(
 ) -> int:
     """Return the line of the innermost condition of a range, if all runs came to it."""
     for condition in conditions[:1]:
-        if CodePlace(one.file, one.function, condition.line) in common:
+        is_own = one.line <= condition.line <= max(one.last, one.line)
+        if not is_own and CodePlace(one.file, one.function, condition.line) in common:
             return condition.line
     return 0
 
