@@ -14,7 +14,7 @@ from debugger.output.location_text import (
     short_name,
     shorten_value,
 )
-from debugger.output.structured import RenderPage, TextSection, fixed_section
+from debugger.output.structured import RenderPage, TextSection, fit_sections, fixed_section
 from debugger.questions.path.answer import (
     BranchView,
     DivergingConditionView,
@@ -37,6 +37,7 @@ _ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
 _FEW = 2  # operands of a condition
 _PAGE = 4000
+_COMPARED_MAX = 2000  # characters of runs side by side, on a page of the usual size
 _OUTPUT_LINES = 2
 _SOURCE = 90  # characters of a source line
 _ARGUMENT = 40  # characters of an argument
@@ -167,12 +168,20 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     sections += _format_branches(answer, page)
     sections += _format_suspects(answer, page)
     output = [] if answer.failure is not None else _format_output(answer, page)
-    return [
-        *sections,
+    sections += [
         *_format_counts(answer, page),
         *output,
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
+    return _shorten_sections(sections) if page.limit <= _PAGE else sections
+
+
+def _shorten_sections(sections: list[TextSection]) -> list[TextSection]:
+    """Cut an answer that is too long to what decides, as the ranks of its sections say."""
+    length = sum(len(one.fit_text(one.count)) + 1 for one in sections)
+    if length <= _COMPARED_MAX:
+        return sections
+    return [TextSection(lambda most: fit_sections(sections, most), count=_COMPARED_MAX)]
 
 
 def _format_output(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
