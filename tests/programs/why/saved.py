@@ -1,5 +1,6 @@
 """Values that are written to a buffer in memory, and read again."""
 
+import copy
 import io
 import struct
 
@@ -38,6 +39,12 @@ word = "second"
 text.write(word)
 text.seek(11)
 part = text.read(3)
+place = "left of the door"
+notes = io.StringIO()
+notes.write(place)
+same = copy.copy(notes)
+same.seek(0)
+words = same.read()
 rows = [["a", 1], ["b", 2], ["c", 3]]
 name, number = last_of(rows, 2)
-print(size, length, part, name, number)
+print(size, length, part, name, number, words)

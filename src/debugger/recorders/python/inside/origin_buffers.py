@@ -1,12 +1,14 @@
 """Links what is read from a buffer in memory, as `io.BytesIO`, with what was written there.
 
 A write is known by its range of positions; that the buffer still has what was written is checked by
-its hash when it is read.
+its first and last part when it is read. A buffer is read by moving its position there and back, so
+only while no other thread may use it.
 """
 
 from __future__ import annotations
 
 import io
+from _thread import _count as other_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,25 +16,29 @@ if TYPE_CHECKING:
 
 _BUFFERS = 200
 _WRITES = 1_000  # of one buffer
-_CONTENTS = 10_000
+_CONTENTS = 2_000
+_SAMPLE = 32  # of the beginning and of the end of a write
 _TELLING = 8  # bytes or characters that are not the same by chance
 _OPERANDS = 8  # writes behind one read
-_TEXT_MAX = 1 << 16  # characters of a buffer of text, which is copied to be compared
 _WHOLE = frozenset({"getvalue", "getbuffer"})
 # Exact types: what they do runs no code of the program.
 _KINDS = (io.BytesIO, io.StringIO)
 
 
 class BufferWrite:
-    """One write: the positions that it filled, the hash of what it wrote, and its link."""
+    """One write: the positions that it filled, both ends of what it wrote, and its link."""
 
-    __slots__ = ("end", "hash", "link", "start")
+    __slots__ = ("end", "first", "last", "link", "start")
 
-    def __init__(self, start: int, end: int, content: Any, link: Any) -> None:
+    def __init__(self, buffer: Any, start: int, end: int, link: Any) -> None:
         self.start = start
         self.end = end
-        self.hash = hash(content)
+        self.first, self.last = _ends_of(buffer, start, end)
         self.link = link
+
+    def is_there(self, buffer: Any) -> bool:
+        """Tell whether the buffer still has what was written, as far as its ends show it."""
+        return _ends_of(buffer, self.start, self.end) == (self.first, self.last)
 
 
 class BufferLinks:
@@ -46,7 +52,7 @@ class BufferLinks:
 
     def position(self, buffer: Any) -> int:
         """Return the position of a buffer; -1 for any other object, and a closed one."""
-        if type(buffer) not in _KINDS or buffer.closed:
+        if type(buffer) not in _KINDS or buffer.closed or other_threads():
             return -1
         return int(buffer.tell())
 
@@ -62,17 +68,16 @@ class BufferLinks:
             self._add(buffer, 0, size, link)
 
     def _add(self, buffer: Any, start: int, end: int, link: Any) -> None:
-        content = _content(buffer, start, end) if 0 <= start < end else None
-        if content is None:
+        if not 0 <= start < end:
             return
         known = self._writes.pop(id(buffer), [])
         self._writes[id(buffer)] = known  # the last one that was written to is at the end
         known[:] = [one for one in known[-_WRITES:] if one.end <= start or end <= one.start]
-        write = BufferWrite(start, end, content, link)
-        known.append(write)
+        known.append(BufferWrite(buffer, start, end, link))
         if end - start >= _TELLING:
-            self._contents.pop(write.hash, None)
-            self._contents[write.hash] = link
+            key = hash(_content(buffer, start, end))
+            self._contents.pop(key, None)
+            self._contents[key] = link
             if len(self._contents) > _CONTENTS:
                 del self._contents[next(iter(self._contents))]
         if len(self._writes) > _BUFFERS:
@@ -90,9 +95,7 @@ class BufferLinks:
         pieces = [
             (max(one.start - start, 0), min(one.end, end) - start, one.link, start - one.start)
             for one in self._writes[id(buffer)]
-            if one.start < end
-            and start < one.end
-            and hash(_content(buffer, one.start, one.end)) == one.hash
+            if one.start < end and start < one.end and one.is_there(buffer)
         ]
         return self._link_of_pieces(node, sorted(pieces, key=_start_of), end - start, scope, snap)
 
@@ -151,14 +154,22 @@ def _innermost_piece(link: Any, start: int, end: int) -> tuple[Any, int]:
 
 
 def _size_of(buffer: Any) -> int:
-    if type(buffer) is io.BytesIO:
-        return len(buffer.getbuffer())
-    return len(buffer.getvalue())
+    position = buffer.tell()
+    size = buffer.seek(0, io.SEEK_END)
+    buffer.seek(position)
+    return int(size)
 
 
 def _content(buffer: Any, start: int, end: int) -> Any:
-    """Return what a buffer has at a range of positions; None if it is too long to be copied."""
-    if type(buffer) is io.BytesIO:
-        with buffer.getbuffer() as view:
-            return bytes(view[start:end])
-    return buffer.getvalue()[start:end] if end <= _TEXT_MAX else None
+    """Return what a buffer has at a range of positions."""
+    position = buffer.tell()
+    buffer.seek(start)
+    found = buffer.read(end - start)
+    buffer.seek(position)
+    return found
+
+
+def _ends_of(buffer: Any, start: int, end: int) -> tuple[Any, Any]:
+    """Return the first and the last part of what a buffer has at a range of positions."""
+    first = _content(buffer, start, min(start + _SAMPLE, end))
+    return first, _content(buffer, max(end - _SAMPLE, start), end)
