@@ -118,8 +118,11 @@ class _ChainBuilder:
         return self._end(ChainEnd.NOT_FOLLOWED, f"{text or 'it'}: {_UNSEEN}")
 
     def _item_of(self, link: OriginLinkRecord) -> int | None:
-        """Return the item with the followed value, of the container that a function took."""
-        if link.how not in {"library", "drawn"}:
+        """Return the item with the followed value, of the container that a function took.
+
+        A result that is this value itself, as a sum or a length, was made of all items.
+        """
+        if link.how not in {"library", "drawn"} or link.value == self._record.value:
             return None
         for text, number, value in link.sources:
             if not text and number >= 0 and value == self._record.value:

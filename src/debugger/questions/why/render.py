@@ -126,11 +126,8 @@ def _format_cut(links: Sequence[WhyLink], telling: Sequence[WhyLink]) -> str:
         rows.append(f":{line}" if file == above else f"{base_name(file)}:{line}")
         above = file
     some = ", some" if len(rows) < len(_places_of(links)) else ""
-    return (
-        f"{format_count(len(links), 'link')}{some} at {' '.join(rows)}"
-        if rows
-        else (format_count(len(links), "link"))
-    )
+    where = f"{some} at {' '.join(rows)}" if rows else ""
+    return f"{format_count(len(links), 'link')}{where}"
 
 
 def _places_of(links: Sequence[WhyLink]) -> list[tuple[str, int]]:

@@ -80,8 +80,8 @@ class ArgumentOrigins:
         """Store where the items of a new container come from, or the content of a new buffer."""
         if how in ("new", "computed"):
             self._reader.items.note_new(node, value, parent)
-        elif self._reader.buffers.position(value) >= 0:
-            self._reader.buffers.add_content(value, sources[0].link if sources else None)
+        else:
+            self._reader.buffers.add_content(node, value, sources)
 
     def _find_arguments(self, scope: Any) -> tuple[Any, dict[str, Any]]:
         """Return the expression that made a call, and the argument of each parameter."""

@@ -7,6 +7,7 @@ only while no other thread may use it.
 
 from __future__ import annotations
 
+import ast
 import io
 from _thread import _count as other_threads
 
@@ -23,6 +24,7 @@ _OPERANDS = 8  # writes behind one read
 _WHOLE = frozenset({"getvalue", "getbuffer"})
 # Exact types: what they do runs no code of the program.
 _KINDS = (io.BytesIO, io.StringIO)
+_NAMES = frozenset({"BytesIO", "StringIO"})
 
 
 class BufferWrite:
@@ -60,12 +62,15 @@ class BufferLinks:
         """Store a write that began at a position and has ended."""
         self._add(buffer, start, self.position(buffer), link)
 
-    def add_content(self, buffer: Any, link: Any) -> None:
-        """Store what a new buffer was made with."""
+    def add_content(self, node: Any, buffer: Any, sources: Any) -> None:
+        """Store what a new buffer was made with, by the call that made it."""
+        name = self._links.call_name(node) if isinstance(node, ast.Call) else ""
+        if name not in _NAMES or self.position(buffer) < 0:
+            return
         self._writes.pop(id(buffer), None)
         size = _size_of(buffer)
-        if link is not None and size:
-            self._add(buffer, 0, size, link)
+        if sources and sources[0].link is not None and size:
+            self._add(buffer, 0, size, sources[0].link)
 
     def _add(self, buffer: Any, start: int, end: int, link: Any) -> None:
         if not 0 <= start < end:

@@ -120,8 +120,8 @@ class StatementWrites:
             elif self._missing is not value:
                 self._reader.store.forget(value)
                 self._items.note_new(source, value, scope)
-        elif how in ("library", "drawn") and self._reader.buffers.position(value) >= 0:
-            self._reader.buffers.add_content(value, sources[0].link if sources else None)
+        elif how in ("library", "drawn"):
+            self._reader.buffers.add_content(source, value, sources)
         elif how == "copy" and isinstance(getattr(source, "slice", None), ast.Slice):
             self._items.note_slice(source, sources, value, scope)
         elif how == "computed" and isinstance(source, ast.BinOp):
