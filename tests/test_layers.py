@@ -317,6 +317,8 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.stepped",
         "debugger.recorders.python.inside.input_calls",
         "debugger.recorders.python.inside.origin_arguments",
+        "debugger.recorders.python.inside.origin_buffers",
+        "debugger.recorders.python.inside.origin_choice",
         "debugger.recorders.python.inside.origin_graph",
         "debugger.recorders.python.inside.origin_hits",
         "debugger.recorders.python.inside.origin_windows",

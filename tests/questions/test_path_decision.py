@@ -78,9 +78,42 @@ def test_a_condition_that_holds_in_the_passing_run_alone_is_false_in_the_failing
     assert "words: ['no']; passing: ['ok']" in answer.out
 
 
+def test_runs_that_were_all_ended_at_their_limit_say_so(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)\n")
+    run = [sys.executable, "slow.py"]
+    answer = cli(
+        "path", "--timeout", "1", "--", *run, "a", "--vs", *run, "b", cwd=tmp_path, check=3
+    )
+    assert "note: all runs were ended at their limit" in answer.out, str(answer)
+    assert "--timeout 5 lets them end" in answer.out
+
+
 def test_a_saved_run_is_not_run_again_for_its_values(cli: Callable[..., Any], folder: Path) -> None:
     run = [sys.executable, "decides.py"]
     cli("path", "--save", "decided", "--", *run, "aa", cwd=folder, check=0)
     answer = cli("path", "--vs", "run:decided", "--", *run, "x", cwd=folder, check=0)
     assert "if o.order is None:  is true in the failing run" in answer.out, str(answer)
     assert "\n  o.order: None\n" in answer.out
+
+
+def test_lines_of_a_function_that_all_runs_called_stand_with_the_condition_that_decided(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "sizes.py").write_text(
+        "import sys\n\n\ndef size_of(word, most):\n    if most and len(word) > 3:\n"
+        "        word = word[:most]\n    return len(word)\n\n\n"
+        "def fails(total):\n    return total > 4\n\n\n"
+        "total = sum(size_of(word, 6) for word in sys.argv[1:])\n"
+        "if fails(total):\n    sys.exit(1)\n"
+    )
+    run = [sys.executable, "sizes.py"]
+    bad, good = [*run, "abcdefgh"], [*run, "abc"]
+    answer = cli("path", "--", *bad, "--vs", *good, cwd=tmp_path, check=0)
+    assert "sizes.py:6  word = word[:most]  (in size_of)  by :5" in answer.out, str(answer)
+    # Both runs came to it; a line that only one of them came to decided nothing.
+    assert "sizes.py:16  sys.exit(1)  (in <module>)  by :15" in answer.out
+    told = cli("--json", "path", "--", *bad, "--vs", *good, cwd=tmp_path, check=0)
+    decided = {one["line"]: one["decided_by"] for one in told.data["data"]["suspect_lines"]}
+    assert decided == {6: 5, 16: 15}

@@ -32,6 +32,7 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "C": "a_counter_is_one_link_and_its_first_value_is_found", "C++": _CPP,
         "Rust": _RUST_FIELD,
         "Go": "a_sum_names_its_operands_and_the_next_command", "JavaScript": _NODE_ASYNC,
+        "Python": "of_a_functions_several_operands_the_one_with_the_data_is_followed",
     },
     "argument of a call": {
         "C": _C_CHAIN, "C++": _CPP, "Rust": _RUST, "Go": _GO_FIELD,

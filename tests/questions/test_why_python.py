@@ -322,3 +322,77 @@ def test_a_failed_test_without_a_shared_object_has_no_such_origin(cli: Callable[
 
 def test_nothing_is_said_of_objects_that_no_other_owner_changed(cli: Callable[..., Any]) -> None:
     assert why(cli, "low", "shared_filter.py:34", "shared_filter.py")["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "line", "chain", "inferred"),
+    [
+        # A part of a loop's element, of what a call of the loop's head returned, in its last round.
+        ("wide", 54, [53, 14, 13, 13, 22, 19, 53, 52, 29, 28, 28], [28]),
+        ("value", 56, [55, 55, 33, 55], [55]),
+        # A part of a part of an unpacked result.
+        ("upper", 58, [57, 57, 38, 38, 37, 57], [57, 38]),
+        ("best", 60, [59, 49, 48, 59], []),
+        ("count", 60, [59, 49, 59], []),
+        # The operand with the value of the part.
+        ("second", 63, [62, 62, 61, 57, 57, 38, 38, 37, 57], [62, 61, 57, 38]),
+        ("value", 64, [63, 63, 52, 29, 28, 28], [28]),
+    ],
+)
+def test_a_value_is_followed_through_unpacking_and_functions_of_the_interpreter(
+    cli: Callable[..., Any], expression: str, line: int, chain: list[int], inferred: list[int]
+) -> None:
+    data = why(cli, expression, f"decoded.py:{line}", "decoded.py", nth="last")
+    assert [at for _, at in links(data)] == chain
+    guessed = [one["frame"]["line"] for one in data["links"] if one["certainty"] == "inferred"]
+    assert guessed == inferred
+
+
+@pytest.mark.parametrize(
+    ("expression", "chain", "made"),
+    [
+        ("size", [33, 12, 11, 11, 10, 10, 33, 32], "assigned to sizes, made by unpack of"),
+        ("word", [34, 17, 16, 34], "assigned to found, made by search of text"),
+        ("most", [35, 21, 35], ""),
+        ("part", [37, 29, 29, 29, 37], "line.split(separator), made by split of line"),
+    ],
+)
+def test_of_a_functions_several_operands_the_one_with_the_data_is_followed(
+    cli: Callable[..., Any], expression: str, chain: list[int], made: str
+) -> None:
+    data = why(cli, expression, "chosen.py:38", "chosen.py")
+    assert [at for _, at in links(data)] == chain
+    chosen = [one for one in data["links"] if "made by" in one["text"]]
+    assert [one["text"].startswith(made) for one in chosen] == [True] * bool(made)
+    assert all(one["certainty"] == "inferred" for one in chosen)
+
+
+@pytest.mark.parametrize(
+    ("expression", "chain"),
+    [
+        # Unpacked of bytes that were read, whose write joined what was packed of a list's item.
+        ("size", [35, 35, 35, 34, 23, 23, 22, 21, 21, 16, 15, 14, 13, 12, 32]),
+        ("part", [41, 41, 39, 38]),
+        # A copy that the library made: by its content.
+        ("words", [47, 47, 44, 42]),
+        ("number", [49, 48]),
+    ],
+)
+def test_a_value_is_followed_through_a_buffer_in_memory_to_what_was_written(
+    cli: Callable[..., Any], expression: str, chain: list[int]
+) -> None:
+    data = why(cli, expression, "saved.py:50", "saved.py")
+    assert [at for _, at in links(data)] == chain
+    assert data["ended"] == "constant"
+    by_content = [one for one in data["links"] if "by its content" in "".join(one["details"])]
+    assert [one["certainty"] for one in by_content] == ["inferred"] * (expression == "words")
+
+
+def test_a_long_chain_names_the_locations_of_the_links_that_it_leaves_out(
+    cli: Callable[..., Any],
+) -> None:
+    words = ["--at", "saved.py:50", "--", sys.executable, "saved.py"]
+    told = cli("why", "size", *words, check=0, cwd=PROGRAMS)
+    assert len(told.out) <= _TEXT_MOST
+    # All links are there: as rows, or as locations.
+    assert all(f":{line}" in told.out for line in (35, 34, 23, 22, 21, 16, 15, 14, 13, 12, 32))

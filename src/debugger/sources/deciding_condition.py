@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -48,13 +48,21 @@ class DecidingCondition(Struct, frozen=True):
 
 def find_conditions(path: str, source: str, line: int) -> list[DecidingCondition]:
     """Return the conditions around a line in its function, the innermost first."""
+    return find_all_conditions(path, source, [line])[line]
+
+
+def find_all_conditions(
+    path: str, source: str, lines: Iterable[int]
+) -> dict[int, list[DecidingCondition]]:
+    """Return the conditions around each of some lines, the innermost first."""
     if not path.endswith((".py", ".pyw")):
-        return list(_find_by_indentation(source.splitlines(), line))[:_LEVELS]
+        text = source.splitlines()
+        return {line: list(_find_by_indentation(text, line))[:_LEVELS] for line in lines}
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
-        return []
-    return _find_in_python(tree, line)[::-1][:_LEVELS]
+        return {line: [] for line in lines}
+    return {line: _find_in_python(tree, line)[::-1][:_LEVELS] for line in lines}
 
 
 # -- Python ----------------------------------------------------------------------------------------

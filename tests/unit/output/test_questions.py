@@ -199,6 +199,20 @@ def test_a_list_without_room_for_a_row_has_no_heading() -> None:
                 assert following.startswith("  ")
 
 
+def test_runs_side_by_side_take_at_most_two_thousand_characters_on_the_usual_page() -> None:
+    lines = tuple(SuspectView(f"f{at}", f"/src/{'long' * 9}.py", at, 1.0, 1, 0) for at in range(30))
+    one = BY_KIND[PathAnswer].runs[0]
+    notes = tuple(f"note {at} {'about what was not recorded ' * 5}" for at in range(6))
+    answer = replace(
+        BY_KIND[PathAnswer], runs=(one, one), passing=1, notes=notes,
+        suspect_lines=lines, passing_lines=lines[:9],
+    )  # fmt: skip
+    short = "\n".join(answer_lines(answer))
+    assert 1_500 < len(short) <= 2_000
+    assert "note 5" in short
+    assert len("\n".join(answer_lines(answer, 4_000))) > 2_000
+
+
 def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught() -> None:
     ended = CallRow(1, 0, "numbers", raised=1, errors=("GeneratorExit",))
     assert run_text.format_row(ended).endswith("closed")

@@ -79,6 +79,8 @@ class SuspectView(Struct, frozen=True):
     entries: tuple[EntryView, ...] = ()
     # Of lines that only failing runs executed: no passing run called their function.
     is_new: bool = False
+    # The condition before the lines that all runs came to, so that it decided; 0 if none is known.
+    decided_by: int = 0
     # With the first lines of a function: those of its lines that compute most, the most first.
     excerpt: tuple[SourceLineView, ...] = ()
 

@@ -17,7 +17,7 @@ from debugger.questions.path.answer import (
 from debugger.questions.path.branch_views import branch_views
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
-from debugger.questions.recordings.answer import CountView
+from debugger.questions.recordings.answer import CountView, RunView
 from debugger.questions.recordings.native_counts import run_native_counted
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
@@ -33,11 +33,13 @@ from debugger.recorders.suspect_ranking import (
     rank_suspects,
     run_spectrum,
 )
+from debugger.sources.deciding_condition import DecidingCondition, find_all_conditions
 
 _SUSPECTS = 20  # functions
 _RANGES = 12  # of lines in one function
 _EXCERPT = 8  # lines of one function
 _COUNTS = 10  # functions and lines whose counts depart from the ratio
+_LONGER = 5  # times the limit that was too short
 _GAP = 4  # lines of one statement, or empty ones
 
 
@@ -70,9 +72,8 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     passed = [recorded_run.is_passing(one.view) for one in runs]
     notes = [note for one in runs for note in one.view.notes]
     if len(set(passed)) == 1:
-        how = "passed" if passed[0] else "failed"
+        notes.insert(0, _note_same_ends([one.view for one in runs], is_passing=passed[0]))
         passed = [False, *[True] * (len(runs) - 1)]
-        notes.insert(0, f"all runs {how}: the first counts as the one that is wrong")
     spectra = [
         run_alignment.at_home(
             run_spectrum(each, passed=is_good, command=one.view.command),
@@ -99,6 +100,11 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     departing = _departing_rows(counts)
     branches = branch_views(runs, passed)
     missed = tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS]
+    ranges = tuple(_suspect_ranges(found, good, (*branches, *missed)))
+    if not branches:
+        # Where branches were not recorded, the source shows which condition decided.
+        common = good & bad
+        ranges, missed = (add_deciding_lines(some, common) for some in (ranges, missed))
     return PathAnswer(
         runs=(*failing, *passing),
         passing=len(passing),
@@ -108,7 +114,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             _suspect_view(one, first_lines.get(one.place, 0))
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
-        suspect_lines=tuple(_suspect_ranges(found, good, (*branches, *missed))),
+        suspect_lines=ranges,
         branches=branches,
         passing_lines=missed,
         timed_out=any(one.timed_out for one in views),
@@ -119,6 +125,16 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         more_counts=max(len(departing) - _COUNTS, 0),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _note_same_ends(views: Sequence[RunView], *, is_passing: bool) -> str:
+    """Say that all runs ended alike, and which of them counts as failing."""
+    first = "the first counts as the one that is wrong"
+    if all(one.timed_out for one in views):
+        limit = max(one.took_s for one in views)
+        longer = f"--timeout {_LONGER * limit:.0f} lets them end"
+        return f"all runs were ended at their limit, so little can be compared: {longer}; {first}"
+    return f"all runs {'passed' if is_passing else 'failed'}: {first}"
 
 
 def _departing_rows(counts: count_comparison.CountComparison | None) -> tuple[CountView, ...]:
@@ -241,6 +257,37 @@ def _suspect_ranges(
         ranges.append(structs.replace(first, is_new=is_new, excerpt=_excerpt_of(some)))
         ranges += [structs.replace(one, is_new=is_new) for one in others]
     return ranges
+
+
+def add_deciding_lines(
+    ranges: tuple[SuspectView, ...], common: frozenset[CodePlace]
+) -> tuple[SuspectView, ...]:
+    """Add the condition in front of each range of lines, if all runs executed it."""
+    files: dict[str, list[int]] = {}
+    for one in ranges:
+        if not one.is_new:
+            files.setdefault(one.file, []).append(one.line)
+    conditions = {
+        file: find_all_conditions(file, "\n".join(function_lookup.lines_of(file)), lines)
+        for file, lines in files.items()
+    }
+    return tuple(
+        structs.replace(one, decided_by=_deciding_line(one, conditions[one.file][one.line], common))
+        if not one.is_new
+        else one
+        for one in ranges
+    )
+
+
+def _deciding_line(
+    one: SuspectView, conditions: Sequence[DecidingCondition], common: frozenset[CodePlace]
+) -> int:
+    """Return the line of the innermost condition of a range, if all runs came to it."""
+    for condition in conditions[:1]:
+        is_own = one.line <= condition.line <= max(one.last, one.line)
+        if not is_own and CodePlace(one.file, one.function, condition.line) in common:
+            return condition.line
+    return 0
 
 
 def _effect_of(place: CodePlace) -> LineEffect:

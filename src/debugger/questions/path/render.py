@@ -14,7 +14,7 @@ from debugger.output.location_text import (
     short_name,
     shorten_value,
 )
-from debugger.output.structured import RenderPage, TextSection, fixed_section
+from debugger.output.structured import RenderPage, TextSection, fit_sections, fixed_section
 from debugger.questions.path.answer import (
     BranchView,
     DivergingConditionView,
@@ -37,6 +37,7 @@ _ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
 _FEW = 2  # operands of a condition
 _PAGE = 4000
+_COMPARED_MAX = 2000  # characters of runs side by side, on a page of the usual size
 _OUTPUT_LINES = 2
 _SOURCE = 90  # characters of a source line
 _ARGUMENT = 40  # characters of an argument
@@ -44,6 +45,7 @@ _SHORT = 10  # ranges of lines that are all shown with their text
 _EXCERPT = 3  # source lines of a function, on a long page
 _LONG_RANGE = 8  # lines, of which the most telling ones are named
 _TELLING = 6  # such lines of one function
+_DECIDING = 3  # conditions of one function
 _RIGHT_AFTER = 3  # lines below a branch
 _BRIEF = 30  # characters of a line beside another
 _FOLLOWED = 3  # branches below which is shown what only failing runs did next
@@ -167,13 +169,21 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     sections += _format_branches(answer, page)
     sections += _format_suspects(answer, page)
     output = [] if answer.failure is not None else _format_output(answer, page)
-    return [
-        *sections,
+    sections += [
         *_format_counts(answer, page),
         *output,
         *run_text.format_picture(answer.picture, rank=_HEAD),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
+    return _shorten_sections(sections) if page.limit <= _PAGE else sections
+
+
+def _shorten_sections(sections: list[TextSection]) -> list[TextSection]:
+    """Cut an answer that is too long to what decides, as the ranks of its sections say."""
+    length = sum(len(one.fit_text(one.count)) + 1 for one in sections)
+    if length <= _COMPARED_MAX:
+        return sections
+    return [TextSection(lambda most: fit_sections(sections, most), count=_COMPARED_MAX)]
 
 
 def _format_output(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
@@ -320,7 +330,8 @@ def _format_ranges(groups: Sequence[Sequence[SuspectView]], names: Mapping[str, 
     """Format each range of lines with its text, and its function where that changes."""
     return [
         f"  {_format_score(one)}{names[one.file]}{_format_range(one, ())}  "
-        f"{shorten_value(one.text, _SOURCE)}{'' if at else f'  (in {_function_name(one)})'}"
+        f"{shorten_value(one.text, _SOURCE)}"
+        f"{'' if at else f'  (in {_function_name(one)})'}{_format_deciding([one])}"
         for some in groups
         for at, one in enumerate(some)
     ]
@@ -349,9 +360,16 @@ def _format_groups(
             f"    {one.line} {shorten_value(one.text, _SOURCE)}"
             for one in sorted(first.excerpt[:most], key=lambda one: one.line)
         ]
-        row = f"  {_format_score(first)}{name}{ranges}  {mark}{_function_name(first)}"
+        by = _format_deciding(some)
+        row = f"  {_format_score(first)}{name}{ranges}  {mark}{_function_name(first)}{by}"
         found.append("\n".join([row, *texts]))
     return found
+
+
+def _format_deciding(some: Sequence[SuspectView]) -> str:
+    """Format the conditions that decided about ranges of lines."""
+    lines = list(dict.fromkeys(one.decided_by for one in some if one.decided_by))[:_DECIDING]
+    return f"  by {' '.join(f':{line}' for line in lines)}" if lines else ""
 
 
 def _format_score(one: SuspectView) -> str:

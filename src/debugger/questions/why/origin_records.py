@@ -51,6 +51,8 @@ class OpenEnd(Struct, frozen=True):
     unseen: tuple[str, ...] = ()
     # The number of the last call before the chain's last link.
     oldest: int = 0
+    # Whether it read a buffer in memory, and no write of what was read there was seen.
+    reads_buffer: bool = False
 
     def is_same_place(self, other: OpenEnd | None) -> bool:
         """Tell whether two runs ended at the same statement and at the same values."""

@@ -27,12 +27,19 @@ from debugger.questions.why.origin_records import (
 )
 
 _GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
-_OPERANDS_SHOWN = frozenset({"computed", "library", "copied", "new", "unrecorded", "selected"})
+_OPERANDS_SHOWN = frozenset(
+    {"computed", "library", "drawn", "copied", "new", "unrecorded", "selected"}
+)
+_FOLLOWING = frozenset(
+    {"copy", "part", "selected", "missed", "drawn"}
+)  # the first value that was read
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
 _INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
 _DISPLAY = re.compile(r"[\[{(]|\w+\(")
+_BUFFER = re.compile(r"(?:BytesIO|StringIO) #")
+_TEXT = re.compile(r"b?['\"]")
 _CHAIN = re.compile(r"[A-Za-z_][\w.\[\]'\"]*")
 _UNSEEN = "nothing of the program's own code was seen to set it"
 _STALE = "code that ran after it was not recorded: it may have set the same value again"
@@ -55,6 +62,7 @@ class _ChainBuilder:
         self.ended = ChainEnd.NOT_FOLLOWED
         self.ending: str | None = None
         self.open_end: OpenEnd | None = None
+        self._is_guessed = False  # the operand that is followed only has the same value
         self._rounds = 0  # of a loop, folded into the last link
         self.last: OriginLinkRecord | None = None
         self._readers: dict[tuple[str, str], OriginLinkRecord] = {}  # by file and function
@@ -76,7 +84,7 @@ class _ChainBuilder:
             visited.add(number)
             link = self.last = record.links[number]
             self._note_index(link)
-            following = self._next(link)
+            following = self._next(link, before if before.kind == "part" else None)
             view = self._view(link, following)
             shared = (*self._alias_text(before, link), *self._cache_text(link))
             self._add_view(msgspec.structs.replace(view, details=(*shared, *view.details)))
@@ -84,22 +92,45 @@ class _ChainBuilder:
                 self._readers[link.place[:2]] = link
             before, number = link, following
 
-    def _next(self, link: OriginLinkRecord) -> int | None:
-        """Return the number of the link behind one, or end the chain."""
+    def _next(self, link: OriginLinkRecord, part: OriginLinkRecord | None = None) -> int | None:
+        """Return the number of the link behind one, or end the chain.
+
+        Where a part of a new container is followed, it goes on with what that was made of.
+        """
+        self._is_guessed = False
         if link.note == "cut":
             return self._end(ChainEnd.BOUND, "older links of this chain were dropped")
-        end = self._find_end(link)
+        is_made = part is not None and link.how == "new" and bool(link.sources)
+        end = self._find_end(link) if not is_made else None
         if end is not None:
             return self._end(*end)
-        if link.how not in {"copy", "part", "selected", "missed"}:
-            return self._guilty_operand(link)
-        text, number, _ = link.sources[0]
+        item = self._item_of(link)
+        if item is not None:
+            return item
+        if link.how not in _FOLLOWING:
+            return self._guilty_operand(link, part)
+        text, number, value = link.sources[0]
+        if link.how == "drawn" and _BUFFER.match(value or ""):
+            self.open_end = OpenEnd(link, (text,), reads_buffer=True)
         if link.kind == "part":
             self._note_open(link, text)
         if number >= 0:
             return number
         self._note_open(link, text)
         return self._end(ChainEnd.NOT_FOLLOWED, f"{text or 'it'}: {_UNSEEN}")
+
+    def _item_of(self, link: OriginLinkRecord) -> int | None:
+        """Return the item with the followed value, of the container that a function took.
+
+        A result that is this value itself, as a sum or a length, was made of all items.
+        """
+        if link.how not in {"library", "drawn"} or link.value == self._record.value:
+            return None
+        for text, number, value in link.sources:
+            if not text and number >= 0 and value == self._record.value:
+                self._is_guessed = True
+                return number
+        return None
 
     def _note_open(self, link: OriginLinkRecord, *unseen: str) -> None:
         """Keep the first place that a recording of more of the run may explain."""
@@ -135,12 +166,27 @@ class _ChainBuilder:
         text = f"{link.note}() of a library made it, of constants" if is_library else _NOT_OWN
         return ChainEnd.NOT_FOLLOWED, text
 
-    def _guilty_operand(self, link: OriginLinkRecord) -> int | None:
-        """Return the operand that explains the value: it alone, the same value, NaN or None."""
+    def _guilty_operand(
+        self, link: OriginLinkRecord, part: OriginLinkRecord | None = None
+    ) -> int | None:
+        """Return the operand that explains the value: it alone, the same value, NaN or None.
+
+        Of a container whose part is followed it is the one with the part's value.
+        """
         known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
         if len(known) == 1:
             return known[0][1]
+        wholes = {self._record.links[number].sources[0][1] if self._is_part(number) else -1
+                 for _, number, _ in known}  # fmt: skip
+        if len(wholes) == 1 and min(wholes) >= 0:
+            return known[0][1]  # all are parts of one value
         same = [one for one in known if one[2] == link.value]
+        if not same and link.how == "computed":
+            same = self._largest_text(link, known)
+            self._is_guessed = bool(same)
+        if part is not None and not same:
+            same = [one for one in known if one[2] == part.value]
+            self._is_guessed = bool(same)
         guilty = [one for one in known if one[2] in _GUILTY]
         chosen = guilty if guilty and link.value in _GUILTY else same or guilty
         if len({one[1] for one in chosen}) == 1:
@@ -152,6 +198,28 @@ class _ChainBuilder:
         place = f"{Path(link.place[0]).name}:{link.place[2]}" if link.place else ""
         hint = f": debugger why {next(iter(names))} --at {place} -- CMD" if names and place else ""
         return self._end(ChainEnd.NOT_FOLLOWED, f"none of its operands stands out{hint}")
+
+    def _is_part(self, number: int) -> bool:
+        link = self._record.links[number]
+        return link.kind == "part" and bool(link.sources)
+
+    def _largest_text(
+        self, link: OriginLinkRecord, known: Sequence[tuple[str, int, str | None]]
+    ) -> list[tuple[str, int, str | None]]:
+        """Return the operand that most of a joined text or of joined bytes is.
+
+        Only where a part of them is followed, and not the value that was asked for.
+        """
+        value = link.value or ""
+        if value == self._record.value or not _TEXT.match(value):
+            return []
+        return [
+            one
+            for one in known
+            if _TEXT.match(one[2] or "")
+            and (one[2] or "")[:-1].lstrip("b")[1:] in value
+            and 2 * len(one[2] or "") > len(value)
+        ]
 
     def _is_definition(self, number: int) -> bool:
         return self._record.links[number].kind == "definition"
@@ -191,9 +259,10 @@ class _ChainBuilder:
         is_same_line = before is not None and frame is not None and before == frame
         kind = _link_kind(link)
         has_change = kind is LinkKind.WRITTEN
+        is_inferred = self._is_guessed or _is_inferred(link)
         return WhyLink(
             kind=kind,
-            certainty=LinkCertainty.INFERRED if link.inferred or link.stale else LinkCertainty.SEEN,
+            certainty=LinkCertainty.INFERRED if is_inferred else LinkCertainty.SEEN,
             text=_link_text(link),
             frame=frame,
             statement="" if is_same_line else statement_at(link.place),
@@ -225,7 +294,7 @@ class _ChainBuilder:
         if link.how not in _OPERANDS_SHOWN:
             return ()
         return tuple(
-            ValueOperand(text, value, is_followed=number == following and number >= 0)
+            ValueOperand(text or "an item", value, is_followed=number == following and number >= 0)
             for text, number, value in link.sources
             if number < 0 or not self._is_definition(number)
         )
@@ -234,8 +303,10 @@ class _ChainBuilder:
         found = []
         if link.stale:
             found.append(_STALE)
-        if link.kind == "part":
+        if link.kind == "part" and link.inferred:
             found.append(f"{link.name or 'it'}: {_UNSEEN}; the whole is followed")
+        if link.kind == "value" and link.note == "equal":
+            found.append("by its content, which was written there: how it came here was not seen")
         if self._shows_all or (following is None and link.how != "new"):
             found += self._operand_origins(link, following)
         return found
@@ -287,7 +358,7 @@ class _ChainBuilder:
         if link.place is None or link.kind == "argument":
             return ""
         place = f"{Path(link.place[0]).name}:{link.place[2]}"
-        mark = " [inferred]" if link.inferred or link.stale else ""
+        mark = " [inferred]" if _is_inferred(link) else ""
         if link.kind != "returned":
             return f"set at {place}{mark}"
         return f"{_link_text(link)}, {place} `{statement_at(link.place)}`{mark}"
@@ -299,7 +370,8 @@ class _ChainBuilder:
         for text, number, value in link.sources[:most] if link.how in _OPERANDS_SHOWN else ():
             if number >= 0 and number != following and not self._is_definition(number):
                 steps = self._operand_steps(number, depth)
-                found += [f"{text}={value}: {' < '.join(steps)}"] if steps else []
+                shown = text if value is None else f"{text}={value}"
+                found += [f"{shown}: {' < '.join(steps)}"] if steps else []
         return found
 
     def _operand_steps(self, number: int, depth: int) -> list[str]:
@@ -308,7 +380,7 @@ class _ChainBuilder:
         while number >= 0 and len(steps) < depth:
             link = self._record.links[number]
             if link.place is not None:
-                mark = "" if not (link.inferred or link.stale) else " [inferred]"
+                mark = "" if not _is_inferred(link) else " [inferred]"
                 place = f"{Path(link.place[0]).name}:{link.place[2]}"
                 steps.append(f"{_link_text(link)}, {place}{mark}")
             number = link.sources[0][1] if len(link.sources) == 1 else -1
@@ -349,6 +421,10 @@ _TEXTS: Mapping[str, str] = {
 }
 
 
+def _is_inferred(link: OriginLinkRecord) -> bool:
+    return link.inferred or link.stale or link.how == "drawn"
+
+
 def _link_kind(link: OriginLinkRecord) -> LinkKind:
     if link.how == "input":
         return LinkKind.INPUT
@@ -379,6 +455,8 @@ def _link_text(link: OriginLinkRecord) -> str:
         return f"read from {link.note}"
     text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
     text += _missed_text(link)
+    if link.how == "drawn":
+        return f"{text}, made by {link.note} of {link.sources[0][0]}"
     return f"{text}, read from {link.note}" if link.how == "input" else text
 
 

@@ -21,6 +21,7 @@ _STATEMENTS_LEAST = 15_000
 _STATEMENTS_MOST = 1_000_000
 _STATEMENT_NS = 45_000  # what it costs to record one
 _STATEMENTS_OF_CALL = 6  # about as many as a call has
+_BUFFER_FACTOR = 6  # more calls are recorded to see what was written to a buffer
 _FIRST_CALLS = 3  # of a statement whose result was not recorded
 _NAMES_MOST = 4
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)(?:\[[^\[\]]*\])*$")
@@ -69,6 +70,9 @@ def plan_next_run(
     if not windows:
         windows.append((located.calls - size, located.calls))
         frames |= set(located.frames)
+    if end.reads_buffer:
+        statements *= _BUFFER_FACTOR
+        windows.append((located.calls - _BUFFER_FACTOR * size, located.calls))
     link = end.link
     if link.frame:
         began, number = link.calls

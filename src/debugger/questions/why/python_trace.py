@@ -45,6 +45,7 @@ from debugger.recorders.recorded_process import (
 )
 from debugger.session import source_files
 
+_LINKS_MOST = 80  # each is in the record already, and those that hand a value on say little
 _Found = tuple[Why, OpenEnd | None, LocatedHit]
 _NO_EVENT = {
     CRASH: ("the program did not end with an exception", "debugger why EXPR --at FILE:LINE -- CMD"),
@@ -230,7 +231,7 @@ def _read_hit(request: WhyRequest, ran: CompletedRun) -> _Found | None:
             request.place,
             record,
             recording.threads,
-            request.links,
+            _LINKS_MOST,
             shows_all=request.shows_all,
         )
         fault = _note_text(recording, "fault")

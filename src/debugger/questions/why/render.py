@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from debugger.model.answers import FrameView
 from debugger.output.location_text import (
+    base_name,
     escape_text,
     format_chain,
     format_count,
@@ -12,7 +15,7 @@ from debugger.output.location_text import (
 )
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
-from debugger.questions.why.answer import ChainEnd, Why, WhyLink
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _END, _LINKS, _FACTS = range(5)
@@ -24,6 +27,9 @@ _DETAIL = 190
 _TEXT = 120
 _STACK = 3  # callers shown
 _LEAST_LINKS = 2
+_PLACES = 8  # of links that are left out
+_HANDING_ON = frozenset({LinkKind.PASSED, LinkKind.RETURNED, LinkKind.COPIED, LinkKind.LOADED})
+_FIRST_LINKS = 3
 _LAST_LINKS = 2  # of those that are shown: what leads to the end, and the end
 
 
@@ -42,6 +48,7 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
     # Only --all or a budget above the default one shows more.
     is_short = page.limit <= _DEFAULT_LIMIT and not answer.shows_all
     limit = _TEXT_MAX if is_short else page.limit
+    order = _order_links(answer.links)
     links = [_format_link(number, one, before) for number, (one, before) in pairs]
     if sum(len(one) + 1 for one in links) > limit - used:
         # The callers of later links are left out before a link is.
@@ -49,28 +56,83 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
             _format_link(number, one, before, has_callers=number <= _LEAST_LINKS)
             for number, (one, before) in pairs
         ]
-    return [others[0], _links_section(links, limit - used), *others[1:]]
+    section = _links_section(answer.links, links, order, limit - used)
+    return [others[0], section, *others[1:]]
 
 
-def _links_section(links: list[str], limit: int) -> TextSection:
-    """Build the section of links, of which the middle ones are cut: the ends say most."""
+def _order_links(links: Sequence[WhyLink]) -> list[int]:
+    """Return the numbers of the links, those that say most first.
+
+    These are the first and the last ones, then those that give another value.
+    """
+    last = range(max(len(links) - _LAST_LINKS, 1), len(links))
+    ends = list(dict.fromkeys([0, *last, *range(min(_FIRST_LINKS, len(links)))]))
+    middle = [at for at in range(len(links)) if at not in ends]
+    changing = [at for at in middle if not _hands_on(links[at], links[at - 1])]
+    return [*ends, *changing, *(at for at in middle if at not in changing)]
+
+
+def _hands_on(link: WhyLink, later: WhyLink) -> bool:
+    """Tell whether a link has the value of the link before it, as an argument or a result has."""
+    if link.certainty is LinkCertainty.INFERRED or link.operands:
+        return False
+    if link.kind is LinkKind.WRITTEN:
+        return link.new == later.new or later.kind in _HANDING_ON
+    return link.kind in _HANDING_ON
+
+
+def _links_section(
+    links: Sequence[WhyLink], texts: list[str], order: list[int], limit: int
+) -> TextSection:
+    """Build the section of links, of which the locations of those that are cut are named."""
+
+    def fit_text(count: int) -> str:
+        return _join_links(links, texts, set(order[:count]))
+
     for retained in range(len(links), _LEAST_LINKS, -1):
-        shown = _join_links(links, retained)
-        if len(shown) <= limit:
+        if len(fit_text(retained)) <= limit:
             break
     else:
         retained = min(len(links), _LEAST_LINKS)
-    return TextSection(
-        lambda count: _join_links(links, count), count=retained, rank=_LINKS, floor=_LEAST_LINKS
-    )
+    return TextSection(fit_text, count=retained, rank=_LINKS, floor=_LEAST_LINKS)
 
 
-def _join_links(links: list[str], count: int) -> str:
-    if count >= len(links):
-        return "\n".join(links)
-    cut = format_count(len(links) - count, "link")
-    last = min(max(count - 1, 1), _LAST_LINKS)
-    return "\n".join([*links[: max(count - last, 0)], f"  … {cut}: --budget 2000", *links[-last:]])
+def _join_links(links: Sequence[WhyLink], texts: list[str], shown: set[int]) -> str:
+    rows: list[str] = []
+    cut: list[int] = []
+    hint = ": --budget 2000"
+    for at in range(len(texts) + 1):
+        if at < len(texts) and at not in shown:
+            cut.append(at)
+            continue
+        if cut:
+            telling = [
+                links[one] for one in cut if one and not _hands_on(links[one], links[one - 1])
+            ]
+            rows.append(f"  … {_format_cut([links[one] for one in cut], telling)}{hint}")
+            cut, hint = [], ""
+        rows += texts[at : at + 1]
+    return "\n".join(rows)
+
+
+def _format_cut(links: Sequence[WhyLink], telling: Sequence[WhyLink]) -> str:
+    """Format links that are left out: their number and locations, of many the telling ones."""
+    places = _places_of(links)
+    if len(places) > _PLACES:
+        places = _places_of(telling) or places
+    rows: list[str] = []
+    above = None
+    for file, line in places[:_PLACES]:
+        rows.append(f":{line}" if file == above else f"{base_name(file)}:{line}")
+        above = file
+    some = ", some" if len(rows) < len(_places_of(links)) else ""
+    where = f"{some} at {' '.join(rows)}" if rows else ""
+    return f"{format_count(len(links), 'link')}{where}"
+
+
+def _places_of(links: Sequence[WhyLink]) -> list[tuple[str, int]]:
+    frames = [one.frame for one in links if one.frame is not None]
+    return list(dict.fromkeys((one.file, one.line or 0) for one in frames if one.file))
 
 
 def _format_head(answer: Why) -> str:

@@ -74,7 +74,7 @@ def test_the_text_of_a_long_chain_keeps_its_first_link_and_the_last_two() -> Non
     assert "  1 [rerun] written" in text
     assert " 13 [rerun] copied" in text
     assert " 14 [inferred] the constant 16" in text
-    assert "links: --budget 2000" in text
+    assert "links at app.c:12: --budget 2000" in text
     assert _text(answer, 4000).count("[rerun]") == 13
 
 

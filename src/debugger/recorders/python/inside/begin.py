@@ -162,6 +162,8 @@ class ProcessRecording:
             "origin_graph",
             "origin_windows",
             "origin_items",
+            "origin_buffers",
+            "origin_choice",
             "origin_hits",
             "origin_shared",
             "run_end",

@@ -14,6 +14,7 @@ _OWN = frozenset({"self", "cls", "mcs", "_cls"})
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
 # Functions of the interpreter that call a getter, a setter or `__getattr__`.
 _ACCESSORS = frozenset({"getattr", "setattr", "hasattr"})
+_MAKING = frozenset({"new", "computed", "library", "drawn"})
 _UNKNOWN: Any = object()  # an argument that the source does not show
 _WIDE = 2  # bytes of an instruction
 
@@ -69,11 +70,18 @@ class ArgumentOrigins:
                 link.code, link.line, link.call = scope.parent.code, line, scope.parent.call
                 link.stack = scope.parent.stack
                 link.began, link.frame = scope.parent.began, scope.parent.number
-                if how in ("new", "computed") and isinstance(given.get(name), ast.AST):
-                    self._reader.items.note_new(given[name], value, scope.parent)
+                if how in _MAKING and isinstance(given.get(name), ast.AST):
+                    self._note_new(given[name], how, sources, value, scope.parent)
                 link.is_inferred = not scope.is_direct and bool(sources)
             scope.put_name(name, link)
         self._bind_collected(scope, given, count)
+
+    def _note_new(self, node: Any, how: str, sources: Any, value: Any, parent: Any) -> None:
+        """Store where the items of a new container come from, or the content of a new buffer."""
+        if how in ("new", "computed"):
+            self._reader.items.note_new(node, value, parent)
+        else:
+            self._reader.buffers.add_content(node, value, sources)
 
     def _find_arguments(self, scope: Any) -> tuple[Any, dict[str, Any]]:
         """Return the expression that made a call, and the argument of each parameter."""

@@ -20,7 +20,9 @@ _TEXT = 80  # characters of an expression
 class OriginGraph:
     """The links behind one value, each with a number, the nearest first."""
 
-    def __init__(self, write: Any, chosen: Any, windows: Any) -> None:
+    def __init__(self, write: Any, chosen: Any, windows: Any, links: Any) -> None:
+        self._links = links
+        self._value: Any = None  # the stored value of the expression
         self._write = write
         self._chosen = chosen
         self._windows = windows
@@ -34,6 +36,7 @@ class OriginGraph:
         """Return the record of a hit: its value, and the links behind it."""
         self._frame = hit.frame
         text, snap = hit.value if hit.value is not None else (None, None)
+        self._value = snap
         if type(snap) is tuple:
             self._known[snap[0]] = str(text)
         root = {
@@ -64,10 +67,16 @@ class OriginGraph:
         return [one.path, self._number(one.write), self._number(one.owner)]
 
     def _operands(self, sources: Any) -> list[list[Any]]:
-        return [
+        found = [
             [self._node_text(one.node), self._number(one.link), self._snap_text(one.value)]
             for one in sources
         ]
+        for one in sources:
+            if isinstance(one, self._links.ContainerOperandLink):
+                item = one.find_item(self._value)
+                if item is not None:
+                    found.append(["", self._number(item), self._snap_text(item.value)])
+        return found
 
     def _through(self, sources: Any) -> int:
         """Return the number of the link by which the object of a value's field was reached."""

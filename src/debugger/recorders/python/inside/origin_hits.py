@@ -213,7 +213,7 @@ class OriginHits:
 
     def _report(self, hit: OriginHit) -> None:
         recorder = self._recorder
-        graph = self._parts.OriginGraph(self._write, recorder.chosen, recorder.windows)
+        graph = self._parts.OriginGraph(self._write, recorder.chosen, recorder.windows, self._parts)
         recorder.note("located", self._parts.encode(hit.located))
         recorder.note("origin", self._parts.encode(graph.build_record(hit)))
 

@@ -223,19 +223,36 @@ class ItemLinks:
         name = self._plans.call_name(node) if isinstance(node, ast.Call) else ""
         is_method = name and isinstance(node.func, ast.Attribute)
         if is_method and name == "items" and path[:1] == (1,):
-            holder = self._reader.read(node.func.value, scope)
-            return self._item_of_dict(holder, scope, path[1:], snap)
+            return self._item_of_dict(node.func.value, scope, path[1:], snap)
         if name in _SAME_ITEMS:
             inner = node.func.value if is_method else next(iter(node.args), None)
             holder = self._reader.read(inner, scope) if inner is not None else self._missing
             return self._element_of(holder, scope, path, snap, is_moved=True)
-        return self._element_of(self._reader.read(node, scope), scope, path, snap)
+        holder = self._reader.read(node, scope)
+        if holder is self._missing:
+            return self._part_of_result(node, scope, (scope.round, *path), snap)
+        return self._element_of(holder, scope, path, snap)
 
-    def _item_of_dict(self, holder: Any, scope: Any, path: tuple[int, ...], snap: Any) -> Any:
-        """Return the link of the value of this round in a dictionary."""
-        if type(holder) is not dict or scope.round >= min(len(holder), _SEARCHED):
+    def _part_of_result(self, node: Any, scope: Any, path: tuple[Any, ...], snap: Any) -> Any:
+        """Return the link of a part of a call's result, which no name holds."""
+        result = self._reader.find_by_snap(node, scope)
+        if result is None or self._missing in path:
             return None
-        key = list(holder)[scope.round]
+        keys = tuple(self._reader.item_place(None, one).key for one in path)
+        link, depth = self._reader.store.find_part(result.value, keys)
+        return link if depth == len(keys) and self._links.is_same(link.value, snap) else None
+
+    def _item_of_dict(self, node: Any, scope: Any, path: tuple[int, ...], snap: Any) -> Any:
+        """Return the link of the value of this round in a dictionary."""
+        holder, key = self._reader.read(node, scope), scope.loop_key
+        if holder is self._missing:
+            return self._part_of_result(node, scope, (key, *path), snap)
+        if type(holder) is not dict:
+            return None
+        if key is self._missing:
+            if scope.round >= min(len(holder), _SEARCHED):
+                return None
+            key = list(holder)[scope.round]
         place = self._reader.item_place(holder, key)
         if not path:
             return self._reader.store.find(holder, place.key, snap)
@@ -263,7 +280,7 @@ class ItemLinks:
         """Return the link of a part of an element."""
         for at in path[:-1]:
             value = self._reader.item_place(value, at).value
-        return self._reader.store.find(value, f"[{path[-1]}]", snap)
+        return self._reader.store.find(value, self._reader.item_place(value, path[-1]).key, snap)
 
     # -- new containers ----------------------------------------------------------------------------
 
@@ -291,6 +308,30 @@ class ItemLinks:
             link = store.find(holder, f"[{place}]", self._links.snap_value(value[at]))
             if link is not None:
                 store.put(value, f"[{at}]", link)
+
+    def note_slice(self, node: Any, sources: Any, value: Any, scope: Any) -> None:
+        """Store the links of a slice's items: each is one of the whole, chosen by the ends."""
+        link = sources[0].link if sources else None
+        if type(value) not in (list, tuple) or link is None or not link.sources:
+            return
+        base, *ends = link.sources
+        parts = self._reader.store.parts_of(base.value)
+        if not parts or base.value == self._links.snap_value(value):
+            return  # the whole of a tuple is that tuple
+        lower = node.slice.lower
+        start = self._reader.read(lower, scope) if lower is not None else 0
+        self._reader.store.forget(value)
+        for at, one in enumerate(value[:_COMPREHENDED]):
+            snap = self._links.snap_value(one)
+            found = parts.get(f"[{start + at}]") if type(start) is int and start >= 0 else None
+            if found is None or not self._links.is_same(found.value, snap):
+                equal = (each for each in parts.values() if self._links.is_same(each.value, snap))
+                found = self._links.choose_first(equal, snap)
+            if found is not None:
+                operand = self._links.ValueOperandLink(node, found, snap)
+                item = scope.new_link("item", f"[{at}]", "copy", (operand, *ends), snap)
+                item.note = "slice"
+                self._reader.store.put(value, f"[{at}]", item)
 
     # -- comprehensions ----------------------------------------------------------------------------
 
@@ -350,10 +391,16 @@ class ItemLinks:
 
 
 def flatten_target(target: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, Any]]:
-    """Yield each name, field or item that a target binds, and its place in the element."""
+    """Yield each name, field or item that a target binds, and its place in the element.
+
+    Behind a star the places are counted from the end.
+    """
     if isinstance(target, (ast.Tuple, ast.List)):
+        shift = 0
         for at, one in enumerate(target.elts):
-            yield from flatten_target(one, (*path, at))
+            if isinstance(one, ast.Starred):
+                shift = len(target.elts)
+            yield from flatten_target(one, (*path, at - shift))
     elif not isinstance(target, ast.Starred):
         yield target, path
 

@@ -73,7 +73,9 @@ class CallScope:
         self.inner: dict[str, Any] = {}  # the links of a comprehension's variables
         self.loops: dict[int, int] = {}  # the rounds of each loop
         self.loop_starts: dict[int, int] = {}  # the instruction of each
+        self.loop_results: dict[int, list[Any]] = {}  # of the calls in the head of each
         self.round = 0  # of the loop whose element is bound
+        self.loop_key: Any = shared.missing  # the first part of that element
         self.classes: dict[str, dict[str, Any]] = {}  # the names of class bodies that have run
         self.trace: Any = None
         self.number = 0  # among all own calls
@@ -93,6 +95,8 @@ class CallScope:
         self.files: dict[int, str] = {}
         self.bases: dict[int, Any] = {}  # the objects whose fields and items it assigns
         self.keys: dict[int, Any] = {}
+        self.sizes: dict[int, int] = {}  # of dictionaries that it gives items with unknown keys
+        self.positions: dict[int, int] = {}  # of the buffers that its calls read or write
         self._returns: list[tuple[Any, str, Any]] = []
         windows = self._shared.windows
         self.began, self.unrecorded = windows.count, windows.unrecorded
@@ -185,6 +189,16 @@ class CallScope:
         """Store the result of a call that the statement made."""
         self._returns.append((position, name, link))
         del self._returns[:-_RETURNS]
+
+    def begin_round(self, node: Any) -> None:
+        """Begin a round of a loop; the calls that its head made in the first round count on."""
+        number = self.loops[id(node)] = self.loops.get(id(node), 0) + 1
+        self.round = number - 1
+        if number == 1:
+            results = [one for one in self._returns if one[2].kind != "yielded"]
+            self.loop_results[id(node)] = results
+        else:
+            self._returns[:0] = self.loop_results.get(id(node), [])
 
     def returned(self, node: Any, name: str) -> Any:
         """Return the link of the result of a call, by its position in the source or its name."""

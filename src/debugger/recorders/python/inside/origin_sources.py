@@ -58,6 +58,7 @@ class OriginReader:
         self._plans = plans
         self._inputs = inputs
         self._store = links.LinkStore()
+        self.buffers = links.BufferLinks(links, links)
         self.items: Any = None  # the links of items, which need this reader
         self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
         self._getters: dict[int, tuple[Any, bool]] = {}
@@ -256,9 +257,18 @@ class OriginReader:
             inner = scope.new_link("value", node.value, how, sources, self.missing)
             inner.note = scope.note
             sources = (self._links.ValueOperandLink(node.value, inner, self.missing),)
+        if not is_field and isinstance(node.slice, ast.Slice):
+            # Of a sequence a slice is a part, and its ends are operands.
+            sources = (*sources[:1], *self.leaves(node.slice, scope))
         link = scope.new_link("part", name, "part", sources, found.value)
-        link.is_inferred = True
+        link.is_inferred = not self._is_sliced(node, scope)
         return link
+
+    def _is_sliced(self, node: Any, scope: Any) -> bool:
+        """Tell whether an expression is a slice of a sequence of the interpreter's own types."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+            return False
+        return self._container_of(type(self.read(node.value, scope))) not in ("", "dict")
 
     def find_by_snap(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
         """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
@@ -358,6 +368,9 @@ class OriginReader:
             table, key = missed
             scope.note = self._plans.node_text(table)
             return "missed", (self.operand(key, scope),)
+        link = self._buffer_link(node, scope, value)
+        if link is not None:
+            return "copy", (made(node, link, value),)
         taken = self._taken_item(node, scope, value)
         if taken is not None:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -367,10 +380,44 @@ class OriginReader:
         link = scope.returned_value(value)
         if link is not None:  # through a wrapper or a callback
             return "copy", (made(node, link, link.value),)
+        leaves = tuple(self.leaves(node, scope))
         scope.note = name
         if scope.has_unrecorded_call():
-            return "unrecorded", tuple(self.leaves(node, scope))
-        return "library", tuple(self.leaves(node, scope))
+            return "unrecorded", leaves
+        return self._library_origin(node, leaves, scope, value)
+
+    def _buffer_link(self, node: Any, scope: Any, value: Any) -> Any:
+        """Return the link of what a call read from a buffer in memory; None if it is not known."""
+        if id(node) not in scope.positions:
+            return None
+        return self.buffers.find_read(node, self.read(node.func.value, scope), scope, value)
+
+    def _library_origin(
+        self, node: ast.Call, leaves: tuple[Any, ...], scope: Any, value: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of the result of code that is not followed; first what it is made of.
+
+        `drawn` is not proved: the other operands may have made the result as well.
+        """
+        links = self._links
+
+        def read(one: Any) -> Any:
+            return self.read(one, scope)
+
+        chosen = links.choose_operand(
+            node, leaves, value, read=read, store=self._store, links=links
+        )
+        if chosen is None:
+            if len(leaves) != 1 or type(leaves[0].value) is not tuple:
+                return "library", leaves
+            return "library", (
+                links.add_items(leaves[0], read(leaves[0].node), self._store, links),
+            )
+        if chosen.item is not None:
+            return "copy", (links.ValueOperandLink(chosen.operand.node, chosen.item, value),)
+        first = chosen.operand
+        others = (one for one in leaves if one is not first)
+        return "drawn", (links.add_items(first, read(first.node), self._store, links), *others)
 
     def _selected(self, item: Any, table: Any, key: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of an item: of a table of constants the key decides, which is first."""
@@ -436,23 +483,35 @@ class OriginReader:
                 yield found
                 continue
             if isinstance(one, ast.Call):
-                link = scope.returned(one, self._plans.call_name(one))
+                link = self._result_link(one, scope)
                 if link is not None:
                     count += 1
                     yield self._links.ValueOperandLink(one, link, link.value)
                     continue
-                message = self._inputs.call_input(one, scope, self)
-                if message:
-                    count += 1
-                    link = scope.new_link("input", one, "input", (), self.missing)
-                    link.note = message
-                    yield self._links.ValueOperandLink(one, link, self.missing)
-                    continue
-                inner = [one.func.value] if isinstance(one.func, ast.Attribute) else []
-                waiting = [*inner, *one.args, *(each.value for each in one.keywords), *waiting]
+                waiting = [*self._call_parts(one, scope), *waiting]
                 continue
             if not isinstance(one, (ast.Lambda, ast.expr_context)):
                 waiting = [*ast.iter_child_nodes(one), *waiting]
+
+    def _result_link(self, node: ast.Call, scope: Any) -> Any:
+        """Return the link of the result of a call within an expression, or of what it read."""
+        link = scope.returned(node, self._plans.call_name(node))
+        if link is None:
+            link = self._buffer_link(node, scope, self.missing)
+        message = "" if link is not None else self._inputs.call_input(node, scope, self)
+        if message:
+            link = scope.new_link("input", node, "input", (), self.missing)
+            link.note = message
+        return link
+
+    def _call_parts(self, node: ast.Call, scope: Any) -> Iterator[Any]:
+        """Yield the object of a method and the arguments of a call."""
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if type(self.read(owner, scope)) not in (_MODULE, type):  # `struct` of struct.unpack
+                yield owner
+        yield from node.args
+        yield from (one.value for one in node.keywords)
 
     def note_elements(self, node: Any, value: Any, scope: Any) -> None:
         """Store the links of a new container's items."""

@@ -34,6 +34,9 @@ class StatementWrites:
             text = self._inputs.before_call(node, scope, reader)
             if text:
                 scope.files[id(node)] = text
+            elif isinstance(node.func, ast.Attribute):
+                position = reader.buffers.position(reader.read(node.func.value, scope))
+                scope.positions[id(node)] = position
         if isinstance(plan.node, _FOR):
             # The loop begins at its first instruction, and each further round behind it.
             first = scope.loop_starts.setdefault(id(plan.node), scope.lasti)
@@ -44,13 +47,18 @@ class StatementWrites:
         for node in plan.targets:
             scope.bases[id(node)] = reader.read(node.value, scope)
             if isinstance(node, ast.Subscript):
-                scope.keys[id(node)] = reader.read(node.slice, scope)
+                key = scope.keys[id(node)] = reader.read(node.slice, scope)
+                base = scope.bases[id(node)]
+                if key is self._missing and type(base) is dict:
+                    scope.sizes[id(node)] = len(base)
 
     def finish(self, plan: Any, scope: Any) -> None:
         """Store the writes of a statement that has run."""
         scope.line = plan.line
         for call in plan.calls:
-            if isinstance(call.func, ast.Attribute):
+            if scope.positions.get(id(call), -1) >= 0 and call.func.attr == "write" and call.args:
+                self._store_written(call, scope)
+            elif isinstance(call.func, ast.Attribute):
                 self._finish_method(call, scope)
             elif isinstance(call.func, ast.Name) and call.func.id == "setattr":
                 self._finish_setattr(call, scope)
@@ -59,9 +67,18 @@ class StatementWrites:
                 self._store_item(call, pushed, scope)
         if not plan.stores:
             return
+        for node in plan.targets:
+            self._find_new_key(node, scope)
         self._finish_assignment(plan.node, scope)
         for one in plan.bound:
             self._bind(one.target, one.value, scope)
+
+    def _find_new_key(self, node: Any, scope: Any) -> None:
+        """Take the key of a dictionary's new item where its expression cannot be read."""
+        size = scope.sizes.get(id(node))
+        base = scope.bases.get(id(node))
+        if size is not None and type(base) is dict and len(base) == size + 1:
+            scope.keys[id(node)] = next(reversed(base))
 
     def _finish_assignment(self, node: Any, scope: Any) -> None:
         if isinstance(node, ast.Assign):
@@ -103,16 +120,24 @@ class StatementWrites:
             elif self._missing is not value:
                 self._reader.store.forget(value)
                 self._items.note_new(source, value, scope)
+        elif how in ("library", "drawn"):
+            self._reader.buffers.add_content(source, value, sources)
+        elif how == "copy" and isinstance(getattr(source, "slice", None), ast.Slice):
+            self._items.note_slice(source, sources, value, scope)
         elif how == "computed" and isinstance(source, ast.BinOp):
             self._items.note_new(source, value, scope)
         elif how == "copied":
-            inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
-            self._reader.store.forget(value)
-            self._reader.note_elements(inner, value, scope)
-            for one in sources:
-                original = self._reader.read(one.node, scope)
-                if original is not self._missing and original is not value:
-                    self._reader.store.copy(original, value)
+            self._note_copied(source, sources, value, scope)
+
+    def _note_copied(self, source: Any, sources: Any, value: Any, scope: Any) -> None:
+        """Give a copy of a container the links of the items of the original."""
+        inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
+        self._reader.store.forget(value)
+        self._reader.note_elements(inner, value, scope)
+        for one in sources:
+            original = self._reader.read(one.node, scope)
+            if original is not self._missing and original is not value:
+                self._reader.store.copy(original, value)
 
     def _note_results(self, value: Any, sources: Any, scope: Any) -> None:
         """Store the links of a comprehension's items that calls returned."""
@@ -149,29 +174,50 @@ class StatementWrites:
         links = self._items.find_taken_parts(source, scope, snaps) or [None] * len(snaps)
         how, sources = self._reader.origin(source, scope, self._missing)
         for at, one in enumerate(target.elts):
-            if values[at] is self._missing or isinstance(one, (ast.Tuple, ast.List)):
-                continue
-            if links[at] is not None:
+            if values[at] is not self._missing and links[at] is not None:
                 operand = self._links.ValueOperandLink(source, links[at], snaps[at])
                 self._put(one, "copy", (operand,), values[at], scope)
+        known = {(at,) for at, link in enumerate(links) if link is not None}
+        for one, path in self._plans.flatten_target(target):
+            value = self._target_value(one, scope)
+            if value is not self._missing and path not in known:
+                found = self._part_origin(path, how, sources, value, scope)
+                self._put(one, *found, value, scope)
+        self._bind_rest(target, how, sources, scope)
+
+    def _bind_rest(self, target: Any, how: str, sources: Any, scope: Any) -> None:
+        """Bind the name with a star, whose list has the remaining parts."""
+        for at, one in enumerate(target.elts):
+            if not isinstance(one, ast.Starred):
                 continue
-            found = self._part_origin(f"[{at}]", how, sources, values[at], scope)
-            self._put(one, *found, values[at], scope)
+            value = self._target_value(one.value, scope)
+            if type(value) is not list:
+                return
+            self._reader.store.forget(value)
+            for place, part in enumerate(value[:_ELEMENTS]):
+                origin = self._part_origin((at + place,), how, sources, part, scope)
+                snap = self._links.snap_value(part)
+                link = scope.new_link("item", f"[{place}]", *origin, snap)
+                self._reader.store.put(value, f"[{place}]", link)
+            self._put(one.value, "copied", sources, value, scope)
 
     def _part_origin(
-        self, key: str, how: str, sources: Any, value: Any, scope: Any
+        self, path: tuple[int, ...], how: str, sources: Any, value: Any, scope: Any
     ) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of a part of a value: its item's link, or else the whole's."""
         snap = self._links.snap_value(value)
+        keys = tuple(f"[{at}]" for at in path)
         for one in sources:
-            link = self._reader.store.find_of(one.value, key, snap)
-            if link is not None:
+            link, depth = self._reader.store.find_part(one.value, keys)
+            if depth == len(keys) and self._links.is_same(link.value, snap):
                 return "copy", (self._links.ValueOperandLink(one.node, link, snap),)
-        if how in ("input", "constant"):
+            if link is not None and depth < len(keys):
+                keys = keys[depth:]
+                sources = (self._links.ValueOperandLink(one.node, link, link.value),)
+                break
+        if how in ("input", "constant", "library", "drawn") or len(sources) != 1:
             return how, sources
-        if len(sources) != 1:
-            return how, sources
-        link = scope.new_link("part", key, "part", sources, snap)
+        link = scope.new_link("part", "".join(keys), "part", sources, snap)
         link.is_inferred = True
         return "copy", (self._links.ValueOperandLink(None, link, snap),)
 
@@ -195,8 +241,9 @@ class StatementWrites:
 
     def _bind_element(self, node: Any, scope: Any) -> None:
         """Bind the target of a loop to the element of this round."""
-        scope.loops[id(node)] = scope.loops.get(id(node), 0) + 1
-        scope.round = scope.loops[id(node)] - 1
+        scope.begin_round(node)
+        is_pair = isinstance(node.target, (ast.Tuple, ast.List))
+        scope.loop_key = self._target_value(node.target.elts[0] if is_pair else None, scope)
         holder = self._reader.read(node.iter, scope)
         file = ""
         if holder is not self._missing:
@@ -359,8 +406,7 @@ class StatementWrites:
             return
         source = self._reader.read(call.args[0], scope)
         if name != "setdefault":
-            if source is not self._missing and type(source) is not str:
-                self._reader.store.copy(source, owner)
+            self._store_merged(call, owner, source, scope)
             return
         if source is self._missing or len(call.args) < 2:  # noqa: PLR2004 - key, value
             return
@@ -372,6 +418,34 @@ class StatementWrites:
         is_given = given is self._missing or given is place.value
         if is_given and self._reader.store.find(owner, place.key, snap) is None:
             self._store_item(call, (owner, call.args[1], place.value, place.key), scope)
+
+    def _store_merged(self, call: Any, owner: Any, source: Any, scope: Any) -> None:
+        """Store the links of the items by which a list was extended, or a dictionary updated."""
+        node, store = call.args[0], self._reader.store
+        is_extended = call.func.attr == "extend" and type(owner) is list
+        if is_extended and type(source) in (list, tuple):
+            first = len(owner) - len(source)
+            for at, one in enumerate(source[:_ELEMENTS]):
+                link = store.find(source, f"[{at}]", self._links.snap_value(one))
+                if link is not None:
+                    store.put(owner, f"[{first + at}]", link)
+        elif is_extended and isinstance(node, (ast.List, ast.Tuple)):
+            first = len(owner) - len(node.elts)
+            for at, one in enumerate(node.elts[:_ELEMENTS]):
+                value = owner[first + at] if first + at >= 0 else self._missing
+                self._store_item(call, (owner, one, value, f"[{first + at}]"), scope)
+        elif source is not self._missing and type(source) is not str:
+            store.copy(source, owner)
+
+    def _store_written(self, call: Any, scope: Any) -> None:
+        """Store the link of what a call wrote to a buffer in memory."""
+        value = self._reader.read(call.args[0], scope)
+        snap = self._links.snap_value(value) if value is not self._missing else value
+        how, sources = self._reader.origin(call.args[0], scope, snap)
+        link = scope.new_link("stored", call.func, how, sources, snap)
+        link.note = scope.note
+        buffer = self._reader.read(call.func.value, scope)
+        self._reader.buffers.add_write(buffer, scope.positions[id(call)], link)
 
     def _store_item(self, call: Any, pushed: Any, scope: Any) -> None:
         """Store the link of an item that a call put into a container."""

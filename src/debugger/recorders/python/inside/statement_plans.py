@@ -23,6 +23,7 @@ _HEADS = (b"def ", b"async ")
 _OPTIMIZED = 0x1
 _BODIES = ("body", "orelse", "finalbody")
 _SOURCE_MAX = 4 << 20  # bytes
+_BUFFERED = frozenset({"write", "getvalue", "getbuffer"})
 READS = frozenset({"read", "readline", "readlines", "read1", "readinto", "load", "recv", "reader"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -82,7 +83,7 @@ class StatementPlan:
             for one in (*node.args, *node.keywords):
                 self._add_parts(one)
             self.calls.append(node)
-            if call_name(node) in READS:
+            if call_name(node) in READS or call_name(node) in _BUFFERED:
                 self.files.append(node)
             return
         for one in ast.iter_child_nodes(node):

@@ -57,6 +57,24 @@ class ValueOperandLink:
         self.through: ValueLink | None = None
 
 
+class ContainerOperandLink(ValueOperandLink):
+    """A container that a function made its result of, with the links of its items."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, operand: ValueOperandLink, items: dict[Any, ValueLink]) -> None:
+        super().__init__(operand.node, operand.link, operand.value)
+        self.through = operand.through
+        self.items = items
+
+    def find_item(self, value: Any) -> ValueLink | None:
+        """Return the last written item with a value, which may be what the result has of it."""
+        for key, link in reversed(self.items.items()):
+            if key[:1] == "[" and is_same(link.value, value):
+                return link
+        return None
+
+
 class ValueLink:
     """One event that gave a value.
 
@@ -151,6 +169,16 @@ class ValueLink:
                 waiting += [one.link for one in link.sources if one.link is not None]
                 link.depth = max(1, link.depth - limit)
         self.depth = limit
+
+
+class JoinedLink(ValueLink):
+    """A value that was joined of pieces: the start, the end and the link of each."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, name: Any, sources: Any, value: Any, pieces: list[Any]) -> None:
+        super().__init__("value", name, "computed", sources, value)
+        self.pieces = pieces
 
 
 def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:
@@ -322,6 +350,16 @@ class LinkStore:
         """Return the links of the parts of an object that is known by its stored value only."""
         known = self._holders.get(snap[0]) if type(snap) is tuple else None
         return known.links if known is not None and known.kind == snap[1] else {}
+
+    def find_part(self, snap: Any, keys: tuple[str, ...]) -> tuple[ValueLink | None, int]:
+        """Return the link of a part of an object's part, as deep as it is known, and how deep."""
+        found = None
+        for depth, key in enumerate(keys):
+            link = self.parts_of(snap).get(key)
+            if link is None:
+                return found, depth
+            found, snap = link, link.value
+        return found, len(keys)
 
     def drop(self, holder: Any, key: str) -> None:
         """Drop the link of an item that was taken out."""
