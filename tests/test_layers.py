@@ -231,6 +231,7 @@ LATE: Mapping[str, tuple[str, ...]] = {
 BY_PATH = frozenset(
     {
         "debugger.system.supervisor",
+        "debugger.questions.hang.inside.frame_values",
         "debugger.questions.hang.inside.locks",
         "debugger.questions.hang.inside.snapshot",
         "debugger.questions.hang.inside.tasks",

@@ -136,9 +136,9 @@ def test_a_hit_that_was_never_reached_is_reported(cli: Cli, folder: Path) -> Non
         (["probe", "--at", "w.py:3", "n", "--nth", "2", "--from", "5"], "--nth chooses other ones"),
         (["probe", "--at", "crash", "n", "--nth", "2"], "happens once, and takes no --nth"),
         (["probe", "--at", "crash", "n", "--at", "w.py:3", "n"], "--at crash stands alone"),
-        (["calls", "leaf", "--in", "high"], "calls cannot take --in"),
+        (["calls", "leaf", "--after", "w.py:3 if n > 99"], "--after never happened"),
         (["calls", "leaf", "--last", "40"], "leaf was called 18 times only"),
-        (["calls", "leaf", "--changes"], "calls cannot take --changes"),
+        (["calls", "leaf", "--nth", "last", "--changes"], "without a condition or another filter"),
     ],
 )
 def test_what_a_question_cannot_take_is_refused_with_a_hint(
