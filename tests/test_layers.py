@@ -277,6 +277,8 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.journal",
         "debugger.recorders.python.inside.monitored",
         "debugger.recorders.python.inside.stored",
+        "debugger.recorders.python.inside.exit_call",
+        "debugger.recorders.python.inside.origin_moves",
         "debugger.recorders.python.inside.probed",
         "debugger.recorders.python.inside.run_end",
         "debugger.recorders.python.inside.stepped",

@@ -243,3 +243,21 @@ def test_a_field_of_a_returned_struct_is_followed_to_the_sum_and_the_lines_that_
         assert (f"spans.rs:{find_marker('why/spans.rs', name)}:" in ran) is is_shown
     # `self` lies where `get_months` had its own, with the same value: no source of it.
     assert all(function != "spans::Span::get_months" for _, function, _ in steps)
+
+
+def test_a_one_line_loop_is_no_write_of_the_local_that_its_body_assigns(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "pushed.c", "n", "crash")
+    line = find_marker("why/pushed.c", "list")
+    assert answer["links"][-1]["frame"]["line"] == line
+    assert answer["ending"] == f"NULL is a literal at pushed.c:{line}"
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
+def test_an_operand_whose_block_ends_with_the_write_has_its_own_value(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "summed.rs", "total", "@end")
+    [link] = answer["links"]
+    assert {one["text"]: one["value"] for one in link["operands"]}["one"] == "5"

@@ -81,19 +81,11 @@ async def calls(
     requested = msgspec.structs.replace(options, words=words)
     (program,) = await recorded_programs(call, requested)
     when = require_one_condition("calls", hits) or ""
-    nth = hits.nth
     filtered = _call_filter(call, program, hits)
+    nth = hits.nth
     if hits.kept_last:
-        if limit is not None and hits.last is not None:
-            raise DebuggerError(
-                ErrorCode.USAGE,
-                "--last and --limit exclude each other: each chooses calls by number",
-                hint="give one of them",
-            )
         is_filtered = bool(when or filtered.hits)
-        nth = await questions.number_from_end(
-            program, function, hits.kept_last, is_filtered=is_filtered
-        )
+        nth = await _first_of_last(program, function, hits, limit, is_filtered=is_filtered)
     notes: tuple[str, ...] = ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
@@ -117,6 +109,26 @@ async def calls(
         answer,
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],
+    )
+
+
+async def _first_of_last(
+    program: RecordedProgram,
+    function: str,
+    hits: HitFilter,
+    limit: int | None,
+    *,
+    is_filtered: bool,
+) -> int:
+    """Return the number of the first of the last calls, by a run before."""
+    if limit is not None and hits.last is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--last and --limit exclude each other: each chooses calls by number",
+            hint="give one of them",
+        )
+    return await questions.number_from_end(
+        program, function, hits.kept_last, is_filtered=is_filtered
     )
 
 

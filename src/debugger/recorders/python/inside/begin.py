@@ -139,6 +139,7 @@ class ProcessRecording:
             "origin_graph",
             "origin_windows",
             "origin_items",
+            "origin_moves",
             "origin_hits",
             "origin_shared",
             "run_end",
