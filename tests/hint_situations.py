@@ -315,6 +315,14 @@ REASONS: Final = {
     "questions/locations/event_location.py: debugger X -- CMD shows how": (
         "tests/questions/test_hit_filter.py"
     ),
+    "questions/locations/event_location.py: debugger hang -- CMD says where": (
+        "tests/questions/test_event_locations.py"
+    ),
+    "questions/locations/event_location.py: debugger crash -- CMD": (
+        f"a program that a signal ends: {READ}"
+    ),
+    "questions/locations/exit_location.py": "tests/questions/test_event_locations.py",
+    "questions/locations/hang_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/event_location.py: --timeout 300": f"a crash that never comes: {READ}",
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
