@@ -267,8 +267,8 @@ BUDGETS: Mapping[str, int] = {
     "session/pointers": 407,
     "session/timeline": 1654,
     "sources": 1270,
-    "symbols": 562,
-    "symbols/dwarf": 6022,
+    "symbols": 564,
+    "symbols/dwarf": 6081,
     "system": 1912,
     "targets": 1260,
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import program_text
+from debuggees import build_debuggee, program_text
 
 Cli = Callable[..., Any]
 SOURCES = {
@@ -199,3 +199,11 @@ def test_a_crash_that_does_not_happen_is_reported(cli: Cli, folder: Path) -> Non
     answer = cli("probe", *words, cwd=folder)
     assert "--at crash: it did not happen (the program ended with status 0)" in answer.err
     assert "debugger crash -- CMD shows how it ended" in answer.err
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_lambda_is_a_location_by_its_variable(cli: Cli) -> None:
+    program = build_debuggee("lambdas.cpp")
+    words = ["probe", "--json", "--at", "Shop::sum::add", "item", "--adapter", "lldb-dap"]
+    rows = cli(*words, "--", program, check=0).data["data"]["rows"]
+    assert [row["values"] for row in rows] == [["1"], ["2"], ["3"]]

@@ -28,6 +28,8 @@ class FunctionDefinition(Struct, frozen=True):
     name: str
     file: str
     line: int
+    # Debuggers do not know it by this name.
+    is_lambda: bool = False
 
     @property
     def text(self) -> str:
@@ -115,7 +117,8 @@ def _distinct_definitions(
         # The line of a closure's head is one of the function around it, too.
         if "{closure" in one.name:
             line = body_line(one) or line
-        found.setdefault((one.file, line), FunctionDefinition(name, one.file, line))
+        definition = FunctionDefinition(name, one.file, line, one.is_lambda)
+        found.setdefault((one.file, line), definition)
     return list(found.values())
 
 
