@@ -249,7 +249,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/diff": 971,
     "questions/hang": 3174,
     "questions/holds": 2456,
-    "questions/locations": 733,
+    "questions/locations": 742,
     "questions/path": 1648,
     "questions/probe": 2842,
     "questions/recordings": 2215,

@@ -6,4 +6,4 @@ add(5);
 process.on('exit', () => { total += 100; });
 if (process.argv.length > 2) stop(3);
 console.log(total);
-setTimeout(() => { total += 1; }, 10);
+setTimeout(() => { debugger; total += 1; }, 10);

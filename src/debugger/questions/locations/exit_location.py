@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -122,26 +121,39 @@ async def run_to_exit(question: QuestionRun, expressions: Sequence[str]) -> Even
     async with question_run.run_question(planned) as run:
         began = time.monotonic()
         known: EventValues | None = None
+        fault: answers.Stop | None = None
         stop = await run.wait_first()
         for _ in range(_STOPS_MAX):
-            if stop.state != State.STOPPED.value or _is_fault(stop):
+            if stop.state != State.STOPPED.value:
                 break
-            observe = partial(_observe_stop, run.session_of(stop), plan, expressions, known)
-            known = await observe()
-            if 1 in stop.hit_breakpoints or not plan.breakpoints:
-                break
-            stop = await run.go_on(run.session_of(stop))
-        if known is None or _is_fault(stop) or stop.timed_out:
-            raise _no_exit(run, stop)
+            session = run.session_of(stop)
+            if _is_fault(stop):
+                # What handles it goes on; else the program ends, without the end of `main`.
+                fault, known = stop, None
+            elif plan.breakpoints or await _is_in_hook(session):
+                known = await _observe_stop(session, plan, expressions, known)
+                fault = None
+                if 1 in stop.hit_breakpoints or not plan.breakpoints:
+                    break
+            stop = await run.go_on(session)
+        else:
+            known = None
+        if known is None or stop.timed_out:
+            raise _no_exit(run, stop, fault)
         return msgspec.structs.replace(
             known, adapter=run.session.adapter, took_s=time.monotonic() - began
         )
 
 
 def _is_fault(stop: answers.Stop) -> bool:
-    return stop.state == State.STOPPED.value and (
-        stop.signal is not None or stop.exception is not None
-    )
+    return stop.signal is not None or stop.exception is not None
+
+
+async def _is_in_hook(session: Session) -> bool:
+    """Tell whether a stop is at the end of a Node program, and none of its own."""
+    thread = session.selection.thread or 0
+    stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=1))
+    return [one.file for one in stack.frames] == [EXIT_BEGIN]
 
 
 async def _observe_stop(
@@ -202,15 +214,17 @@ def _is_own(frame: Frame, cwd: str) -> bool:
     return bool(frame.line) and not is_ours and not is_library(frame.file, cwd)
 
 
-def _no_exit(run: RunningQuestion, stop: answers.Stop) -> DebuggerError:
+def _no_exit(run: RunningQuestion, stop: answers.Stop, fault: answers.Stop | None) -> DebuggerError:
     if stop.timed_out:
         return DebuggerError(
             ErrorCode.TIMEOUT,
             "--at exit: it did not end before the time was up",
             hint="--timeout 300 waits longer; debugger hang -- CMD says where it is",
         )
-    if _is_fault(stop) or stop.signal is not None:
-        what = stop.signal or (stop.exception.type if stop.exception is not None else "a fault")
+    exception = fault.exception if fault is not None else None
+    what = stop.signal or (exception.type if exception is not None else None)
+    what = what or (fault.signal if fault is not None else None)
+    if what is not None:
         return DebuggerError(
             ErrorCode.NOT_FOUND,
             f"--at exit: it did not come to its end: {what}",

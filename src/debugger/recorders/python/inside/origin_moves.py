@@ -28,9 +28,7 @@ class ItemMoves:
 
     def before_stores(self, plan: Any, scope: Any) -> None:
         """Move the links of items that an inserted one has moved, before its own is stored."""
-        moves = self._moves(plan, scope)
-        for at, (owner, name, call) in enumerate(moves):
-            is_single = all(other is not owner for other, _, _ in moves[:at] + moves[at + 1 :])
+        for owner, name, call, is_single in self._moves(plan, scope):
             if name == "insert" and is_single:
                 place = self.insert_place(owner, call, scope)
                 if place is not None:
@@ -44,18 +42,15 @@ class ItemMoves:
         """Move the links of the items behind one that was taken out, and of a reversed list."""
         for node in plan.targets:
             self._finish_target(node, scope, is_single=len(plan.targets) == 1)
-        moves = self._moves(plan, scope)
-        if len(moves) != 1:
-            return
-        owner, name, call = moves[0]
-        size = len(owner)
-        if name == "reverse":
-            self._shift(owner, lambda key: size - 1 - key, size)
-        elif name == "pop":
-            place: Any = size
-            if call.args:
-                place = self._place(self._reader.read(call.args[0], scope), size + 1)
-            self._take_out(owner, place)
+        for owner, name, call, is_single in self._moves(plan, scope):
+            size = len(owner)
+            if name == "reverse" and is_single:
+                self._shift(owner, lambda key, n=size: n - 1 - key, size)
+            elif name == "pop" and is_single:
+                place: Any = size
+                if call.args:
+                    place = self._place(self._reader.read(call.args[0], scope), size + 1)
+                self._take_out(owner, place)
 
     def insert_place(self, owner: Any, call: Any, scope: Any) -> int | None:
         """Return the position at which an item was inserted into a list; None if it is unknown."""
@@ -67,8 +62,8 @@ class ItemMoves:
         size = len(owner) - 1
         return max(place + size, 0) if place < 0 else min(place, size)
 
-    def _moves(self, plan: Any, scope: Any) -> list[tuple[Any, str, Any]]:
-        """Return the lists whose items a statement's calls moved, by which function."""
+    def _moves(self, plan: Any, scope: Any) -> list[tuple[Any, str, Any, bool]]:
+        """Return the lists whose items calls moved, by which function, and whether once only."""
         found = []
         for call in plan.calls:
             function = call.func
@@ -81,7 +76,8 @@ class ItemMoves:
                 owner = self._reader.read(call.args[0], scope)
             if type(owner) is list:
                 found.append((owner, name, call))
-        return found
+        counts = [sum(other is owner for other, _, _ in found) for owner, _, _ in found]
+        return [(*one, count == 1) for one, count in zip(found, counts)]  # noqa: B905 - of Python 3.8, too
 
     def _finish_target(self, node: Any, scope: Any, *, is_single: bool) -> None:
         """Move the items behind a deleted one; of a slice nothing is known."""
