@@ -116,7 +116,7 @@ _PY: Final = "-- python3 loop.py"
 # Without a session, beside `loop` (built of loop.c), loop.py and loop.js: questions that are
 # refused, most of them before a program runs.
 QUESTIONS: Final = {
-    "probe --at hang x -- ./loop": "debugger hang -- CMD shows the values where it hangs",
+    "why x --at hang -- ./loop": "debugger hang -- CMD names the line; debugger probe --at hang",
     "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
     "crash --core x": "debugger crash --core FILE PROGRAM",
     "hang --after -1 -- ./loop": "debugger hang --after 5 -- CMD",
@@ -208,10 +208,8 @@ QUESTIONS: Final = {
     f"why i --at loop.py:22 --in nope {_PY}": (
         "debugger probe --at loop.py:22 EXPR -- CMD shows its hits"
     ),
-    f"holds 'i < 5' --at crash {_PY}": ("debugger probe --at crash EXPR -- CMD shows values there"),
-    f"diff --at fail i {_PY} --vs python3 loop.py": (
-        "debugger probe --at fail EXPR -- CMD shows values there"
-    ),
+    f"holds 'i < 5' --at exit {_PY}": "debugger probe --at exit EXPR -- CMD shows values there",
+    f"why i --at exit {_PY}": "debugger why EXPR --at FILE:LINE --nth last -- CMD at its last line",
     f"path --after calculate {_PY}": "debugger path --between calculate LOC -- CMD",
     f"holds 'i < 5' --at loop.py:22 --last 2 {_PY}": "debugger probe --at LOC 'EXPR' --last N",
     f"holds 'i < 5' --at loop.py:22 --nth last {_PY}": "debugger probe --at LOC 'EXPR' --last N",
@@ -319,6 +317,14 @@ REASONS: Final = {
     "questions/locations/event_location.py: debugger X -- CMD shows how": (
         "tests/questions/test_hit_filter.py"
     ),
+    "questions/locations/event_location.py: debugger hang -- CMD says where": (
+        "tests/questions/test_event_locations.py"
+    ),
+    "questions/locations/event_location.py: debugger crash -- CMD": (
+        f"a program that a signal ends: {READ}"
+    ),
+    "questions/locations/exit_location.py": "tests/questions/test_event_locations.py",
+    "questions/locations/hang_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/event_location.py: --timeout 300": f"a crash that never comes: {READ}",
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"

@@ -260,6 +260,7 @@ LATE: Mapping[str, tuple[str, ...]] = {
 BY_PATH = frozenset(
     {
         "debugger.system.supervisor",
+        "debugger.questions.hang.inside.frame_values",
         "debugger.questions.hang.inside.locks",
         "debugger.questions.hang.inside.snapshot",
         "debugger.questions.hang.inside.tasks",
@@ -312,6 +313,8 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.journal",
         "debugger.recorders.python.inside.monitored",
         "debugger.recorders.python.inside.stored",
+        "debugger.recorders.python.inside.exit_call",
+        "debugger.recorders.python.inside.origin_moves",
         "debugger.recorders.python.inside.probed",
         "debugger.recorders.python.inside.run_end",
         "debugger.recorders.python.inside.stepped",

@@ -31,13 +31,13 @@ VALUES = {
 commands.register_all()
 
 
-def table_cells() -> Iterator[tuple[str, str, str]]:
+def table_cells(corner: str = "command", first: str = "--when") -> Iterator[tuple[str, str, str]]:
     rows = [
         [cell.strip(" `") for cell in line.strip("|\n ").split("|")]
         for line in DOC.read_text().splitlines()
         if line.startswith("|")
     ]
-    at = next(at for at, row in enumerate(rows) if row[:2] == ["command", "--when"])
+    at = next(at for at, row in enumerate(rows) if row[:2] == [corner, first])
     for row in rows[at + 2 :]:
         if len(row) != len(rows[at]):
             return
@@ -46,6 +46,7 @@ def table_cells() -> Iterator[tuple[str, str, str]]:
 
 
 CELLS = list(table_cells())
+EVENT_CELLS = list(table_cells("location", "probe"))
 
 
 def group_of(command: str) -> OptionGroup:
@@ -88,6 +89,27 @@ def test_the_table_has_all_commands_with_the_filter() -> None:
     assert {command for command, _, _ in CELLS} == known
 
 
+EVENT_WORDS = {
+    "probe": ["1"], "diff": ["1"], "why": ["x"], "who-wrote": ["x"], "holds": ["x > 1"],
+}  # fmt: skip
+
+
+def test_the_table_of_events_says_which_questions_refuse_them(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("x = 1\n")
+    refused = set()
+    for event, command, _ in EVENT_CELLS:
+        words = [command, *EVENT_WORDS[command], "--at", event, "--", sys.executable, "ends.py"]
+        if event in {"exit", "hang"} and command in {"why", "who-wrote", "holds"}:
+            answer = cli(*words, cwd=tmp_path)
+            assert answer.exit
+            refused |= {(event, command)}
+            assert "--at exit" in answer.err or "--at hang" in answer.err
+    assert refused == {
+        (event, command) for event, command, cell in EVENT_CELLS if cell in {"no", "call"}
+    }
+    assert {command for _, command, _ in EVENT_CELLS} == EVENT_WORDS.keys()
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("filtered")
@@ -116,6 +138,19 @@ LANGUAGES = [
                  marks=pytest.mark.adapter("delve")),
 ]  # fmt: skip
 # Totals before each of the nine hits: 0 0 1 2 4 7 10 14 19; in `twice`: 2, 3, 5, 6, 8, 9.
+
+
+@pytest.mark.parametrize(("at", "total", "words"), LANGUAGES)
+def test_calls_are_those_of_the_filter(
+    cli: Cli, folder: Path, at: str, total: str, words: list[str]
+) -> None:
+    """The eighth and the ninth call of `add` are those below `twice` that follow `mark`."""
+    asked = ["--in", "twice", "--after", "mark", "--changes", "--depth", "0", "--nth", "2"]
+    found = cli("calls", "--json", "add", *asked, "--", *words, check=0, cwd=folder, timeout=120)
+    [one] = found.data["data"]["lives"]
+    given = {each["name"]: each["value"] for each in one["arguments"]}
+    assert "19" in given["b"]
+    assert given["v"] == "5"
 
 
 @pytest.mark.parametrize(("at", "total", "words"), LANGUAGES)

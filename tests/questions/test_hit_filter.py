@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import program_text
+from debuggees import build_debuggee, program_text
 
 Cli = Callable[..., Any]
 SOURCES = {
@@ -136,9 +136,9 @@ def test_a_hit_that_was_never_reached_is_reported(cli: Cli, folder: Path) -> Non
         (["probe", "--at", "w.py:3", "n", "--nth", "2", "--from", "5"], "--nth chooses other ones"),
         (["probe", "--at", "crash", "n", "--nth", "2"], "happens once, and takes no --nth"),
         (["probe", "--at", "crash", "n", "--at", "w.py:3", "n"], "--at crash stands alone"),
-        (["calls", "leaf", "--in", "high"], "calls cannot take --in"),
+        (["calls", "leaf", "--after", "w.py:3 if n > 99"], "--after never happened"),
         (["calls", "leaf", "--last", "40"], "leaf was called 18 times only"),
-        (["calls", "leaf", "--changes"], "calls cannot take --changes"),
+        (["calls", "leaf", "--nth", "last", "--changes"], "without a condition or another filter"),
     ],
 )
 def test_what_a_question_cannot_take_is_refused_with_a_hint(
@@ -199,3 +199,11 @@ def test_a_crash_that_does_not_happen_is_reported(cli: Cli, folder: Path) -> Non
     answer = cli("probe", *words, cwd=folder)
     assert "--at crash: it did not happen (the program ended with status 0)" in answer.err
     assert "debugger crash -- CMD shows how it ended" in answer.err
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_lambda_is_a_location_by_its_variable(cli: Cli) -> None:
+    program = build_debuggee("lambdas.cpp")
+    words = ["probe", "--json", "--at", "Shop::sum::add", "item", "--adapter", "lldb-dap"]
+    rows = cli(*words, "--", program, check=0).data["data"]["rows"]
+    assert [row["values"] for row in rows] == [["1"], ["2"], ["3"]]

@@ -266,3 +266,21 @@ def test_an_item_that_was_taken_out_is_followed_to_the_line_that_put_it_in(
     # Passed to `mark`, and taken out of the container.
     lines = [line for _, _, line in _steps(answer)][2:]
     assert lines[: len(markers)] == [find_marker(f"why/{source}", one) for one in markers]
+
+
+def test_a_one_line_loop_is_no_write_of_the_local_that_its_body_assigns(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "pushed.c", "n", "crash")
+    line = find_marker("why/pushed.c", "list")
+    assert answer["links"][-1]["frame"]["line"] == line
+    assert answer["ending"] == f"NULL is a literal at pushed.c:{line}"
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
+def test_an_operand_whose_block_ends_with_the_write_has_its_own_value(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "summed.rs", "total", "@end")
+    [link] = answer["links"]
+    assert {one["text"]: one["value"] for one in link["operands"]}["one"] == "5"

@@ -38,6 +38,7 @@ from debugger.cli.translation.loose_arguments import (
     take_argument_roles,
 )
 from debugger.cli.translation.named_arguments import expand_named_arguments
+from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.question_order import is_question, order_question
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.unknown_options import correct_spelling
@@ -137,6 +138,8 @@ def _known_paths(registry: Registry) -> Paths:
 
 def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     own = frozenset(path[0] for path in known)
+    if (sentence := correct_sentence(split.words, split.rest)) is not None:
+        return sentence
     if not split.words or split.words[0] not in own:
         invocation = translate_invocation(split.words, split.rest)
         if invocation is not None or not split.words:
@@ -182,6 +185,7 @@ def _arrange_command(
 ) -> SplitArgv | Correction:
     """Put a known command's words into order."""
     words = expand_named_arguments(known[name], split.words[len(name) :])
+    split = replace(split, words=(*name, *words))
     typed = arrange_words(name, known[name], words, split.rest)
     if (of_question := correct_session_program(typed)) is not None:
         return of_question

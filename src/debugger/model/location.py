@@ -12,9 +12,11 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 
-# The events of a run that are locations: the crash, and the assertion at which a test fails.
-CRASH, FAIL = "crash", "fail"
-EVENTS = (CRASH, FAIL)
+# The events of a run that are locations: the crash, the assertion at which a test fails, the end of
+# the program, and the moment at which it makes no progress.
+CRASH, FAIL, EXIT, HANG = "crash", "fail", "exit", "hang"
+EVENTS = (CRASH, FAIL, EXIT, HANG)
+ENDS = frozenset({EXIT, HANG})
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages|node_modules|rustlib|\.cargo/registry|go/pkg/mod)/"
     r"|^/usr/(?:include|lib|share|src)/|^/rustc/|^/rust/deps/|^library/(?:alloc|core|std|std_detect|test)/src/"

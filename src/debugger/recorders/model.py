@@ -377,6 +377,8 @@ class ProbeOrder(Struct, frozen=True):
     event: str = ""
     # A recorded hit has its number among all at which the condition was true.
     numbers_all: bool = False
+    # The end of the process, which has no line.
+    is_exit: bool = False
 
 
 class CheckPlace(Struct, frozen=True):
@@ -460,6 +462,12 @@ class RecordingOrder(Struct, frozen=True):
     nth: int = 1
     most: int = 20
     when: str = ""
+    # Only the calls of these numbers (none: all), of this thread (0: any), below a call of this
+    # function, whose arguments differ from those of the call before.
+    numbers: tuple[int, ...] = ()
+    thread: int = 0
+    inside: str = ""
+    changes: bool = False
     # The depth of callees to record; -1: all.
     depth: int = -1
     lines: LineRecording = LineRecording.NONE

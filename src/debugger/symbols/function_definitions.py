@@ -28,6 +28,8 @@ class FunctionDefinition(Struct, frozen=True):
     name: str
     file: str
     line: int
+    # Debuggers do not know it by this name.
+    is_lambda: bool = False
 
     @property
     def text(self) -> str:
@@ -62,6 +64,30 @@ def find_definitions(program: str, name: str, file: str = "") -> list[FunctionDe
         image.close()
 
 
+def find_last_line(program: str, name: str) -> tuple[str, int] | None:
+    """Find the file and the line of the last instruction of a function: there it returns.
+
+    Of a function of several names, as Rust's `main` beside C's, it is the one with a line.
+    """
+    try:
+        if Path(program).stat().st_size > _SIZE_MAX:
+            return None
+        image = BinaryImage(program)
+    except (OSError, ValueError):
+        return None
+    try:
+        for one in image.functions.find_by_name(name) if image.has_debug else ():
+            end = max((high for _, high in one.ranges), default=0)
+            row = image.lines.line_at(end - 1) if end and not one.is_inlined else None
+            if row is not None and row.line:
+                return row.file, row.line
+    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
+        return None
+    finally:
+        image.close()
+    return None
+
+
 def near_functions(program: str, name: str) -> tuple[str, ...]:
     """Return the names of a program's functions that are similar to one."""
     try:
@@ -91,7 +117,8 @@ def _distinct_definitions(
         # The line of a closure's head is one of the function around it, too.
         if "{closure" in one.name:
             line = body_line(one) or line
-        found.setdefault((one.file, line), FunctionDefinition(name, one.file, line))
+        definition = FunctionDefinition(name, one.file, line, one.is_lambda)
+        found.setdefault((one.file, line), definition)
     return list(found.values())
 
 

@@ -126,7 +126,7 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "path": {"--at": ("--around",), "--break": ("--around",)},
     "calls": {"--at": ("+function",), "--name": ("+function",)},
     "backtrace": {"-c": ("--limit",), "--depth": ("--limit",), "--count": ("--limit",),
-                  "-f": ("--locals",)},
+                  "-f": ("--locals",), "--frame": ("+ignored",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
                     "-f": ("+nothing",), "--frame": ("+nothing",)},
     "step": {"-i": ("--instruction",)}, "next": {"-i": ("--instruction",)},

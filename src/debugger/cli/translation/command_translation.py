@@ -272,6 +272,8 @@ def _run(rest: Words) -> Result | None:
         return None
     if _PROGRAM.match(rest[0]) or rest[0].startswith("--"):
         return ("start", *rest)
+    if rest[0] in {"test", "tests"} and len(rest) > 1:
+        return Correction("tests are run by a question", (("test", "--", "pytest", *rest[1:]),))
     if rest[0] == "<" or rest[0].startswith("-"):
         return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))
     return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))

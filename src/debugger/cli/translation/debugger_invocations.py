@@ -277,7 +277,8 @@ def _correct_delve(words: Sequence[str], behind: Sequence[str]) -> Correction:
         return Correction(reason, (("attach", "--connect", host),))
     if verb == "test":
         flags = [re.sub(r"\A-{1,2}test\.", "-", one) for one in behind]
-        return Correction(reason, (("test", "--", "go", "test", *args, *flags),))
+        own = words[words.index("test") + 1 :] if "test" in words else args
+        return Correction(reason, (("test", "--", "go", "test", *own, *flags),))
     if verb == "trace" and args:
         package = args[:-1] or ["."]
         return Correction(reason, (("calls", args[-1], "--", *package, *behind),))

@@ -104,6 +104,8 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
     words = list(arranged.positionals)
     first = 0 if command.name == "probe" else 1
     for index, word in enumerate(words[:-1]):
+        if (command.name, word) in _UNDERSTOOD and word == "if":
+            return None  # what follows is the condition
         if (
             (command.name, word) in _UNDERSTOOD
             or index < first

@@ -24,6 +24,9 @@ _NAMES: Final = frozenset(
 
 def expand_named_arguments(command: Command, words: Sequence[str]) -> tuple[str, ...]:
     """Return the words with a JSON object, or `name=value`, as options of the command."""
+    named = re.match(r"expression=([^=].*)", words[0]) if len(words) == 1 else None
+    if named is not None and command.name in {"print", "eval"}:
+        return (named[1],)
     if command.dashes_are_words or _takes_assignments(command):
         return tuple(words)
     expanded: list[str] = []

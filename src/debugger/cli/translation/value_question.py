@@ -15,7 +15,7 @@ from debugger.cli.translation.location_spelling import (
 
 Result = ArrangedWords | Correction
 _PLACE_WORDS: Final = frozenset({"at", "in", "on", "@", "every", "each", "before", "near"})
-_EVENTS: Final = frozenset({"crash", "fail"})
+_EVENTS: Final = frozenset({"crash", "fail", "exit", "hang"})
 # English around the value: "why is x 5", "where does the value of x come from".
 _LEADING: Final = frozenset(
     {"is", "are", "was", "were", "does", "did", "do", "has", "the", "a", "my", "value", "values",

@@ -274,7 +274,7 @@ TOOLS.derive_tool(
     "why",
     (
         ToolArgument("expression"),
-        ToolArgument("at", "LOC, crash, fail"),
+        ToolArgument("at", "LOC, crash, fail, exit"),
         _COMMAND,
         ToolArgument("nth", "hit: 1, last, -2", _RARE, form=HIT_NUMBER),
         ToolArgument("when", "condition there", _RARE, form=ONE_TEXT),

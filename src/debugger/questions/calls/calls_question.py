@@ -17,7 +17,12 @@ from debugger.questions.recordings.answer import CallRow, ValueView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
 from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.source_search import resolve_function, resolve_native
-from debugger.questions.recordings.stepped_calls import STEPPED, step_through
+from debugger.questions.recordings.stepped_calls import (
+    EVERY_CALL,
+    STEPPED,
+    CallFilter,
+    step_through,
+)
 from debugger.recorders import call_tree
 from debugger.recorders.call_folding import flatten_tree, fold_trees
 from debugger.recorders.call_tree import (
@@ -54,7 +59,7 @@ _INLINED = (
 
 
 async def with_callees(
-    program: RecordedProgram, function: FunctionPlace, answer: Calls, *, depth: int, when: str
+    program: RecordedProgram, function: FunctionPlace, answer: Calls, *, depth: int, is_chosen: bool
 ) -> Calls:
     """Add the callees of stepped calls, if they can be traced."""
     name = answer.function
@@ -62,8 +67,9 @@ async def with_callees(
         place = _location_of(answer)
         text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
         return _calls_with_note(answer, text)
-    if when or not depth:
-        return _calls_with_note(answer, "stepped through: what was called is not told with --when")
+    if is_chosen or not depth:
+        text = "stepped through: what was called is not told of filtered calls"
+        return _calls_with_note(answer, text)
     try:
         traced, run = await traced_run.run_traced(await program.traced(), program.words)
     except DebuggerError as error:
@@ -137,8 +143,11 @@ async def record_calls(
     when: str,
     depth: int,
     limit: int | None,
+    filtered: CallFilter = EVERY_CALL,
 ) -> Calls:
     """Run a program and report calls of a function: from the nth on, those with `when` true.
+
+    With a filter its calls are numbered.
 
     Raises:
         DebuggerError: USAGE; NOT_FOUND if it was not called; LAUNCH_FAILED, NOT_SUPPORTED.
@@ -151,9 +160,12 @@ async def record_calls(
     if not program.is_python:
         if program.is_native and program.launch.program is not None:
             place = await asyncio.to_thread(resolve_native, place, program.launch.program)
-        stepped = await step_through(program, place, nth=nth or 1, when=when, most=most)
+        stepped = await step_through(
+            program, place, nth=nth or 1, when=when, most=most, filtered=filtered
+        )
         answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
-        return await with_callees(program, place, answer, depth=depth, when=when)
+        is_chosen = bool(when or filtered.hits)
+        return await with_callees(program, place, answer, depth=depth, is_chosen=is_chosen)
     place = await asyncio.to_thread(resolve_function, place, program.source_roots)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
@@ -164,6 +176,10 @@ async def record_calls(
             nth=nth or 1,
             most=recorded_most,
             when=when,
+            numbers=filtered.numbers,
+            thread=filtered.hits.thread or 0,
+            inside=filtered.hits.inside or "",
+            changes=filtered.hits.changes,
             depth=depth,
             lines=LineRecording.EACH,
             limits=_LIMITS,
@@ -199,17 +215,19 @@ def _name_notes(ran: RecordedRun, place: FunctionPlace, words: str) -> list[str]
     return [f"{text}: {', '.join(each[:_NAMES])}{more}; {again}"]
 
 
-async def number_from_end(program: RecordedProgram, function: str, when: str, count: int) -> int:
+async def number_from_end(
+    program: RecordedProgram, function: str, count: int, *, is_filtered: bool
+) -> int:
     """Return the number of the first of the last `count` calls, counted by a run of its own.
 
     Raises:
-        DebuggerError: USAGE with a condition; NOT_FOUND for fewer calls; NOT_SUPPORTED where
+        DebuggerError: USAGE with a filter; NOT_FOUND for fewer calls; NOT_SUPPORTED where
             calls cannot be counted; what `record_calls` raises.
     """
-    if when:
+    if is_filtered:
         raise DebuggerError(
             ErrorCode.USAGE,
-            "calls from the last one on are counted without a condition",
+            "calls from the last one on are counted without a condition or another filter",
             hint="probe --at FUNCTION EXPR --when COND --nth last shows which hit it is",
         )
     counted = await record_calls(program, function, nth=None, when="", depth=1, limit=1)

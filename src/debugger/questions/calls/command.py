@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.hit_filter import (
     EVERY_HIT,
+    HitEvent,
     HitFilter,
-    Refusal,
     refuse_options,
     require_one_condition,
 )
+from debugger.output.location_text import format_count
 from debugger.questions.calls import calls_question as questions
 from debugger.questions.calls.answer import Calls
+from debugger.questions.locations.chosen_hit import find_chosen_numbers
+from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.recordings.saved_runs import recorded_programs
+from debugger.questions.recordings.stepped_calls import CallFilter
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
@@ -30,19 +37,15 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 
-_BY_PROBE = "probe --at FUNCTION EXPR takes it, and shows the number of each hit for --nth"
 _CALL_HITS = refuse_options(
-    {
-        "changes": Refusal("calls are shown with all that they change", _BY_PROBE),
-        "thread": Refusal("calls are numbered over all threads", _BY_PROBE),
-        "inside": Refusal("calls are recorded from wherever they come", _BY_PROBE),
-        "after": Refusal("calls are chosen by number or condition", _BY_PROBE),
-        "until": Refusal("calls are chosen by number or condition", _BY_PROBE),
-    },
+    {},
     help={
         "when": "only calls for which it is true at entry; also --if, --condition, -c",
         "nth": "the call of this number: 3, last, -2",
         "last": "only the last N calls",
+        "changes": "only calls whose arguments differ from the call before",
+        "thread": "only calls of this thread",
+        "inside": "only calls below a call of this function",
     },
     without=frozenset({"first"}),
 )
@@ -78,18 +81,24 @@ async def calls(
     requested = msgspec.structs.replace(options, words=words)
     (program,) = await recorded_programs(call, requested)
     when = require_one_condition("calls", hits) or ""
+    filtered = _call_filter(call, program, hits)
     nth = hits.nth
     if hits.kept_last:
-        if limit is not None and hits.last is not None:
-            raise DebuggerError(
-                ErrorCode.USAGE,
-                "--last and --limit exclude each other: each chooses calls by number",
-                hint="give one of them",
-            )
-        nth = await questions.number_from_end(program, function, when, hits.kept_last)
+        is_filtered = bool(when or filtered.hits)
+        nth = await _first_of_last(program, function, hits, limit, is_filtered=is_filtered)
+    notes: tuple[str, ...] = ()
+    if program.is_python and (hits.after or hits.until):
+        filtered, notes = await _numbered_calls(call, requested, function, hits)
     answer = await questions.record_calls(
-        program, function, nth=nth, when=when, depth=depth, limit=hits.last or limit
+        program,
+        function,
+        nth=nth,
+        when=when,
+        depth=depth,
+        limit=hits.last or limit,
+        filtered=filtered,
     )
+    answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
     again = [
         *hits.options(),
         *options_of(("--depth", depth if depth != 1 else None), ("--limit", limit)),
@@ -101,6 +110,54 @@ async def calls(
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],
     )
+
+
+async def _first_of_last(
+    program: RecordedProgram,
+    function: str,
+    hits: HitFilter,
+    limit: int | None,
+    *,
+    is_filtered: bool,
+) -> int:
+    """Return the number of the first of the last calls, by a run before."""
+    if limit is not None and hits.last is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--last and --limit exclude each other: each chooses calls by number",
+            hint="give one of them",
+        )
+    return await questions.number_from_end(
+        program, function, hits.kept_last, is_filtered=is_filtered
+    )
+
+
+def _call_filter(call: CommandCall, program: RecordedProgram, hits: HitFilter) -> CallFilter:
+    """Return the filter without its condition and its numbers, with its events' locations."""
+    launch = program.launch
+    near = [launch.cwd, *([str(Path(launch.program).parent)] if launch.program else [])]
+
+    def located(event: HitEvent | None) -> BreakpointSpec | None:
+        if event is None:
+            return None
+        spec = call.breakpoint_spec(
+            event.place, near=near, current=launch.program, program=launch.program
+        )
+        return msgspec.structs.replace(spec, condition=event.when)
+
+    rest = msgspec.structs.replace(hits, conditions=(), nth=None, first=None, last=None)
+    return CallFilter(rest, located(hits.after), located(hits.until))
+
+
+async def _numbered_calls(
+    call: CommandCall, options: QuestionOptions, function: str, hits: HitFilter
+) -> tuple[CallFilter, tuple[str, ...]]:
+    """Return the numbers of the calls that a filter with events chooses, by a run before."""
+    chosen = msgspec.structs.replace(hits, nth=None, conditions=())
+    numbers = await find_chosen_numbers(call, options, function, chosen)
+    text = shlex.join(chosen.options())
+    note = f"{text}: {format_count(len(numbers), 'call')} of {function}, by a run before"
+    return CallFilter(numbers=numbers), (note,)
 
 
 def _evidence_summary(answer: Calls) -> str:

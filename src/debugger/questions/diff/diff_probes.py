@@ -11,9 +11,10 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.hit_filter import HitFilter
+from debugger.model.hit_filter import EVERY_HIT, HitFilter
+from debugger.model.location import ENDS
 from debugger.questions.diff.answer import DiffOfProbes
-from debugger.questions.locations.event_location import refuse_events
+from debugger.questions.locations import event_location
 from debugger.questions.probe import probe_comparison, probe_points
 from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points, take_probes
@@ -36,7 +37,6 @@ def check_options(at: Places, hits: HitFilter, function: str | None) -> None:
     Raises:
         DebuggerError: USAGE.
     """
-    refuse_events("diff", (place for place, _ in at))
     if at and function is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -73,12 +73,62 @@ async def compare_probes(
         DebuggerError: USAGE for an invalid request; what starting a program raises.
     """
     are_named(at, verb=verb)
+    event = event_location.find_event(verb, at, hits)
+    if event is not None:
+        return await _compare_at_event(call, sides, at, event)
     order = sorted(sides, key=lambda one: not isinstance(one, StoredRun))
     found = [await _take_values(call, order[0], at, hits)]
     if len(sides) == 1:
         return found
     found.append(await _take_values(call, order[1], at, hits, other_run=(order[0], found[0])))
     return found if order[0] is sides[0] else found[::-1]
+
+
+async def _compare_at_event(
+    call: CommandCall, sides: Sequence[RecordedProgram | StoredRun], at: Places, event: str
+) -> list[ProbedRun]:
+    """Take the values of each run at an event; where one run lacks it, at each hit of its line.
+
+    Raises:
+        DebuggerError: NOT_FOUND if no run has the event.
+    """
+    text = ", ".join(text for _, text in at)
+    found = [await _values_at_event(call, one, event, text) for one in sides]
+    missing = [one for one in found if isinstance(one, DebuggerError)]
+    if not missing:
+        return [one for one in found if isinstance(one, ProbedRun)]
+    side = next((at for at, one in enumerate(found) if isinstance(one, ProbedRun)), None)
+    there = found[side] if side is not None else missing[0]
+    place = there.places[0] if isinstance(there, ProbedRun) else None
+    if side is None or place is None or place.file is None or event in ENDS:
+        raise missing[0]
+    name = f"{os.path.relpath(place.file, call.cwd)}:{place.line}"
+    note = f"only {'AB'[side]} comes to --at {event}, at {name}: the hits of that line are compared"
+    runs = [await _take_values(call, one, [(name, text)], EVERY_HIT) for one in sides]
+    view = msgspec.structs.replace(runs[0].view, notes=(note, *runs[0].view.notes))
+    return [msgspec.structs.replace(runs[0], view=view), *runs[1:]]
+
+
+async def _values_at_event(
+    call: CommandCall, program: RecordedProgram | StoredRun, event: str, text: str
+) -> ProbedRun | DebuggerError:
+    """Return the values of a run at an event; the error of a run without it."""
+    if isinstance(program, StoredRun):
+        assert program.probed is not None  # its scope says that it was probed
+        return program.probed
+    assert program.options is not None  # a program that is run by a command has them
+    expressions = probe_points.split_expressions(text)
+    try:
+        answer = await event_location.probe_event(call, program.options, event, expressions)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.NOT_FOUND:
+            raise
+        return error
+    if isinstance(answer, Probe):
+        return probe_comparison.to_probed_run(answer, shlex.join(program.words), is_chosen=True)
+    # It is not stopped there: the last hit of its line, in a second run.
+    place = answer.place_from(call.cwd)
+    return await _take_values(call, program, [(place, text)], HitFilter(nth=-1))
 
 
 async def _take_values(

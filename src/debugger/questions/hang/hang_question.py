@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -74,6 +74,10 @@ _CAUSES = 2  # of child processes that the headline names
 _AT_FAULT = {"deadlock", "busy", "moving"}
 
 
+# What inspects a program that hangs, before its session ends.
+ObserveHang = Callable[[RunningQuestion, Hang], Awaitable[Hang]]
+
+
 @dataclass
 class HangSamples:
     """All samples of a hanging program."""
@@ -86,8 +90,12 @@ class HangSamples:
     children: list[Hang] = field(default_factory=list)  # child processes of the program
 
 
-async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
+async def explain_hang(
+    question: QuestionRun, after_s: float, *, observe: ObserveHang | None = None
+) -> Hang:
     """Explain the hang of a running process, or of a program started `after_s` earlier.
+
+    With `observe` the program is not watched further: it inspects the hang, and then it is over.
 
     Raises:
         DebuggerError: What starting, or attaching to, the program raises.
@@ -125,7 +133,10 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
             if run.session.state is State.TERMINATED and not samples.is_aborted:
                 return report_ended(run, await run.wait_first(), began)
             answer = _hang_answer(run, samples, samples.outside or outside, began)
-            return await loop_details.add_loop_details(run, answer, samples.sampled, began)
+            observe = observe or partial(
+                loop_details.add_loop_details, sampled=samples.sampled, began=began
+            )
+            return await observe(run, answer)
     except DebuggerError as error:
         if outside is None or not outside.last_threads:
             raise

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers import FrameView
 from debugger.model.location import is_library
-from debugger.model.program import EvaluationPurpose
+from debugger.model.program import EvaluationPurpose, Variable
 from debugger.model.thread_waits import kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
 from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, SampledThread
@@ -87,6 +88,41 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
                 ErrorCode.ADAPTER_FAILED,
                 f"cannot read Python's threads: {answer.value[:200]}",
             ) from error
+
+
+_VALUES_NAME = "debugger_hang_values"
+_VALUES_LOADER = """
+import sys, types
+made = sys.modules[NAME] = types.ModuleType(NAME)
+exec(compile(TEXT, "<string>", "exec"), made.__dict__)
+"""
+
+
+async def evaluate_in_frame(
+    session: Session, frame: FrameView, expressions: Sequence[str]
+) -> list[Variable | DebuggerError]:
+    """Evaluate expressions in a frame of a Python that runs, without a stop.
+
+    An error stands in the place of an expression that has no value.
+    """
+
+    async def evaluate(expression: str) -> Variable:
+        return await session.run_job(
+            lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
+        )
+
+    known = {"NAME": _VALUES_NAME, "TEXT": (_FOLDER / "frame_values.py").read_text("utf-8")}
+    module = f"__import__('sys').modules[{_VALUES_NAME!r}]"
+    await evaluate(f"exec({_VALUES_LOADER!r}, {known!r})")
+    found: list[Variable | DebuggerError] = []
+    for text in expressions:
+        place = f"{frame.file!r}, {frame.function!r}, {frame.line!r}"
+        try:
+            found.append(await evaluate(f"{module}.evaluate({place}, {text!r})"))
+        except DebuggerError as error:
+            found.append(error)
+    await evaluate(f"__import__('sys').modules.pop({_VALUES_NAME!r}, None)")
+    return found
 
 
 async def remove_snapshot_code(session: Session) -> None:

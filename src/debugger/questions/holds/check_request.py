@@ -17,7 +17,6 @@ from debugger.questions.holds.invariant_text import (
     parse_known_value,
     split_operands,
 )
-from debugger.questions.locations.event_location import refuse_events
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 
@@ -101,7 +100,6 @@ def build_request(
         DebuggerError: USAGE; NOT_FOUND for a file; NOT_SUPPORTED for a known good value of another
         language.
     """
-    refuse_events("holds", at)
     is_python = question.language == "python"
     for one in (*expressions, *filter(None, [require_one_condition("holds", hits)])):
         check_invariant(one, is_python=is_python)

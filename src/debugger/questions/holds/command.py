@@ -19,6 +19,7 @@ from debugger.questions.holds import recorded_checks
 from debugger.questions.holds.adapter_checks import check_by_debugger
 from debugger.questions.holds.answer import Holds
 from debugger.questions.holds.check_request import CheckRequest, build_request, parse_expressions
+from debugger.questions.locations import event_location
 from debugger.questions.locations.chosen_hit import condition_values
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
@@ -67,7 +68,7 @@ async def holds(
         Option("--and", help="a further invariant, of the same run", metavar="EXPR"),
     ] = (),
     at: Annotated[
-        tuple[str, ...], Option("--at", help="check it at FILE:LINE or FUNCTION", metavar="LOC")
+        tuple[str, ...], Option("--at", help="FILE:LINE, FUNCTION, crash or fail", metavar="LOC")
     ] = (),
     each: Annotated[
         tuple[str, ...],
@@ -101,11 +102,12 @@ async def holds(
         )
     options = msgspec.structs.replace(options, words=words)
     question = await build_question(call, options)
+    places, notes = await _resolve_events(call, options, at)
     request = build_request(
         call,
         question,
         expressions,
-        at=at,
+        at=places,
         each=each,
         scopes=scopes,
         hits=hits,
@@ -113,6 +115,7 @@ async def holds(
     )
     answer = await _check(call, options, question, request)
     answer = await _explain_no_check(call, options, request, answer)
+    answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
     again = [
         *hits.options(),
         *options_of(
@@ -130,6 +133,22 @@ async def holds(
         summary=_evidence_summary(answer),
         files=[file for one in answer.invariants if (file := _quoted_file(one)) is not None],
     )
+
+
+async def _resolve_events(
+    call: CommandCall, options: QuestionOptions, at: tuple[str, ...]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the lines of the crash and of the failing assertion in the place of their names."""
+    event_location.refuse_ends("holds", at)
+    places, notes = [], []
+    for one in at:
+        if not event_location.is_event(one):
+            places.append(one)
+            continue
+        found = await event_location.locate_event(call, options, one)
+        places.append(found.place_from(call.cwd))
+        notes.append(f"--at {one} is {places[-1]}: {found.what}; each hit of that line is checked")
+    return places, tuple(notes)
 
 
 async def _explain_no_check(

@@ -33,6 +33,7 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.try_change.trial import condition_operands
 
 _ROWS = 3
+_NUMBERS = 1000  # of hits that are kept
 
 
 class ChosenHit(Struct, frozen=True):
@@ -142,6 +143,28 @@ async def find_chosen_hit(
     return ChosenHit(found.number, (f"{text} is hit {found.number:,} of {place}, by a run before",))
 
 
+async def find_chosen_numbers(
+    call: CommandCall, options: QuestionOptions, place: str, hits: HitFilter
+) -> tuple[int, ...]:
+    """Run a Python program once, and return the numbers of all hits that a filter leaves.
+
+    With `changes` these are the calls of a function whose arguments differ from the call before.
+
+    Raises:
+        DebuggerError: NOT_FOUND if no hit meets the filter; what running the program raises.
+    """
+    question = replace(await build_question(call, options), name="probe")
+    text = "locals()" if hits.changes else ""
+    points = parse_probe_points(call, question, [(place, text)], hits)
+    target = question.target
+    assert isinstance(target, LaunchTarget)  # what is run, and not attached to
+    table, found = await _record_numbers(call, question, target, points, hits)
+    numbers = tuple(row.hit for row in table.kept_rows() if row.place == 0)
+    if not numbers:
+        raise _no_hit(points[0], hits, found)
+    return numbers
+
+
 async def _number_by_debugger(
     call: CommandCall,
     options: QuestionOptions,
@@ -175,10 +198,21 @@ async def _number_recorded(
     hits: HitFilter,
 ) -> _FoundHit:
     """Return the number of the chosen hit of a Python program, and the number of all hits."""
+    return (await _record_numbers(call, question, target, points, hits))[1]
+
+
+async def _record_numbers(
+    call: CommandCall,
+    question: QuestionRun,
+    target: LaunchTarget,
+    points: Sequence[ProbePoint],
+    hits: HitFilter,
+) -> tuple[ProbeTable, _FoundHit]:
+    """Record the numbers of the hits of a Python program that a filter leaves."""
     table = ProbeTable(
         [one.expressions for one in points],
         HitRange(),
-        rows=_ROWS,
+        rows=_NUMBERS,
         hits=HitFilter(nth=hits.nth),
         events=[one.event for one in points],
     )
@@ -200,8 +234,10 @@ async def _number_recorded(
     missing = any(one is None or not one.hits for one in after)
     if counted is None or missing:
         problem = "--after never happened" if missing else ""
-        return _FoundHit(number, counted.passed if counted is not None else 0, problem)
-    return _FoundHit(number, counted.passed, counted.problem if counted.failed else "")
+        passed = counted.passed if counted is not None else 0
+        return table, _FoundHit(number, passed, problem)
+    problem = counted.problem if counted.failed else ""
+    return table, _FoundHit(number, counted.passed, problem)
 
 
 def _filter_text(hits: HitFilter) -> str:

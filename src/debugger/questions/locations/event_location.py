@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, Struct
 
+from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.hit_filter import HitFilter
-from debugger.model.location import CRASH, EVENTS, FAIL
+from debugger.model.location import CRASH, ENDS, EVENTS, EXIT, FAIL, HANG
 from debugger.questions.crash import crash_question, crash_stops
+from debugger.questions.locations.exit_location import EventValues, run_to_exit
+from debugger.questions.locations.hang_location import AFTER_S, run_to_hang
 from debugger.questions.probe.answer import Probe, ProbePlace
-from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.probe.probe_answer import of_recording
+from debugger.questions.probe.probe_points import HitRange, ProbePoint
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
-from debugger.questions.probe.recorded_probe import evaluate_cell
+from debugger.questions.probe.recorded_probe import evaluate_cell, probe_recorded
 from debugger.questions.runner.answer import Crash
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
 from debugger.session import inspection
 
-_LATER = ("exit", "hang")
+_ROWS = 100  # ends of processes
 _CRASHED = frozenset({"crashed", "survived"})
 
 
@@ -38,42 +45,51 @@ class LocatedEvent(Struct, frozen=True):
     values: Mapping[str, str] = {}  # of the variables that the first run showed there
     session: str | None = None
 
-    @property
-    def place(self) -> str:
-        """The location as a user types it."""
-        return f"{self.file}:{self.line}"
+    def place_from(self, cwd: str) -> str:
+        """Return the location as a user in a folder types it."""
+        folder = f"{cwd.rstrip('/')}/"
+        return f"{self.file.removeprefix(folder)}:{self.line}"
 
 
 def is_event(place: str) -> bool:
-    """Tell whether a location is the name of an event.
-
-    Raises:
-        DebuggerError: NOT_SUPPORTED for an event without a line of its own.
-    """
-    if place in _LATER:
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            f"--at {place} has no line of its own; there are: {', '.join(EVENTS)}",
-            hint="debugger hang -- CMD shows the values where it hangs"
-            if place == "hang"
-            else "--at LOC --nth last shows the last values of a line",
-        )
+    """Tell whether a location is the name of an event."""
     return place in EVENTS
 
 
-def refuse_events(command: str, places: Iterable[str]) -> None:
-    """Check that no location is an event, for a command that compares or checks many hits.
+def refuse_ends(command: str, places: Iterable[str]) -> None:
+    """Check that no location is the end or the hang, for a command that checks the hits of a line.
 
     Raises:
-        DebuggerError: USAGE, or as `is_event`.
+        DebuggerError: USAGE.
     """
     for one in places:
-        if is_event(one):
+        if one in ENDS:
             raise DebuggerError(
                 ErrorCode.USAGE,
-                f"--at {one} happens once, and {command} is about the hits of a location",
+                f"--at {one} is behind the last line, and {command} checks the hits of lines",
                 hint=f"debugger probe --at {one} EXPR -- CMD shows values there",
             )
+
+
+def find_event(verb: str, at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
+    """Return the event that all locations name; None for lines and functions.
+
+    Raises:
+        DebuggerError: USAGE for an event with other locations, or with a filter.
+    """
+    events = [place for place, _ in at if is_event(place)]
+    if not events:
+        return None
+    if len(events) < len(at) or len(set(events)) > 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--at {events[0]} stands alone: it is one stop, at which the run ends",
+            hint=f"--at {events[0]} 'EXPR, EXPR' in one question, the others in another",
+        )
+    refuse_filter(
+        shlex.join([verb, *(word for one in at for word in ("--at", *one))]), events[0], hits
+    )
+    return events[0]
 
 
 def refuse_filter(command: str, event: str, hits: HitFilter) -> None:
@@ -96,8 +112,11 @@ async def locate_event(
     """Run a program to an event; with `keep` its session stays there, if the debugger stops.
 
     Raises:
-        DebuggerError: NOT_FOUND if it does not happen; what running the program raises.
+        DebuggerError: NOT_FOUND if it does not happen; NOT_SUPPORTED for one without a line; what
+            running the program raises.
     """
+    if event in ENDS:
+        return await _locate_end(call, options, event)
     found = await (_run_to_failure if event == FAIL else _run_to_crash)(call, options, keep=keep)
     is_there = found.outcome in (_CRASHED if isinstance(found, Crash) else {"failed", "crashed"})
     frame = found.frame
@@ -128,6 +147,75 @@ async def _run_to_failure(
     found = await run_tests(call, options.words, options=options, keep=keep)
     assert isinstance(found, SuiteAnswer)  # what the command answers with
     return found
+
+
+async def _locate_end(call: CommandCall, options: QuestionOptions, event: str) -> LocatedEvent:
+    """Return the line at which a program ends, that of the call of exit or of `main`'s return."""
+    if event == HANG:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{options.verb} follows hits of a line, and a program that hangs has no last one",
+            hint="debugger hang -- CMD names the line; debugger probe --at hang EXPR -- CMD shows "
+            "values there",
+        )
+    answer = await _probe_end(call, options, event, ())
+    place = answer.places[0]
+    if place.file is None or not place.line:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "the script ended by itself, and no line is the last: --at exit shows values only",
+            hint=f"debugger {options.verb} EXPR --at FILE:LINE --nth last -- CMD at its last line",
+        )
+    return LocatedEvent(
+        file=place.file,
+        line=place.line,
+        function=place.function or "",
+        what=answer.stopped or event,
+    )
+
+
+async def _probe_end(
+    call: CommandCall, options: QuestionOptions, event: str, expressions: Sequence[str]
+) -> Probe:
+    """Evaluate expressions at the end of a program, or where it hangs."""
+    question = await build_question(call, options)
+    if event == HANG:
+        found = await run_to_hang(question, expressions, options.timeout or AFTER_S)
+    elif question.language == "python" and isinstance(question.target, LaunchTarget):
+        return await _record_exit(call, question, question.target, expressions)
+    else:
+        found = await run_to_exit(question, expressions)
+    return build_event_answer(event, found, expressions)
+
+
+async def _record_exit(
+    call: CommandCall, question: QuestionRun, target: LaunchTarget, expressions: Sequence[str]
+) -> Probe:
+    """Evaluate expressions at the end of a Python program, and of its child processes."""
+    point = ProbePoint(EXIT, BreakpointSpec(), tuple(expressions), is_exit=True)
+    table = ProbeTable([expressions], HitRange(), rows=_ROWS)
+    seconds = question.patience.seconds
+    ran = await probe_recorded(
+        target,
+        [point],
+        HitRange(),
+        table,
+        timeout_s=seconds,
+        scratch_root=call.scratch_root,
+        interrupted=question.patience.interrupted,
+    )
+    table.finish()
+    answer = of_recording(ran, table, waited_s=seconds)
+    if answer.places[0].hits:
+        return answer
+    ending = f"signal {answer.exit_signal}" if answer.exit_signal else "its time was up"
+    raise DebuggerError(
+        ErrorCode.TIMEOUT if answer.timed_out else ErrorCode.NOT_FOUND,
+        f"--at exit: it did not come to its end: {ending}",
+        hint="debugger hang -- CMD says where it is"
+        if answer.timed_out
+        else "debugger crash -- CMD shows how it ended",
+    )
 
 
 def _not_happened(event: str, found: Crash | SuiteAnswer) -> DebuggerError:
@@ -171,13 +259,15 @@ async def probe_event(
     leaves is stopped at its line, and not always at the hit that fails: it is not used.
     """
     began = time.monotonic()
+    if event in ENDS:
+        return await _probe_end(call, options, event, expressions)
     found = await locate_event(call, options, event, keep=event == CRASH)
     if found.session is None:
         texts = [found.values.get(one) for one in expressions]
         known = [ProbeCell(text) for text in texts if text is not None]
         if len(known) < len(texts):
             return found
-        return _event_answer(event, found, expressions, known, time.monotonic() - began, "")
+        return build_event_answer(event, _values_at(found, known, began, ""), expressions)
     try:
         session = call.sessions.get(found.session)
         adapter = session.adapter
@@ -190,19 +280,27 @@ async def probe_event(
         cells = [await evaluate_cell(session, one) for one in expressions]
     finally:
         await close_session(call, found.session)
-    return _event_answer(event, found, expressions, cells, time.monotonic() - began, adapter)
+    return build_event_answer(event, _values_at(found, cells, began, adapter), expressions)
 
 
-def _event_answer(  # noqa: PLR0917 - as they were found
-    event: str,
-    found: LocatedEvent,
-    expressions: Sequence[str],
-    cells: Sequence[ProbeCell],
-    took_s: float,
-    adapter: str,
-) -> Probe:
+def _values_at(
+    found: LocatedEvent, cells: Sequence[ProbeCell], began: float, adapter: str
+) -> EventValues:
+    return EventValues(
+        cells=tuple(cells),
+        what=found.what,
+        file=found.file,
+        line=found.line,
+        function=found.function,
+        adapter=adapter,
+        took_s=time.monotonic() - began,
+    )
+
+
+def build_event_answer(event: str, found: EventValues, expressions: Sequence[str]) -> Probe:
+    """Build the answer from the values at an event."""
     table = ProbeTable([expressions], HitRange(), rows=1)
-    table.take_hit(0, cells, at_s=took_s)
+    table.take_hit(0, found.cells, at_s=found.took_s)
     place = ProbePlace(
         asked=event,
         columns=table.summarise_columns(0),
@@ -217,8 +315,8 @@ def _event_answer(  # noqa: PLR0917 - as they were found
         places=(place,),
         rows=table.kept_rows(),
         rows_total=1,
-        means="stops" if adapter else "failure",
-        adapter=adapter,
-        took_s=round(took_s, 3),
+        means="stops" if found.adapter else "failure",
+        adapter=found.adapter,
+        took_s=round(found.took_s, 3),
         stopped=found.what,
     )

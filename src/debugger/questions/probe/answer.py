@@ -114,8 +114,8 @@ class Probe(Struct, frozen=True):
     """The values of expressions at locations of one run, in order of time."""
 
     # exited, signalled, ended (in an unknown way), limit (ended by us after the last requested hit)
-    # crash or fail (ended by us at that event), or running: timed out, or attached to and past the
-    # last requested hit.
+    # crash, fail, exit or hang (ended by us at that event), or running: timed out, or attached to
+    # and past the last requested hit.
     outcome: str
     places: tuple[ProbePlace, ...]
     # The first, the last and a part of the middle of `rows_total` rows.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
@@ -66,7 +65,7 @@ async def probe(
         tuple[tuple[str, str], ...],
         Option(
             "--at",
-            help="a location, crash or fail, and expressions with commas",
+            help="a location, crash, fail, exit or hang, and expressions",
             metavar="LOC 'EXPR, EXPR'",
         ),
     ] = (),
@@ -117,7 +116,7 @@ async def probe(
         )
     within = range_of(start, end, hits)
     _check_options(at, rows)
-    event = _event_of(at, hits)
+    event = event_location.find_event("probe", at, hits)
     notes: tuple[str, ...] = ()
     if event is not None:
         expressions = [one for _, text in at for one in split_expressions(text)]
@@ -128,7 +127,7 @@ async def probe(
             return await _keep_answer(call, requested, shown, again, csv=csv, picture=picture)
         # It is not stopped there: the last hit of its line, in a second run.
         notes = (_LAST_HIT.format(there.what),)
-        at = tuple((there.place, text) for _, text in at[:1])
+        at = tuple((there.place_from(call.cwd), text) for _, text in at[:1])
         hits = HitFilter(nth=-1)
         within = HitRange()
     found = await build_question(call, requested)
@@ -164,14 +163,8 @@ async def _compare_runs(
     refused: Sequence[str],
     picture: PictureFile | None,
 ) -> answers.Answer:
-    events = [place for place, _ in at if event_location.is_event(place)]
     answer, runs = await diff_probes.probe_both_commands(
-        call,
-        requested,
-        versus,
-        at,
-        hits=hits,
-        refused=[*refused, *(f"--at {one}" for one in events)],
+        call, requested, versus, at, hits=hits, refused=refused
     )
     again = [*_again(at, hits, None, None), *(word for one in versus for word in ("--vs", one))]
     command = requested.repeat_command(again)
@@ -186,26 +179,6 @@ async def _compare_runs(
         return answer
     text = pair_plot.draw_pair(answer, runs, picture.kind, shlex.join(command), call.cwd)
     return msgspec.structs.replace(answer, picture=await picture.write_text(text))
-
-
-def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
-    """Return the event that all locations name; None for lines and functions.
-
-    Raises:
-        DebuggerError: USAGE for an event with other locations, or with a filter.
-    """
-    events = [place for place, _ in at if event_location.is_event(place)]
-    if not events:
-        return None
-    if len(events) < len(at) or len(set(events)) > 1:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"--at {events[0]} stands alone: it is one stop, at which the run ends",
-            hint=f"--at {events[0]} 'EXPR, EXPR' in one question, the others in another",
-        )
-    repeated = shlex.join(["probe", *_again(at, HitFilter(), None, None)])
-    event_location.refuse_filter(repeated, events[0], hits)
-    return events[0]
 
 
 def _again(

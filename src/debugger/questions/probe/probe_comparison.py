@@ -241,6 +241,9 @@ def hits_compared(places: int) -> int:
     return ROWS // max(places, 1)
 
 
+_ENDS = {"exit": "at its end: ", "hang": "at the hang: "}
+
+
 def to_probed_run(found: Probe, command: str, *, is_chosen: bool = False) -> ProbedRun:
     """Reduce a probed run to the data of a comparison.
 
@@ -260,7 +263,7 @@ def to_probed_run(found: Probe, command: str, *, is_chosen: bool = False) -> Pro
         if place.failed_conditions and place.hits
     ]
     if found.stopped and not found.stopped.startswith(found.exit_signal or "\n"):
-        notes.append(f"stopped by {found.stopped}")
+        notes.append(f"{_ENDS.get(found.outcome, 'stopped by ')}{found.stopped}")
     view = RunView(
         command=command,
         exit_code=found.exit_code,

@@ -33,6 +33,8 @@ class ProbePoint(Struct, frozen=True):
     when: str | None = None
     # `after` or `until`: its hits begin, or end, those of the other locations that count.
     event: str = ""
+    # The end of each process; `spec` is nothing.
+    is_exit: bool = False
 
 
 class HitRange(Struct, frozen=True):

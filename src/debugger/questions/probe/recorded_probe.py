@@ -339,6 +339,9 @@ def _find_probes(
     """Return the probes with what their functions' names mean by the sources."""
     probes = []
     for one in points:
+        if one.is_exit:
+            probes.append(ProbeOrder(expressions=one.expressions, is_exit=True))
+            continue
         check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
         place = model.FunctionPlace(name=one.spec.function or "", file=one.spec.file or "")
         found = resolve_function(place, roots)

@@ -242,6 +242,7 @@ _MEANS = {
     "stops": "{adapter}, stopped at each hit",
     "failure": "values of the failed test",
 }
+_EVENTS = {"crash": "crash", "fail": "failure", "exit": "end", "hang": "hang"}
 _NARROWED = 6  # changes that are narrowed
 _FEW = 4  # distinct values that are all named
 
@@ -313,8 +314,8 @@ def _format_ended(answer: Probe) -> str:
     if answer.outcome == "running":
         waited = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         return f"still running{waited}{where}, a part"
-    if answer.outcome in {"crash", "fail"}:
-        event = "crash" if answer.outcome == "crash" else "failure"
+    if answer.outcome in _EVENTS:
+        event = _EVENTS[answer.outcome]
         return f"at the {event}: {shorten_value(answer.stopped or '', 2 * IN_A_LIST)}"
     if answer.outcome == "limit":
         most = max(place.hits for place in answer.places)

@@ -18,6 +18,7 @@ from debugger.model.text_filters import clip_text, without_traces
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView, ValueView, VaryView
 from debugger.questions.runner import command_call
+from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun, waiting_note
 from debugger.recorders.model import (
     CallEntered,
@@ -193,6 +194,7 @@ class RecordedProgram(Struct, frozen=True):
     scratch: Path | None = None
     language: str = ""
     question: QuestionRun | None = None
+    options: QuestionOptions | None = None  # those of the command
     # The same, by the debugger that traces calls; asked for only where it is needed.
     traced: Callable[[], Awaitable[QuestionRun]] | None = None
 

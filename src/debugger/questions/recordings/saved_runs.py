@@ -416,6 +416,7 @@ async def recorded_programs(
                 scratch=call.scratch_root,
                 language=made.language,
                 question=made,
+                options=one,
                 traced=partial(build_question, call, traced),
             )
         )

@@ -14,9 +14,10 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.breakpoints import BreakpointSpec, HitRule
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
+from debugger.model.hit_filter import EVERY_HIT, HitFilter
 from debugger.model.location import SourceMap
 from debugger.model.program import ResumeKind, StopReason
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
@@ -157,10 +158,39 @@ _HEADER = 8  # lines that a function's header may have
 _NS = 1_000_000_000
 
 
+class CallFilter(Struct, frozen=True):
+    """Which calls of a function count, besides their condition and number."""
+
+    hits: HitFilter = EVERY_HIT
+    # The locations of the filter's events, for a debugger.
+    after: BreakpointSpec | None = None
+    until: BreakpointSpec | None = None
+    # The numbers of the calls, found by a run before: a recorder knows no events.
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def rule(self) -> HitRule | None:
+        """The part that a session applies to each hit of a breakpoint."""
+        rest = structs.replace(self.hits, thread=None, changes=False)
+        text = " ".join(rest.options())
+        return HitRule(rest, text, self.after, self.until) if rest else None
+
+
+EVERY_CALL = CallFilter()
+
+
 async def step_through(
-    program: RecordedProgram, function: FunctionPlace, *, nth: int, when: str, most: int
+    program: RecordedProgram,
+    function: FunctionPlace,
+    *,
+    nth: int,
+    when: str,
+    most: int,
+    filtered: CallFilter = EVERY_CALL,
 ) -> RecordedRun:
     """Run a program to a function, from its nth call on, and step through `most` calls.
+
+    Of filtered calls the numbers are counted here, of others by the debugger.
 
     Raises:
         DebuggerError: NOT_FOUND if it was not called; what starting the program raises.
@@ -180,14 +210,22 @@ async def step_through(
         line=function.line or None,
         function=function.name or nameless,
         condition=when or None,
-        hit_count=nth if nth > 1 else None,
+        hit_count=nth if nth > 1 and not filtered.hits else None,
+        thread=filtered.hits.thread,
+        rule=filtered.rule,
     )
+    remaining = nth - 1 if filtered.hits else 0  # calls before the nth
     question = dataclasses.replace(program.question, breakpoints=(spec,))
     async with question_run.run_question(question) as run:
         # A breakpoint that is switched on again would count its hits from the beginning.
-        walk = _SteppedCalls(run, is_alone=nth == 1 or most == 1)
+        is_alone = most == 1 or (nth == 1 and filtered.rule is None)
+        walk = _SteppedCalls(run, is_alone=is_alone, takes_changes=filtered.hits.changes)
         stop = await run.wait_first()
         while stop.state == State.STOPPED.value and walk.is_call(stop):
+            if not await walk.has_changed(stop) or remaining:
+                remaining -= walk.is_changed
+                stop = await run.go_on(run.session_of(stop))
+                continue
             stop = await walk.step_through_call(stop)
             if walk.calls == most or stop.state != State.STOPPED.value:
                 break
@@ -237,7 +275,7 @@ def _missed_error(
         return DebuggerError(ErrorCode.NOT_FOUND, text, hint="--timeout S gives it longer")
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"{words} was not called, or less often, or never with --when true",
+        f"{words} was not called, or less often, or never as the filter requires",
         hint="debugger path -- CMD shows what ran",
     )
 
@@ -262,8 +300,13 @@ class _SteppedCalls:
     calls pass it, and the debugger does not lose the step to such a hit.
     """
 
-    def __init__(self, run: RunningQuestion, *, is_alone: bool) -> None:
+    def __init__(
+        self, run: RunningQuestion, *, is_alone: bool, takes_changes: bool = False
+    ) -> None:
         self.run = run
+        self._takes_changes = takes_changes
+        self._given: tuple[RecordedValue, ...] | None = None  # the arguments of the call before
+        self.is_changed = True
         self._is_alone = is_alone
         self._places: tuple[int, ...] = ()
         self._entry: answers.FrameView | None = None
@@ -294,6 +337,14 @@ class _SteppedCalls:
         return bool(stop.hit_breakpoints) or (
             entry is not None and is_another(entry, stop, runtime)
         )
+
+    async def has_changed(self, stop: answers.Stop) -> bool:
+        """Tell whether a call's arguments differ from those of the call before, if that counts."""
+        if self._takes_changes and stop.frame is not None:
+            given = await self._call_arguments(stop, stop.frame, _local_texts(stop))
+            self.is_changed = given != self._given
+            self._given = given
+        return self.is_changed
 
     async def step_through_call(self, stop: answers.Stop) -> answers.Stop:
         """Step through the call that was stopped at, and return the stop after it."""

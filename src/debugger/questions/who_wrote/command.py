@@ -66,7 +66,9 @@ async def who_wrote(
     *,
     at: Annotated[
         str | None,
-        Option("--at", help="where to read it: FILE:LINE, FUNCTION, crash or fail", metavar="LOC"),
+        Option(
+            "--at", help="where to read it: FILE:LINE, FUNCTION, crash, fail or exit", metavar="LOC"
+        ),
     ] = None,
     hits: Annotated[HitFilter, _LOC_HITS] = EVERY_HIT,
     until: Annotated[
@@ -101,7 +103,8 @@ async def who_wrote(
     if event_location.is_event(at):
         repeated = shlex.join(["who-wrote", expression, "--at", at])
         event_location.refuse_filter(repeated, at, hits)
-        place = (await event_location.locate_event(call, requested, at)).place
+        there = await event_location.locate_event(call, requested, at)
+        place = there.place_from(call.cwd)
         chosen = HitFilter(nth=-1)
     made = await build_question(call, requested)
     found = ChosenHit(chosen.nth or 1)

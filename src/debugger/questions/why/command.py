@@ -20,7 +20,7 @@ from debugger.model.hit_filter import (
     refuse_options,
     require_one_hit,
 )
-from debugger.model.location import CRASH, FAIL
+from debugger.model.location import CRASH, ENDS, FAIL
 from debugger.questions.locations import event_location
 from debugger.questions.locations.chosen_hit import (
     ChosenHit,
@@ -61,7 +61,7 @@ async def why(
     *,
     at: Annotated[
         str | None,
-        Option("--at", help="where it is seen: FILE:LINE, FUNCTION, crash or fail", metavar="LOC"),
+        Option("--at", help="FILE:LINE, FUNCTION, crash, fail or exit", metavar="LOC"),
     ] = None,
     hits: Annotated[HitFilter, _WHY_HITS] = EVERY_HIT,
     every: Annotated[
@@ -78,10 +78,15 @@ async def why(
     expression = check_expression(expression)
     if not words:
         return await _trace_at_stop(call, expression, at, options.timeout, hits, shows_all=every)
-    place = _require_location(at, expression)
+    event_name = place = _require_location(at, expression)
     options = msgspec.structs.replace(options, words=words)
+    again = ["--at", place, *hits.options(), *(("--all",) if every else ())]
     changed = program_words(words, options.cwd or call.cwd)
     program = msgspec.structs.replace(options, words=changed)
+    if place in ENDS:
+        event_location.refuse_filter(shlex.join(["why", expression, "--at", place]), place, hits)
+        found = await event_location.locate_event(call, program, place)
+        place, hits = found.place_from(call.cwd), HitFilter(nth=-1)
     question = await build_question(call, program)
     try:
         request, notes = await _why_request(call, program, question, expression, place, hits)
@@ -90,10 +95,9 @@ async def why(
         answer = await _trace_or_find(call, options, program, question, request)
     except DebuggerError as error:
         raise await explain_false_condition(call, program, place, hits.when, error) from error
-    answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
-    shown = ("--all",) if every else ()
-    again = options.repeat_command([expression, "--at", place, *hits.options(), *shown])
-    return _keep_answer(call, again, answer)
+    at_end = (f"--at {event_name} is the last hit of {place}",) if event_name != place else ()
+    answer = msgspec.structs.replace(answer, notes=(*at_end, *notes, *answer.notes))
+    return _keep_answer(call, options.repeat_command([expression, *again]), answer)
 
 
 async def _trace_or_find(

@@ -75,11 +75,21 @@ def same_value_write(
         and one.frames
         and one.frames[0].cfa == frame.cfa
         and one.sequence > least
+        and _begins_with_write(one.frames[0].statement, position.expression)
         and (before is None or one.sequence < before)
     ]
     if not found or (event is not None and is_of_frame(position, event, result)):
         return None
     return found[-1]
+
+
+def _begins_with_write(statement: str, expression: str) -> bool:
+    """Tell whether the first part of a `for`, at which a breakpoint of its line is, writes a local.
+
+    `for (int i = 0; i < 3; i++) list = push(list, i);` writes `list` later.
+    """
+    head = re.match(r"for\s*\(([^;]*);", statement)
+    return head is None or re.search(rf"\b{re.escape(expression)}\s*=", head[1]) is not None
 
 
 def is_loop_begin(position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:

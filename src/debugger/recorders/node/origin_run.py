@@ -11,6 +11,8 @@ from msgspec import Struct
 from debugger.recorders.model import Recording
 
 _BEGIN = Path(__file__).parent / "inside" / "origin_begin.cjs"
+# Stops a program at its end, where its names are known still.
+EXIT_BEGIN = str(Path(__file__).parent / "inside" / "exit_begin.cjs")
 _RESULT_MAX = 4 << 20  # bytes
 
 

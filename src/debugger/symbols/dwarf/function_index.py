@@ -15,6 +15,7 @@ from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.code_spans import CodeSpan
 from debugger.symbols.dwarf.debug_cache import DebugCache
 from debugger.symbols.dwarf.debug_entries import DebugUnit, DebugUnits, without_collector
+from debugger.symbols.dwarf.lambda_names import find_lambdas
 from debugger.symbols.dwarf.line_table import LineTable
 
 # With more texts of one ending the search is no longer faster than reading all units.
@@ -101,6 +102,7 @@ class DebugFunction:
     entry: int
     is_inlined: bool = False
     linkage: str = ""
+    is_lambda: bool = False  # of C++, found by its variable or the function around it
 
 
 class FunctionIndex:
@@ -143,7 +145,8 @@ class FunctionIndex:
         """Find functions by a name, or by its last parts; inlined copies come last.
 
         Where none has these parts at its end, parts that nobody types are left out: anonymous
-        namespaces, the numbers of closures, and Rust's blocks without a name.
+        namespaces, the numbers of closures, and Rust's blocks without a name. A lambda of C++ is
+        found by its variable, or as `lambda` of the function around it.
         """
         requested = name_components(name.removeprefix("::"))
         last = without_arguments(requested[-1])
@@ -161,7 +164,7 @@ class FunctionIndex:
                 if _matches_components(name_components(one), requested)
             }
         )
-        return found or self._find_loosely(name)
+        return found or self._find_loosely(name) or find_lambdas(self, self._lines, requested)
 
     def _find_loosely(self, name: str) -> tuple[DebugFunction, ...]:
         """Find functions whose name without its nameless parts ends in a name."""

@@ -100,7 +100,7 @@ class ProcessRecording:
             )
             return
         if order["probes"]:
-            parts = (CodePart("expressions"), CodePart("run_end"))
+            parts = (CodePart("expressions"), CodePart("run_end"), CodePart("exit_call"))
             shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"), *parts)
             self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
             self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
@@ -164,6 +164,7 @@ class ProcessRecording:
             "origin_items",
             "origin_buffers",
             "origin_choice",
+            "origin_moves",
             "origin_hits",
             "origin_shared",
             "run_end",

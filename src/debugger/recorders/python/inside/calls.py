@@ -97,6 +97,8 @@ class CallBook:
         # Of code that was rewritten to report its events, by its identity.
         self.plain_codes: dict[int, CodeType] = {}
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
+        names = ("numbers", "thread", "inside", "changes")
+        self._has_filter = any(order[name] for name in names)
         self.reset()
 
     def __reduce__(self) -> Any:
@@ -118,6 +120,8 @@ class CallBook:
         self.stopped: set[int] = set()
         self.ids = 0
         self.seen = 0  # calls of the functions asked for
+        self.met = 0  # those that meet the filter
+        self._given: list[list[str]] | None = None  # the arguments of the call before
         self.chosen_calls = 0
         self.is_over_most = False  # enough requested calls are recorded: more are only counted
         self.inside = 0  # calls asked for that are running
@@ -232,7 +236,10 @@ class CallBook:
     ) -> CallSpot | None:
         self.number(code, frame)
         self.seen += 1
-        if self.seen < self.order["nth"] or self.is_over_most:
+        if self._has_filter and not self._is_filtered(thread, code, frame):
+            return None
+        self.met += 1
+        if self.met < self.order["nth"] or self.is_over_most:
             return None
         if self._when is not None and not self.holds(self._when, frame):
             return None
@@ -240,6 +247,32 @@ class CallBook:
         self.is_over_most = self.chosen_calls >= self.order["most"]
         self.inside += 1
         return self._enter_new(thread, top, code, frame, 0)
+
+    def _is_filtered(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> bool:
+        """Tell whether a requested call meets the filter: its number, thread, callers, values."""
+        order = self.order
+        if order["numbers"] and self.seen not in order["numbers"]:
+            return False
+        if order["thread"] and thread.number != order["thread"]:
+            return False
+        if order["inside"] and not self._is_below(order["inside"], frame.f_back):
+            return False
+        if order["changes"]:
+            given = self._value_pairs(self._parts.arguments(code, frame))
+            if given == self._given:
+                return False
+            self._given = given
+        return True
+
+    def _is_below(self, function: str, frame: FrameType | None) -> bool:
+        last = function.rpartition(".")[2]
+        while frame is not None:
+            if frame.f_code.co_name == last:
+                name = self._parts.name_of(frame.f_code, {}).replace("<locals>.", "")
+                if name == function or name.endswith(f".{function}"):
+                    return True
+            frame = frame.f_back
+        return False
 
     def holds(self, when: CodeType, frame: FrameType) -> bool:
         """Tell whether a condition holds in a frame; its failure is noted."""

@@ -37,6 +37,7 @@ class ItemLinks:
         self._links = links
         self._plans = plans
         self._missing = links.MISSING
+        self.moves = links.ItemMoves(reader, self._missing)
         self._pushed = 0  # items put into containers that have no key of their own
 
     def find_missed_key(self, call: ast.Call, scope: Any) -> tuple[Any, Any] | None:
@@ -72,6 +73,10 @@ class ItemLinks:
             value = self._new_item(items, name, node, scope)
         if name == "append" and type(owner) is list:
             return owner, node, value, f"[{len(owner) - 1}]"
+        if name == "insert" and type(owner) is list:
+            place = self.moves.insert_place(owner, call, scope)
+            if place is not None:
+                return owner, node, value, f"[{place}]"
         if value is not self._missing and type(self._links.snap_value(value)) is tuple:
             return owner, node, value, f"[@{id(value)}]"
         # Equal numbers and texts are several items.
@@ -138,13 +143,18 @@ class ItemLinks:
         if owner is self._missing or value is self._missing:
             return None
         store = self._reader.store
-        if name == "pop" and type(owner) is list and not node.args:
-            key = f"[{len(owner)}]"
-            link = store.last_key(owner, key)
+        if name == "pop" and type(owner) is list:
+            link = store.last_key(owner, self._popped_key(node, owner, scope))
             if link is not None and self._links.is_same(link.value, value):
-                store.drop(owner, key)
                 return link
         return store.take(owner, value, is_oldest=name not in _NEWEST)
+
+    def _popped_key(self, node: Any, owner: Any, scope: Any) -> str:
+        """Return the key that an item had which `pop` took out of a list."""
+        place = self._reader.read(node.args[0], scope) if node.args else -1
+        if type(place) is not int:
+            return ""
+        return f"[{place + len(owner) + 1 if place < 0 else place}]"
 
     def _taken_owner(self, node: Any, scope: Any) -> tuple[Any, str]:
         """Return the container that a call takes an item of, and the name of the function."""

@@ -21,6 +21,7 @@ class StatementWrites:
     def __init__(self, reader: Any, links: Any, plans: Any, inputs: Any, items: Any) -> None:
         self._reader = reader
         self._items = items
+        self._moves = items.moves
         self._parts = plans
         self._links = links
         self._plans = plans
@@ -55,6 +56,8 @@ class StatementWrites:
     def finish(self, plan: Any, scope: Any) -> None:
         """Store the writes of a statement that has run."""
         scope.line = plan.line
+        if plan.calls:
+            self._moves.before_stores(plan, scope)
         for call in plan.calls:
             if scope.positions.get(id(call), -1) >= 0 and call.func.attr == "write" and call.args:
                 self._store_written(call, scope)
@@ -65,13 +68,14 @@ class StatementWrites:
             pushed = self._items.find_pushed(call, scope)
             if pushed is not None:
                 self._store_item(call, pushed, scope)
-        if not plan.stores:
-            return
-        for node in plan.targets:
-            self._find_new_key(node, scope)
-        self._finish_assignment(plan.node, scope)
-        for one in plan.bound:
-            self._bind(one.target, one.value, scope)
+        if plan.stores:
+            for node in plan.targets:
+                self._find_new_key(node, scope)
+            self._finish_assignment(plan.node, scope)
+            for one in plan.bound:
+                self._bind(one.target, one.value, scope)
+        if plan.calls or plan.targets:
+            self._moves.after_stores(plan, scope)
 
     def _find_new_key(self, node: Any, scope: Any) -> None:
         """Take the key of a dictionary's new item where its expression cannot be read."""

@@ -48,6 +48,7 @@ class ProbedLocation:
         self.event: str = order["event"]
         self.most: int = order["kept_last"]
         self.numbers_all: bool = order["numbers_all"]
+        self.is_exit: bool = order["is_exit"]
         self.has_test = bool(order["when"]) or self.changes
         made = parts.CompiledExpression
         self.when = made(order["when"]) if order["when"] else None
@@ -126,6 +127,9 @@ class ProbeRecorder:
         self._is_ended = False
         self.plans: dict[int, CodePlan | None] = {}
         self.codes: list[CodeType] = []
+        self._exit: Any = None
+        if any(place.is_exit for place in self._places):
+            self._exit = parts.ExitCall()
         self.reset()
 
     def reset(self) -> None:
@@ -134,6 +138,8 @@ class ProbeRecorder:
         self._due = _STATE_NS
         self._threads: dict[tuple[int, str], int] = {}
         self._is_hinted = False
+        if self._exit is not None:
+            self._exit.begin_process()
         for place in self._places:
             place.reset()
 
@@ -150,6 +156,9 @@ class ProbeRecorder:
 
     def end(self) -> None:
         """Write the final states."""
+        for place in self._places:
+            if place.is_exit and not place.hits:
+                self._take_exit(place)
         self._write_states()
         for place in self._places:
             for record in place.held:
@@ -337,6 +346,30 @@ class ProbeRecorder:
             self._note_event(place)
         elif not is_tested_later or self._is_requested(place, frame):
             self._record_values(place, names, frame)
+
+    def _take_exit(self, place: ProbedLocation) -> None:
+        """Record the values at the end of the process, with the names of what ended it."""
+        frame = self._exit.find_frame(self._chosen)
+        names: dict[str, Any] = {}
+        known = getattr(sys.modules.get("__main__"), "__dict__", {})
+        if frame is not None:
+            names = self._parts.variables(frame.f_code, frame)
+            known = {**known, **frame.f_globals}
+            place.file = self._chosen.shown_file(frame.f_code.co_filename)
+            place.line = frame.f_lineno or 0
+            place.function = self._parts.name_of(frame.f_code, {})
+        else:
+            place.file = str(known.get("__file__") or "")
+            place.file = place.file and self._absolute_path(place.file)
+        place.passed = place.hits = 1
+        found: list[Any] = []
+        for one in place.wanted:
+            try:
+                found.append([one.error] if one.error else self._write(one.value(names, known)))
+            except BaseException as error:  # noqa: BLE001 - none of it is the program's
+                found.append([f"{type(error).__name__}: {self._write.raised(error)}"])
+        at = now() - self.began
+        self._journal.write(["q", place.number, 1, at, self._thread_number(), found], last=True)
 
     def _record_values(
         self, place: ProbedLocation, names: dict[str, Any] | None, frame: FrameType

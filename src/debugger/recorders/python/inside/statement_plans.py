@@ -17,7 +17,7 @@ _SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _STORING = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor, ast.With),
-    *(ast.AsyncWith, ast.Import, ast.ImportFrom, *_DEFINITIONS),
+    *(ast.AsyncWith, ast.Import, ast.ImportFrom, ast.Delete, *_DEFINITIONS),
 )
 _HEADS = (b"def ", b"async ")
 _OPTIMIZED = 0x1

@@ -235,6 +235,7 @@ class LinkStore:
 
     def __init__(self) -> None:
         self._holders: dict[int, HolderLinks] = {}
+        self._moved = 0  # items without a known position
 
     def forget(self, holder: Any) -> None:
         """Drop the links of an earlier object of the same identity: this one is new."""
@@ -366,6 +367,24 @@ class LinkStore:
         known = self.of(holder)
         if known is not None:
             known.links.pop(key, None)
+
+    def move_items(self, holder: Any, moved: Any) -> None:
+        """Give the items of a list other positions; `moved` returns the new one, None for unknown.
+
+        An item without a known position is found by its value only.
+        """
+        known = self.of(holder)
+        if known is None:
+            return
+        links: dict[Any, ValueLink] = {}
+        for key, link in known.links.items():
+            if key[:1] == "[" and key[1:-1].isdigit():
+                place = moved(int(key[1:-1]))
+                self._moved += place is None
+                links[f"[{place}]" if place is not None else f"[~{self._moved}]"] = link
+            else:
+                links[key] = link
+        known.links = links
 
     def last_key(self, holder: Any, key: Any) -> ValueLink | None:
         """Return the last known link of a field or an item, whatever its value."""

@@ -134,9 +134,41 @@ def _add_operands(frame: Any, one: dict[str, Any]) -> None:
     names = _symbols_of(frame, one)
     for name in [*operands_of(text), *parts_of(text), *names]:
         if name not in one["vars"]:
-            value = evaluate(name) or _describe_unreadable(name)
+            value = _read_ended(frame, name)
+            if value is None and _is_visible(name):
+                value = evaluate(name) or _describe_unreadable(name)
             if value is not None:
                 one["vars"][name] = value
+
+
+def _read_ended(frame: Any, name: str) -> dict[str, Any] | None:
+    """Return the value of a local whose block ends with the last instruction; None for others.
+
+    Where a write was seen, the frame is behind it: Rust's block of a loop may have ended there.
+    """
+    if not name.isidentifier():
+        return None
+    try:
+        inner, block = frame.block(), gdb.block_for_pc(frame.pc() - 1)
+        while block is not None and block.function is None and block.start != inner.start:
+            for symbol in block:
+                if symbol.print_name == name and symbol.is_variable:
+                    return describe_value(symbol.value(frame))
+            block = block.superblock
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
+        return None
+    return None
+
+
+def _is_visible(name: str) -> bool:
+    """Tell whether a name is none of a library's: a local that has ended leaves that to gdb."""
+    if not name.isidentifier():
+        return True
+    try:
+        symbol = gdb.lookup_symbol(name)[0]
+        return symbol is None or symbol.symtab is None or not is_library(symbol.symtab.fullname())
+    except (gdb.error, RuntimeError):
+        return True
 
 
 def _describe_unreadable(expression: str) -> dict[str, Any] | None:
