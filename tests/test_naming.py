@@ -247,7 +247,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 606,
     "questions/crash": 2025,
     "questions/diff": 935,
-    "questions/group": 1084,
+    "questions/group": 1086,
     "questions/hang": 3110,
     "questions/holds": 2450,
     "questions/locations": 373,
