@@ -58,6 +58,17 @@ class StatementWrites:
         scope.line = plan.line
         if plan.calls:
             self._moves.before_stores(plan, scope)
+        self._finish_calls(plan, scope)
+        if plan.stores:
+            for node in plan.targets:
+                self._find_new_key(node, scope)
+            self._finish_assignment(plan.node, scope)
+            for one in plan.bound:
+                self._bind(one.target, one.value, scope)
+        if plan.calls or plan.targets:
+            self._moves.after_stores(plan, scope)
+
+    def _finish_calls(self, plan: Any, scope: Any) -> None:
         for call in plan.calls:
             if scope.positions.get(id(call), -1) >= 0 and call.func.attr == "write" and call.args:
                 self._store_written(call, scope)
@@ -68,14 +79,6 @@ class StatementWrites:
             pushed = self._items.find_pushed(call, scope)
             if pushed is not None:
                 self._store_item(call, pushed, scope)
-        if plan.stores:
-            for node in plan.targets:
-                self._find_new_key(node, scope)
-            self._finish_assignment(plan.node, scope)
-            for one in plan.bound:
-                self._bind(one.target, one.value, scope)
-        if plan.calls or plan.targets:
-            self._moves.after_stores(plan, scope)
 
     def _find_new_key(self, node: Any, scope: Any) -> None:
         """Take the key of a dictionary's new item where its expression cannot be read."""
