@@ -250,7 +250,7 @@ BUDGETS: Mapping[str, int] = {
     "output": 2698,
     "questions": 0,
     "questions/adapter_suite": 481,
-    "questions/back": 461,
+    "questions/back": 469,
     "questions/calls": 661,
     "questions/crash": 2339,
     "questions/diff": 973,

@@ -102,18 +102,17 @@ def test_lines_of_a_function_that_all_runs_called_stand_with_the_condition_that_
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "sizes.py").write_text(
-        "import sys\n\n\ndef size_of(word, most):\n    if most and len(word) > 3:\n"
-        "        word = word[:most]\n    return len(word)\n\n\n"
-        "def fails(total):\n    return total > 4\n\n\n"
+        "import sys\ndef size_of(word, most):\n    if most and len(word) > 3:\n"
+        "        word = word[:most]\n    return len(word)\n"
         "total = sum(size_of(word, 6) for word in sys.argv[1:])\n"
-        "if fails(total):\n    sys.exit(1)\n"
+        "if total > 4:\n    sys.exit(1)\n"
     )
     run = [sys.executable, "sizes.py"]
     bad, good = [*run, "abcdefgh"], [*run, "abc"]
     answer = cli("path", "--", *bad, "--vs", *good, cwd=tmp_path, check=0)
-    assert "sizes.py:6  word = word[:most]  (in size_of)  by :5" in answer.out, str(answer)
+    assert "sizes.py:4  word = word[:most]  (in size_of)  by :3" in answer.out, str(answer)
     # Both runs came to it; a line that only one of them came to decided nothing.
-    assert "sizes.py:16  sys.exit(1)  (in <module>)  by :15" in answer.out
+    assert "sizes.py:8  sys.exit(1)  (in <module>)  by :7" in answer.out
     told = cli("--json", "path", "--", *bad, "--vs", *good, cwd=tmp_path, check=0)
     decided = {one["line"]: one["decided_by"] for one in told.data["data"]["suspect_lines"]}
-    assert decided == {6: 5, 16: 15}
+    assert decided == {4: 3, 8: 7}

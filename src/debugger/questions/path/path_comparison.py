@@ -100,11 +100,8 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     departing = _departing_rows(counts)
     branches = branch_views(runs, passed)
     missed = tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS]
-    ranges = tuple(_suspect_ranges(found, good, (*branches, *missed)))
-    if not branches:
-        # Where branches were not recorded, the source shows which condition decided.
-        common = good & bad
-        ranges, missed = (add_deciding_lines(some, common) for some in (ranges, missed))
+    # Where branches were not recorded, the source shows which condition decided.
+    common = good & bad if not branches else frozenset[CodePlace]()
     return PathAnswer(
         runs=(*failing, *passing),
         passing=len(passing),
@@ -114,9 +111,9 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             _suspect_view(one, first_lines.get(one.place, 0))
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
-        suspect_lines=ranges,
+        suspect_lines=_add_deciding(_suspect_ranges(found, good, (*branches, *missed)), common),
         branches=branches,
-        passing_lines=missed,
+        passing_lines=_add_deciding(missed, common),
         timed_out=any(one.timed_out for one in views),
         engine=runs[0].engine,
         has_lines=all(map(has_lines, runs)),
@@ -259,10 +256,12 @@ def _suspect_ranges(
     return ranges
 
 
-def add_deciding_lines(
-    ranges: tuple[SuspectView, ...], common: frozenset[CodePlace]
+def _add_deciding(
+    ranges: Sequence[SuspectView], common: frozenset[CodePlace]
 ) -> tuple[SuspectView, ...]:
     """Add the condition in front of each range of lines, if all runs executed it."""
+    if not common:
+        return tuple(ranges)
     files: dict[str, list[int]] = {}
     for one in ranges:
         if not one.is_new:
