@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from debugger.backends.base import LaunchTarget
@@ -35,6 +35,7 @@ from debugger.recorders.node.v8_ranges import find_window_marks
 from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
 from debugger.session.stepping import WaitLimit
 from debugger.sources import project_files
+from debugger.system.node_options import split_options
 
 COUNTED = "counted"
 JAVASCRIPT, GO = "javascript", "go"
@@ -70,6 +71,7 @@ async def run_counted(
     stdin = await command_call.stdin_bytes(launch)
     with tempfile.TemporaryDirectory(prefix="counted-", dir=scratch) as folder:
         argv: list[str]
+        env: Mapping[str, str] = launch.env
         recorder: NodeRecorder | go.GoRecorder
         if language == JAVASCRIPT:
             marks = (
@@ -77,7 +79,7 @@ async def run_counted(
                 if window is not None
                 else None
             )
-            argv = [find_node(launch), launch.program, *launch.args]
+            argv, env = await asyncio.to_thread(node_command, launch)
             recorder = NodeRecorder(roots, marks)
         else:
             argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
@@ -85,7 +87,7 @@ async def run_counted(
             argv,
             recorder,
             cwd=launch.cwd,
-            env=launch.env,
+            env=env,
             stdin=stdin,
             timeout_s=patience.seconds,
             scratch_root=scratch,
@@ -94,7 +96,20 @@ async def run_counted(
         )
 
 
-def find_node(launch: LaunchTarget) -> str:
+def node_command(launch: LaunchTarget, *options: str) -> tuple[list[str], Mapping[str, str]]:
+    """Return the command line and the environment that run a script, with options before its own.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED if Node is not installed.
+    """
+    node = _find_node(launch)
+    # Node takes some options on its command line only, such as those that choose tests.
+    allowed, others = split_options(launch.env.get("NODE_OPTIONS") or "", node, launch.env)
+    env = {**launch.env, "NODE_OPTIONS": allowed} if others else launch.env
+    return [node, *options, *others, str(launch.program), *launch.args], env
+
+
+def _find_node(launch: LaunchTarget) -> str:
     """Return the program of Node.
 
     Raises:
@@ -194,11 +209,12 @@ async def run_node_origin(
     recorder = NodeOriginRecorder(order)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     patience = question.patience
+    argv, env = await asyncio.to_thread(node_command, launch, *recorder.options)
     ran: CompletedRun = await record_run(
-        [find_node(launch), *recorder.options, str(launch.program), *launch.args],
+        argv,
         recorder,
         cwd=launch.cwd,
-        env=launch.env,
+        env=env,
         stdin=await stdin_bytes(launch),
         timeout_s=patience.seconds,
         scratch_root=call.scratch_root,

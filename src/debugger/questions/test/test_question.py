@@ -50,7 +50,7 @@ _OTHERS = 20  # failed tests after the first
 _MESSAGE = 160  # characters
 _OUTPUT = 10  # last lines
 _PROMISES_S = 10.0  # for the run that finds those that nobody awaits
-_FOLLOW_S = 15.0  # for the origin of a value of Go, with the build of the package's tests
+_FOLLOW_S = 15.0  # for the origin of a value, of Go with the build of the package's tests
 _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),
@@ -116,13 +116,16 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     )
     notes: list[str] = []
     again: DebuggedRerun | None = None
+    run_again: DebuggedRerun | None = None  # with which it failed
     observed: FailureStop | None = None
     last: answers.Stop | None = None
     try:
         again = await WAYS[setting.runner](setting, first)
         first = await _detailed_failure(setting, again, first)
         left_s = max(setting.seconds - ran.took_s, _LEAST_S)
-        observed, last = await _observe_again(setting, again, first, notes, seconds=left_s)
+        observed, last, run_again = await _observe_again(
+            setting, again, first, notes, seconds=left_s
+        )
     except DebuggerError as error:
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
@@ -132,14 +135,14 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         answer = await _add_spectrum(answer, setting, first, again, report, seconds=left_s)
         left_s = max(setting.seconds - (time.monotonic() - began), _LEAST_S)
         answer = await _add_promises(answer, setting, again, seconds=left_s)
-    if observed is not None and again is not None:
+    if observed is not None and run_again is not None:
         notes += [_WHICH_TIME.format(observed.passes)] if observed.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
         answer = _answer_with_stop(answer, observed, first)
-        origin = _with_command(setting, again, observed, answer)
+        origin = _with_command(setting, run_again, observed, answer)
         left_s = setting.seconds - (time.monotonic() - began)
-        if setting.runner == test_runners.GO and observed.session is None:
-            origin = await _follow_go(setting, again, answer, origin, seconds=left_s)
+        if observed.session is None:
+            origin = await _follow_value(setting, run_again, answer, origin, seconds=left_s)
         return msgspec.structs.replace(answer, why=origin)
     if last is not None:
         notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")
@@ -155,16 +158,18 @@ async def _observe_again(
     notes: list[str],
     *,
     seconds: float,
-) -> tuple[FailureStop | None, answers.Stop]:
+) -> tuple[FailureStop | None, answers.Stop, DebuggedRerun]:
     """Run the failed test to its failure, alone, or with its file's others where it must be."""
     question = await setting.ask(again, seconds)
     observed, last = await observe_failure(question, setting.runner, first)
-    if observed is None and last.exit_code == 0 and again.with_others:
-        others = msgspec.structs.replace(again, words=again.with_others)
-        question = await setting.ask(others, seconds)
+    # An assertion's line in JavaScript is passed by a test that passes, too.
+    passes_alone = last.exit_code == 0 and (observed is None or setting.runner in JAVASCRIPT)
+    if passes_alone and again.with_others:
+        again = msgspec.structs.replace(again, words=again.with_others)
+        question = await setting.ask(again, seconds)
         observed, last = await observe_failure(question, setting.runner, first, is_alone=False)
         notes += [_WITH_OTHERS] if observed is not None else []
-    return observed, last
+    return observed, last, again
 
 
 def _with_original_places(report: RunnerReport) -> RunnerReport:
@@ -231,7 +236,7 @@ def _with_command(
         command = options.repeat_command([origin.expression, "--at", FAIL])
         return msgspec.structs.replace(origin, command=shlex.join(command))
     is_runnable = setting.runner in _RUNNABLE and observed.passes == 1
-    if origin is None or not (origin.text and is_runnable) or frame is None or frame.file is None:
+    if origin is None or not is_runnable or frame is None or frame.file is None:
         return origin
     options = QuestionOptions("why", words=again.words, cwd=again.cwd)
     place = f"{os.path.relpath(frame.file, again.cwd)}:{frame.line}"
@@ -246,7 +251,7 @@ def _go_words(setting: RunnerSetting, again: DebuggedRerun) -> tuple[str, ...]:
     return "go", "test", package, chosen.replace("-test.", "-", 1)
 
 
-async def _follow_go(
+async def _follow_value(
     setting: RunnerSetting,
     again: DebuggedRerun,
     answer: SuiteAnswer,
@@ -254,10 +259,18 @@ async def _follow_go(
     *,
     seconds: float,
 ) -> ValueOrigin | None:
-    """Return the origin of the value behind the test's own lines, as far as the time allows."""
-    if origin is None or not origin.text or answer.frame is None or seconds <= 0:
+    """Return the origin of the value behind the test's own lines, as far as the time allows.
+
+    Of Go, a value that the test's own lines name is followed; of Node, what a call returned.
+    """
+    if origin is None or answer.frame is None or seconds <= 0:
         return origin
-    words = _go_words(setting, again)
+    if setting.runner == test_runners.GO and origin.text:
+        words = _go_words(setting, again)
+    elif setting.runner == test_runners.NODE and not origin.text:
+        words = again.words
+    else:
+        return origin
     return await setting.follow(origin, answer.frame, words, min(seconds, _FOLLOW_S))
 
 

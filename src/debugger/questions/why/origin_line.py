@@ -220,7 +220,7 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     words: tuple[str, ...],
     seconds: float,
 ) -> ValueOrigin:
-    """Follow the value of a failed test of Go, as far as some seconds allow.
+    """Follow the value of a failed test of Go or Node, as far as some seconds allow.
 
     Args:
         call: The command's call.
@@ -238,6 +238,8 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
         question = await build_question(call, msgspec.structs.replace(inner, words=program))
     except DebuggerError:
         return origin  # the test's own lines are shown without it
+    if question.language == "javascript":
+        request = msgspec.structs.replace(request, place=f"{frame.file}:{frame.line}", nth=-1)
     question = _bounded(question, seconds)
     return await _trace_within(call, question, origin, shlex.split(origin.command), request)
 

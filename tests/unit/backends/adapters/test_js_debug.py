@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.adapters.js_debug import js_adapter
 from debugger.backends.adapters.js_debug import js_adapter as js_debug
 from debugger.backends.adapters.js_debug import js_attach as js_debug_attach
 from debugger.backends.adapters.js_debug import js_values as js_debug_texts
@@ -29,6 +28,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import ExceptionDetails, ScopeKind, Variable
+from debugger.system.node_options import split_options
 
 ADAPTER = js_debug.JsDebugAdapter()
 DELEGATING = ADAPTER.delegated_launch
@@ -289,9 +289,9 @@ def test_options_that_the_environment_may_not_hold_are_put_on_the_command_line(
     node = require_tool("node")
     env = {"PATH": os.environ["PATH"]}
     usual = '--require "/a b/x.cjs" --max-old-space-size=100'
-    assert js_adapter.split_options(usual, node, env) == (usual, [])
+    assert split_options(usual, node, env) == (usual, [])
     own = r'"--test-name-pattern=a \"b\" c$" --stack_size=900'
-    found = js_adapter.split_options(f"{usual} --expose-internals {own}", node, env)
+    found = split_options(f"{usual} --expose-internals {own}", node, env)
     assert found[0] == usual
     assert found[1] == ["--expose-internals", '--test-name-pattern=a "b" c$', "--stack_size=900"]
 

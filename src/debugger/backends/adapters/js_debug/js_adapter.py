@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import os
 import re
@@ -47,65 +46,8 @@ from debugger.model.program import (
 )
 from debugger.paths import data_dir
 from debugger.sources import javascript_outline as source
+from debugger.system.node_options import NODE_S, split_options
 from debugger.system.process_info import command_line
-
-# Seconds for a Node that is only asked about itself.
-_NODE_S = 5.0
-# A word; within double quotes a backslash escapes (Node's documentation of NODE_OPTIONS).
-_WORD = re.compile(r'(?:[^\s"]|"(?:\\.|[^"\\])*")+')
-_ESCAPED = re.compile(r"\\(.)")
-_USUAL = re.compile(
-    r"(?:[^-]|-r\Z|-C\Z|--(?:require|import|loader|experimental-loader|conditions|enable-source-maps|"
-    r"max-old-space-size|trace-warnings|no-warnings|unhandled-rejections|inspect)\b)"
-)
-
-
-def split_options(options: str, node: str | None, env: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return the options that stay in NODE_OPTIONS, and those for the command line."""
-    # Node ends at once where NODE_OPTIONS has an option that it refuses there: such options go to
-    # the command line of the program.
-    words = _WORD.findall(options)
-    # The usual ones are known to be allowed: no Node has to be started to ask.
-    if node is None or all(_USUAL.match(_unquote_word(one)) for one in words):
-        return options, []
-    allowed = _allowed_options(node, env.get("PATH", ""))
-    if not allowed:
-        return options, []
-    own: list[str] = []
-    others: list[str] = []
-    for word in words:
-        plain = _unquote_word(word)
-        # A word that is no option is the value of the one before, and stays where it is.
-        is_refused = plain.startswith("-") and _option_name(plain) not in allowed
-        others.append(plain) if is_refused else own.append(word)
-    return " ".join(own), others
-
-
-def _unquote_word(word: str) -> str:
-    """Remove the quotes from a word."""
-    if '"' not in word:
-        return word
-    return _ESCAPED.sub(r"\1", "".join(re.split(r'(?<!\\)"', word)))
-
-
-def _option_name(option: str) -> str:
-    # Node takes underscores for hyphens.
-    return option.partition("=")[0].replace("_", "-")
-
-
-@functools.lru_cache(maxsize=8)
-def _allowed_options(node: str, path: str) -> frozenset[str]:
-    """Return the options that Node's environment may hold; nothing where Node does not answer."""
-    words = (node, "-p", "JSON.stringify([...process.allowedNodeEnvironmentFlags])")
-    try:
-        # Without the user's NODE_OPTIONS: one of them may be what Node refuses.
-        done = subprocess.run(
-            words, check=False, env={"PATH": path}, capture_output=True, timeout=_NODE_S, text=True
-        )
-        return frozenset(_option_name(one) for one in json.loads(done.stdout))
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return frozenset()
-
 
 _BEGIN = Path(__file__).with_name("begin.cjs")
 _LISTENS = r"listening at .*:(?P<port>\d+)"
@@ -184,7 +126,7 @@ def _strips_types(launch: LaunchTarget) -> bool:
     words = (node or "node", "-p", "process.features.typescript")
     try:
         done = subprocess.run(
-            words, check=False, env=launch.env, capture_output=True, timeout=_NODE_S, text=True
+            words, check=False, env=launch.env, capture_output=True, timeout=NODE_S, text=True
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
