@@ -41,7 +41,7 @@ WORDS = {
     "total, count": ["i, square"],
 }
 # What is not there to be reached: a test's runner, another machine, a server, a core file, a crash,
-# a failure.
+# a failure, a hang, a name at the end of the program.
 ABSENT = (
     "test",
     "attach",
@@ -54,6 +54,8 @@ ABSENT = (
     "why i --at fail",
     "probe --at crash",
     "probe --at fail",
+    "probe --at hang",
+    "why i --at exit",
 )
 
 # What a hint names for a session that is stopped.

@@ -398,29 +398,6 @@ def test_a_long_chain_names_the_locations_of_the_links_that_it_leaves_out(
     assert all(f":{line}" in told.out for line in (35, 34, 23, 22, 21, 16, 15, 14, 13, 12, 32))
 
 
-MOVES = """\
-def moved():
-    rows = [0, 0, 7, 0]
-    rows.pop(0)
-    rows[0] = 0
-    rows.insert(0, 0)
-    rows.reverse()
-    del rows[0]
-    return rows
-def sorted_rows():
-    rows = [0, 0, 7]
-    rows[1] = 0
-    rows.sort()
-    return rows
-def turned():
-    rows = [4, 4, 4]
-    rows[1] = 4
-    rows.append(rows.pop(0))
-    return rows
-moved(), sorted_rows(), turned()
-"""
-
-
 @pytest.mark.parametrize(
     ("item", "line", "link"),
     [
@@ -434,8 +411,7 @@ moved(), sorted_rows(), turned()
     ],
 )
 def test_an_equal_number_is_followed_to_its_true_position_or_inferred(
-    cli: Callable[..., Any], tmp_path: Path, item: str, line: int, link: str
+    cli: Callable[..., Any], item: str, line: int, link: str
 ) -> None:
-    (tmp_path / "moves.py").write_text(MOVES)
     words = ["why", item, "--at", f"moves.py:{line}", "--", sys.executable, "moves.py"]
-    assert link in cli(*words, cwd=tmp_path, check=0).out
+    assert link in cli(*words, cwd=PROGRAMS, check=0).out

@@ -362,8 +362,8 @@ def _classify_stop(scene: CrashContext) -> CrashStop:
     return CrashStop(scene, explain_crash(facts), not is_panic and not is_report, is_panic)
 
 
-def explain_chosen(crashes: Sequence[CrashStop], chosen: CrashStop, said: Sequence[str]) -> Cause:
+def explain_chosen(crashes: Sequence[CrashStop], chosen: CrashStop, output: Sequence[str]) -> Cause:
     """Return a crash's cause; what a sanitizer says of the only one may be written only now."""
     if len(crashes) > 1:
         return chosen.cause
-    return explain_crash(msgspec.structs.replace(chosen.scene.facts, said=tuple(said)))
+    return explain_crash(msgspec.structs.replace(chosen.scene.facts, said=tuple(output)))

@@ -66,22 +66,7 @@ async def hang(
     ended; an attached process keeps running.
     """
     after_s = _AFTER_S if after is None else after
-    if not 0 <= after_s <= _AFTER_MAX:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"--after is in seconds, from 0 to {_AFTER_MAX:g}, not {after_s:g}",
-            hint="debugger hang --after 5 -- CMD",
-        )
-    if after is not None and pid is not None:
-        raise DebuggerError(
-            ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
-        )
-    if is_group and (svg is not None or dot is not None):
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "--svg and --dot draw one process, not a group",
-            hint="debugger hang --pid N --svg FILE.svg",
-        )
+    _check_options(after_s, after, pid, is_drawn_group=is_group and (svg or dot) is not None)
     if is_group and not words and pid is None:
         return await group_hang.find_laggards(await choose_group(call))
     pictures = [
@@ -107,3 +92,29 @@ async def hang(
     )
     paths = [await one.write_text(draw_waits(answer, one.kind, title)) for one in pictures]
     return msgspec.structs.replace(answer, picture=", ".join(paths)) if paths else answer
+
+
+def _check_options(
+    after_s: float, after: float | None, pid: int | None, *, is_drawn_group: bool
+) -> None:
+    """Refuse options that mean nothing together.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if not 0 <= after_s <= _AFTER_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--after is in seconds, from 0 to {_AFTER_MAX:g}, not {after_s:g}",
+            hint="debugger hang --after 5 -- CMD",
+        )
+    if after is not None and pid is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
+        )
+    if is_drawn_group:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--svg and --dot draw one process, not a group",
+            hint="debugger hang --pid N --svg FILE.svg",
+        )
