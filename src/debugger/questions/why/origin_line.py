@@ -33,7 +33,7 @@ from debugger.questions.why.why_request import WhyRequest, program_words
 _FACTOR = 3.0
 # … which has a debugger's own start in it, as they have; a program that is slower is not run again.
 _SLOW_S = 15.0
-_LEAST_S = 2.0
+_LEAST_S = 5.0
 _RUNS_S = 12.0  # three runs of a compiled program with a debugger's own start
 # Kinds of crash that freed memory may lead to.
 _OF_MEMORY = frozenset(

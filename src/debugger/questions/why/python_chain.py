@@ -30,9 +30,9 @@ _GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
 _OPERANDS_SHOWN = frozenset(
     {"computed", "library", "drawn", "copied", "new", "unrecorded", "selected"}
 )
-_FOLLOWING = frozenset(
-    {"copy", "part", "selected", "missed", "drawn"}
-)  # the first value that was read
+# Of these the first value that was read is followed.
+_FOLLOWING = frozenset({"copy", "part", "selected", "missed", "drawn"})
+_OF_CONTAINERS = frozenset({"library", "drawn"})  # they may take the items of a container
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
@@ -124,7 +124,7 @@ class _ChainBuilder:
 
         A result that is this value itself, as a sum or a length, was made of all items.
         """
-        if link.how not in {"library", "drawn"} or link.value == self._record.value:
+        if link.how not in _OF_CONTAINERS or link.value == self._record.value:
             return None
         for text, number, value in link.sources:
             if not text and number >= 0 and value == self._record.value:
@@ -174,6 +174,8 @@ class _ChainBuilder:
         Of a container whose part is followed it is the one with the part's value.
         """
         known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
+        if link.how in _OF_CONTAINERS:
+            known = [one for one in known if one[0]]  # a sum or a length is none of the items
         if len(known) == 1:
             return known[0][1]
         wholes = {self._record.links[number].sources[0][1] if self._is_part(number) else -1
