@@ -357,7 +357,7 @@ def test_what_a_call_of_a_native_program_called_is_told_by_a_second_run(
     assert "→ 1 shop.c:11" in answer.out  # what came of it, which stepping does not tell
     assert "what it called is of a second run" in answer.out
     answer = cli("calls", "order", "--when", "count > 0", "--", native, "a", check=0)
-    assert "is not told with --when" in answer.out
+    assert "is not reported of filtered calls" in answer.out
 
 
 CROWD = program_text("counted_lines/recorded_crowd.c")

@@ -68,7 +68,7 @@ async def with_callees(
         text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
         return _calls_with_note(answer, text)
     if is_chosen or not depth:
-        text = "stepped through: what was called is not told of filtered calls"
+        text = "stepped through: what was called is not reported of filtered calls"
         return _calls_with_note(answer, text)
     try:
         traced, run = await traced_run.run_traced(await program.traced(), program.words)
