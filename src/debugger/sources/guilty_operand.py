@@ -7,7 +7,7 @@ failed, the one that is false. A part whose value is not known may be the one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -46,6 +46,8 @@ _RAISES = re.compile(
     r"(?:^|[){;:]|\belse\b)\s*(?:(?:raise|throw)\b|(?:panic|unreachable)!?\s*\(|(?:std::)?abort\s*\()"
 )
 _HANDLER = re.compile(r"\s*\}?\s*(?:except|catch|finally)\b")
+_ELSE = re.compile(r"\s*\}?\s*(?:else|elif)\b")
+_CLOSES = re.compile(r"\s*[)\]}{]+[;:]?\s*\Z")
 _CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$]*(?:\[[^\[\]()]*\]|\.[A-Za-z_$][\w$]*)*)\(")
 # What these return is a fact about their argument.
 _BUILT_IN = frozenset({"len", "isinstance", "issubclass", "callable", "hasattr", "type", "bool"})
@@ -92,12 +94,39 @@ def find_guard(file: str, source: str, line: int) -> FailedCondition | None:
     lines = source.splitlines()
     if not 1 <= line <= len(lines) or not raises(lines[line - 1]):
         return None
-    around = next(iter(find_conditions(file, source, line)), None)
-    if around is None or not around.written:
-        return None
-    if any(_HANDLER.match(one) for one in lines[around.line : line - 1]):
-        return None
-    return FailedCondition(around.written, is_true=around.is_met, is_around=True)
+    for around in find_conditions(file, source, line):
+        if not around.written or any(_HANDLER.match(one) for one in lines[around.line : line - 1]):
+            return None
+        if not _chooses_exception(lines, around.line, line):
+            return FailedCondition(around.written, is_true=around.is_met, is_around=True)
+    return None
+
+
+def _chooses_exception(lines: Sequence[str], condition: int, line: int) -> bool:
+    """Tell whether a condition only chooses which exception is raised: its other branch raises one.
+
+    Args:
+        lines: The lines of the source.
+        condition: The condition's line, from 1.
+        line: The line of the statement that raises.
+    """
+    outer, inner = _indent_of(lines[condition - 1]), _indent_of(lines[line - 1])
+    if inner <= outer:
+        return False
+    # An else ends the one branch and begins the other.
+    marks = [at for at in range(condition, len(lines)) if lines[at].strip()]
+    for at in marks:
+        is_else = _ELSE.match(lines[at]) is not None
+        if _indent_of(lines[at]) <= outer and not is_else and not _CLOSES.match(lines[at]):
+            return False
+        if at != line - 1 and _indent_of(lines[at]) == inner and raises(lines[at]):
+            return True
+    return False
+
+
+def _indent_of(line: str) -> int:
+    wide = line.expandtabs(4)
+    return len(wide) - len(wide.lstrip())
 
 
 def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -> tuple[str, ...]:

@@ -60,22 +60,40 @@ async def add_origin(
     freed = await _find_freed_memory(call, question, answer, took_s)
     spent_s = asyncio.get_running_loop().time() - began
     if freed is None:
-        origin = await find_crash_origin(call, question, options, answer, took_s, spent_s=spent_s)
-        spent_s = asyncio.get_running_loop().time() - began
-        other = msgspec.structs.replace(answer, why=answer.why_compared)
-        compared = (
-            await find_crash_origin(call, question, options, other, took_s, spent_s=spent_s)
-            if answer.why_compared is not None
-            else None
-        )
-        if compared is not None and not compared.text:
-            compared = None
-        return msgspec.structs.replace(answer, why=origin, why_compared=compared)
+        return await _add_origins(call, question, options, answer, took_s, spent_s=spent_s)
     origin = answer.why
     if origin is not None and answer.frame is not None:
         origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
         origin = _with_command(origin, _why_command(options, origin))
     return msgspec.structs.replace(answer, why=origin, why_compared=None, freed_block=freed)
+
+
+async def _add_origins(
+    call: CommandCall,
+    question: QuestionRun,
+    options: QuestionOptions,
+    answer: Crash,
+    took_s: float,
+    *,
+    spent_s: float,
+) -> Crash:
+    """Add the origins of a crash's value, and of what it was compared with.
+
+    Of an exception that the program raises itself the values of the check may be right: a value
+    that came out of a cache comes first.
+    """
+    began = asyncio.get_running_loop().time() - spent_s
+    values = [one for one in (answer.why, answer.why_compared) if one is not None]
+    from_cache = (None,) if answer.kind == "exception" or not values else ()
+    found: list[ValueOrigin] = []
+    for value in (*from_cache, *values):
+        spent_s = asyncio.get_running_loop().time() - began
+        one = msgspec.structs.replace(answer, why=value)
+        origin = await find_crash_origin(call, question, options, one, took_s, spent_s=spent_s)
+        if origin is not None and (origin.text or value is answer.why):
+            found.append(origin)
+    first, second = [*found[:2], None, None][:2]
+    return msgspec.structs.replace(answer, why=first, why_compared=second)
 
 
 async def _find_freed_memory(
@@ -182,8 +200,8 @@ async def find_python_origin(
 ) -> ValueOrigin | None:
     """Return the origin of a failed test's value in Python, where no line is known that made it.
 
-    It is followed from the failure back. Where that leads nowhere, a shared object may have been
-    changed before.
+    A shared object may have been changed before. Otherwise the value is followed from the failure
+    back.
 
     Args:
         call: The command's call.
@@ -196,20 +214,18 @@ async def find_python_origin(
     seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - spent_s)
     if took_s > 2 * _SLOW_S or seconds <= 0:
         return None
-    if origin is not None and not origin.text:
-        request = WhyRequest(expression=origin.expression, place=FAIL)
-        began = asyncio.get_running_loop().time()
-        found = await _trace_within(call, _bounded(question, seconds), origin, (), request)
-        if found.text:
-            return found
-        seconds -= asyncio.get_running_loop().time() - began
-    if seconds <= 0:
-        return None
+    began = asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            return await python_trace.trace_changed(call, _bounded(question, seconds), frame)
+            changed = await python_trace.trace_changed(call, _bounded(question, seconds), frame)
     except (TimeoutError, DebuggerError):
-        return None  # the failure is explained without it
+        changed = None  # the failure is explained without it
+    seconds -= asyncio.get_running_loop().time() - began
+    if changed is not None or origin is None or origin.text or seconds <= 0:
+        return changed
+    request = WhyRequest(expression=origin.expression, place=FAIL)
+    found = await _trace_within(call, _bounded(question, seconds), origin, (), request)
+    return found if found.text else None
 
 
 async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
