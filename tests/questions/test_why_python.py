@@ -415,3 +415,29 @@ def test_an_equal_number_is_followed_to_its_true_position_or_inferred(
 ) -> None:
     words = ["why", item, "--at", f"moves.py:{line}", "--", sys.executable, "moves.py"]
     assert link in cli(*words, cwd=PROGRAMS, check=0).out
+
+
+REUSED = """
+def check(total):
+    assert total == 1
+
+
+def is_fine(total):
+    try:
+        check(total)
+    except AssertionError:
+        return False
+
+
+for total in range(2, 22):
+    is_fine(total)
+check(99)
+"""
+
+
+def test_an_exception_that_has_the_number_of_one_that_is_gone_is_another(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "reused.py").write_text(REUSED)
+    told = cli("why", "total", "--at", "crash", "--", sys.executable, "reused.py", cwd=tmp_path)
+    assert "total = 99 in check at reused.py:" in told.out

@@ -178,14 +178,21 @@ class OriginHits:
 
     # -- exceptions --------------------------------------------------------------------------------
 
-    def meet_error(self, scope: Any, frame: FrameType, error: BaseException) -> None:
-        """Keep the value of the expression where an exception is raised, and its callers."""
-        known = self._errors.get(id(error))
-        if self._is_evaluating or (known is not None and known.value is not None):
+    def meet_error(
+        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
+    ) -> None:
+        """Keep the value of the expression where an exception is raised, and its callers.
+
+        One that is new in its frame may have the number of another that is gone.
+        """
+        if self._is_evaluating:
+            return
+        name, text = self._describe_error(error)
+        known = self._find_error(error) if not is_new else None
+        if known is not None and known.value is not None:
             return
         hit = self._evaluate(scope, frame, 1)
-        text = f"{type(error).__name__}: {self._write.raised(error)}"
-        hit.error = (id(error), type(error).__name__, text)
+        hit.error = (id(error), name, text)
         if known is None:
             hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
         else:
@@ -196,7 +203,18 @@ class OriginHits:
 
     def knows_error(self, error: BaseException) -> bool:
         """Tell whether an exception was met in an inner call."""
-        return id(error) in self._errors
+        return self._find_error(error) is not None
+
+    def _find_error(self, error: BaseException) -> Any:
+        """Return the hit of an exception; one that is gone may have left its number to another."""
+        known = self._errors.get(id(error))
+        return (
+            known if known is not None and known.error[1:] == self._describe_error(error) else None
+        )
+
+    def _describe_error(self, error: BaseException) -> tuple[str, str]:
+        name = type(error).__name__
+        return name, f"{name}: {self._write.raised(error)}"
 
     def leave_code(self, error: Any, code: CodeType) -> None:
         """Keep an exception that leaves the program's own code."""

@@ -342,7 +342,7 @@ class OriginRecorder:
                     hits.meet_location(self._bare_scope(known, frame), frame)
             elif event == "exception":
                 if hits.event:
-                    self._meet_error(None, frame, argument[1])
+                    self._meet_error(None, frame, argument)
             elif event == "return":
                 if id(frame) == self.windows.skipped_import:
                     self.windows.end_skipped_import()
@@ -420,7 +420,7 @@ class OriginRecorder:
                 elif event == "return":
                     self._on_return(scope, frame, argument, known)
                 elif event == "exception":
-                    self._on_exception(scope, frame, argument[1])
+                    self._on_exception(scope, frame, argument)
             except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
                 self._end_at_fault(error)
                 return None
@@ -539,27 +539,36 @@ class OriginRecorder:
 
     # -- exceptions --------------------------------------------------------------------------------
 
-    def _on_exception(self, scope: Any, frame: FrameType, error: BaseException) -> None:
+    def _on_exception(self, scope: Any, frame: FrameType, raised: Any) -> None:
+        error = raised[1]
         step = self._parts.last_instruction(frame.f_code, frame.f_lasti)
         if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
             return  # what it awaited or went through has ended
-        self._meet_error(scope, frame, error)
+        self._meet_error(scope, frame, raised)
         scope.error = error
         # What it was to write was not written.
         scope.start_statement(())
 
-    def _meet_error(self, scope: Any, frame: FrameType, error: BaseException) -> None:
-        """Keep the value of the expression where an exception is raised."""
+    def _meet_error(self, scope: Any, frame: FrameType, raised: Any) -> None:
+        """Keep the value of the expression where an exception is raised.
+
+        Args:
+            scope: The call, if it is recorded.
+            frame: Its frame.
+            raised: What a trace function gets: the type, the exception and its traceback.
+        """
         if not self._hits.event:
             return
+        error, trace = raised[1:]
+        is_new = trace is not None and trace.tb_next is None
         if scope is not None:
             scope.held = frame.f_locals
-            self._hits.meet_error(scope, frame, error)
+            self._hits.meet_error(scope, frame, error, is_new=is_new)
             return
         self._failing[id(frame)] = error
         known = self._codes.get(id(frame.f_code))
         if known is not None:
-            self._hits.meet_error(self._bare_scope(known, frame), frame, error)
+            self._hits.meet_error(self._bare_scope(known, frame), frame, error, is_new=is_new)
 
     def _leave_code(self, frame: FrameType, error: Any) -> None:
         """Keep an exception that leaves the program's own code."""
