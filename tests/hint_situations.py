@@ -210,7 +210,6 @@ QUESTIONS: Final = {
         "debugger probe --at loop.py:22 EXPR -- CMD shows its hits"
     ),
     f"holds 'i < 5' --at exit {_PY}": "debugger probe --at exit EXPR -- CMD shows values there",
-    f"why i --at exit {_PY}": "debugger why EXPR --at FILE:LINE --nth last -- CMD at its last line",
     f"path --after calculate {_PY}": "debugger path --between calculate LOC -- CMD",
     f"holds 'i < 5' --at loop.py:22 --last 2 {_PY}": "debugger probe --at LOC 'EXPR' --last N",
     f"holds 'i < 5' --at loop.py:22 --nth last {_PY}": "debugger probe --at LOC 'EXPR' --last N",
@@ -323,6 +322,9 @@ REASONS: Final = {
     ),
     "questions/locations/event_location.py: debugger crash -- CMD": (
         f"a program that a signal ends: {READ}"
+    ),
+    "questions/locations/event_location.py: debugger X EXPR --at FILE:LINE": (
+        "tests/questions/test_event_locations.py"
     ),
     "questions/locations/exit_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/hang_location.py": "tests/questions/test_event_locations.py",

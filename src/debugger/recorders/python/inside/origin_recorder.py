@@ -540,27 +540,19 @@ class OriginRecorder:
     # -- exceptions --------------------------------------------------------------------------------
 
     def _on_exception(self, scope: Any, frame: FrameType, raised: Any) -> None:
-        error = raised[1]
         step = self._parts.last_instruction(frame.f_code, frame.f_lasti)
-        if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
+        if isinstance(raised[1], StopIteration) and step in self._parts.ENDED_BY_STOP:
             return  # what it awaited or went through has ended
         self._meet_error(scope, frame, raised)
-        scope.error = error
+        scope.error = raised[1]
         # What it was to write was not written.
         scope.start_statement(())
 
     def _meet_error(self, scope: Any, frame: FrameType, raised: Any) -> None:
-        """Keep the value of the expression where an exception is raised.
-
-        Args:
-            scope: The call, if it is recorded.
-            frame: Its frame.
-            raised: What a trace function gets: the type, the exception and its traceback.
-        """
+        """Keep the value of the expression where an exception, `raised[1]`, is raised."""
         if not self._hits.event:
             return
-        error, trace = raised[1:]
-        is_new = trace is not None and trace.tb_next is None
+        error, is_new = raised[1], raised[2] is not None and raised[2].tb_next is None
         if scope is not None:
             scope.held = frame.f_locals
             self._hits.meet_error(scope, frame, error, is_new=is_new)
