@@ -219,6 +219,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.cli",  # for its own options
         "debugger.daemon.daemon_client",
         "debugger.daemon.daemon_process",
+        "debugger.daemon.http_listener",
         "debugger.daemon.protocol",
         "debugger.daemon.transport",
         "debugger.model",
@@ -228,6 +229,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.dap.dap_transport",  # it follows a session as an editor does
         "debugger.cli",  # for its own options
         "debugger.daemon.daemon_client",
+        "debugger.daemon.http_listener",
         "debugger.daemon.protocol",
         "debugger.daemon.transport",
         "debugger.model",
@@ -363,7 +365,7 @@ NO_ASYNCIO = (
 CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
-HTTP_IN = (*MCP_IN, "debugger.ui")
+HTTP_IN = (*MCP_IN, "debugger.ui", "debugger.daemon.http_listener")
 PSUTIL_IN = ("debugger.system.process_info",)
 PICTURES_IN = ("debugger.questions.runner.picture_file",)
 FRIDA_IN = (

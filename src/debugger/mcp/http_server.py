@@ -7,7 +7,6 @@ import contextlib
 import hmac
 import ipaddress
 import logging
-import os
 import secrets
 import socket
 import sys
@@ -19,7 +18,6 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
-import uvicorn
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -31,6 +29,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from debugger import paths
+from debugger.daemon.http_listener import build_listener, open_port
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.stdio_server import MESSAGE_MAX
 
@@ -143,9 +142,7 @@ TOGETHER_MAX: Final = 512
 OF_ONE_MAX: Final = 128  # requests of one client in service
 
 _SESSION = "mcp-session-id"
-_BACKLOG = 128
 _ANSWERS_S = 5.0  # at the end, for answers to the requests in service
-_END_S = 1.0  # then for the connections; streams that clients hold open are cut
 
 
 class RequestGuard:
@@ -246,22 +243,14 @@ class OpenRequests:
             scope.cancel()
 
 
-class _UvicornServer(uvicorn.Server):
-    """A uvicorn server that leaves signals to us: uvicorn would raise each again at its end."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to us."""
-        yield
-
-
 async def serve_http(server: Server[Any], where: ListenAddress, token: AccessToken) -> None:
     """Serve any number of clients until cancelled.
 
     Raises:
         DebuggerError: USAGE if the address cannot be listened on.
     """
-    with contextlib.closing(_listen_socket(where)) as listener:
+    hint = f"{HINT} takes a free port"
+    with contextlib.closing(open_port(where.host, where.port, hint=hint)) as listener:
         found = ListenAddress(where.host, listener.getsockname()[1])
         with token.write_token_file(paths.runtime_dir(), found.port) as token_file:
             _write_stderr(f"serving at {found.url}\ntoken: {token_file}\n")
@@ -286,16 +275,7 @@ async def _serve_app(app: RequestGuard, listener: socket.socket, served: OpenReq
     # Refusals are answers, and sessions come and go: neither is news for standard error.
     for name in ("mcp.server.transport_security", "mcp.server.streamable_http_manager", "uvicorn"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    listening = _UvicornServer(
-        uvicorn.Config(
-            app,
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            timeout_graceful_shutdown=_END_S,  # type: ignore[arg-type]  # waits so long
-            ws="none",
-        )
-    )
+    listening = build_listener(app)
     serving = asyncio.ensure_future(listening.serve(sockets=[listener]))
     try:
         # Cancelled from outside, the requests in service still get their answers below.
@@ -310,24 +290,6 @@ async def _serve_app(app: RequestGuard, listener: socket.socket, served: OpenReq
                 await app.wait_answered()
         listening.should_exit = True
         await serving
-
-
-def _listen_socket(where: ListenAddress) -> socket.socket:
-    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        # A port with connections in TIME_WAIT can be used again at once.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((where.host, where.port))
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"cannot listen at {where.name}:{where.port}: {os.strerror(error.errno or 0)}",
-            hint=f"{HINT} takes a free port",
-        ) from error
-    return listener
 
 
 def _write_stderr(text: str) -> None:

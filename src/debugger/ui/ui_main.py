@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-import uvicorn
-
 from debugger import paths
 from debugger.cli import commands, parser
 from debugger.daemon.daemon_client import DaemonClient
+from debugger.daemon.http_listener import build_listener, open_port
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import COMMANDS
 from debugger.ui.page_guard import PageGuard, PageKeys
@@ -29,9 +28,7 @@ from debugger.ui.page_server import PageServer
 
 UNUSED_S: Final = 3600.0  # seconds without a page, after which the server ends
 _TICK_S: Final = 10.0
-_END_S: Final = 1.0  # seconds for open connections at the end
 _PORT_MAX: Final = 65535
-_BACKLOG: Final = 128
 _REDIRECT: Final = (
     '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
     '<meta http-equiv="refresh" content="0; url={url}"><title>debugger</title>\n'
@@ -49,37 +46,16 @@ def run_page(argv: Sequence[str]) -> int:
     options = parsed.command.bind_arguments(parsed.args)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
-    with contextlib.closing(_listen_socket(options["port"])) as listener:
+    with contextlib.closing(_open_port(options["port"])) as listener:
         session = parsed.session or os.environ.get("DEBUGGER_SESSION") or None
         asyncio.run(_serve_until_stopped(listener, session, opens=not options["no_open"]))
     return 0
 
 
-def _listen_socket(port: int) -> socket.socket:
+def _open_port(port: int) -> socket.socket:
     if not 0 <= port <= _PORT_MAX:
         raise DebuggerError(ErrorCode.USAGE, f"no port {port}", hint="debugger ui --help")
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"cannot listen at 127.0.0.1:{port}: {os.strerror(error.errno or 0)}",
-            hint="debugger ui takes a free port",
-        ) from error
-    return listener
-
-
-class _PageUvicorn(uvicorn.Server):
-    """A uvicorn server that leaves signals to us: uvicorn would raise each again at its end."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to us."""
-        yield
+    return open_port("127.0.0.1", port, hint="debugger ui takes a free port")
 
 
 async def _serve_until_stopped(
@@ -89,18 +65,8 @@ async def _serve_until_stopped(
     keys = PageKeys(port)
     async with DaemonClient(note=_write_note, starts_daemon=False) as daemon:
         server = PageServer(daemon, keys, session)
-        listening = _PageUvicorn(
-            uvicorn.Config(
-                PageGuard(server.build_app(), keys=keys, port=port),
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                proxy_headers=False,
-                lifespan="off",
-                timeout_graceful_shutdown=_END_S,  # type: ignore[arg-type]  # waits so long
-                ws="none",
-            )
-        )
+        guarded = PageGuard(server.build_app(), keys=keys, port=port)
+        listening = build_listener(guarded, proxy_headers=False, lifespan="off")
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
