@@ -13,7 +13,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
 from debugger.system import process_info as processes
 from debugger.system.process_info import ProcessInfo
-from debugger.targets.process_target import PS, process_by_pid
+from debugger.targets.process_target import PS, list_candidates, process_by_pid
 
 ATTACHED_MAX = 128  # processes that one attach takes
 # Processes of multiprocessing itself, which run none of the program's code.
@@ -100,14 +100,7 @@ def _find_by_search(
 ) -> list[ProcessInfo]:
     by_pid = {one.pid: one for one in everything}
     _check_extent(search, by_pid)
-    candidates = [
-        one
-        for one in everything
-        if not one.is_kernel
-        and one.state not in {"Z", "X"}
-        and one.pid != os.getpid()
-        and not processes.is_ours(one, by_pid)
-    ]
+    candidates = list_candidates(everything)
     if search.tree is not None:
         if search.tree not in by_pid:
             process_by_pid(str(search.tree))  # it says what is wrong with the number

@@ -241,14 +241,10 @@ def process_by_pid(word: str) -> ProcessInfo:
     return found
 
 
-def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo:
-    """Return the only process of a name.
-
-    Raises:
-        DebuggerError: NOT_FOUND, with near names; USAGE if there are several, which it lists.
-    """
+def list_candidates(everything: Sequence[ProcessInfo]) -> list[ProcessInfo]:
+    """Return the processes that live and are neither the kernel's nor the debugger's own."""
     by_pid = {one.pid: one for one in everything}
-    candidates = [
+    return [
         one
         for one in everything
         if not one.is_kernel
@@ -256,6 +252,15 @@ def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo
         and one.pid != os.getpid()
         and not processes.is_ours(one, by_pid)
     ]
+
+
+def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo:
+    """Return the only process of a name.
+
+    Raises:
+        DebuggerError: NOT_FOUND, with near names; USAGE if there are several, which it lists.
+    """
+    candidates = list_candidates(everything)
     found = [one for one in candidates if name in processes.process_names(one)]
     # Exact names first: `server` may be a program beside server.js.
     found = found or [one for one in candidates if name in _name_stems(one)]
