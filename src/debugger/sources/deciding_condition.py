@@ -158,26 +158,27 @@ def _find_by_indentation(text: Sequence[str], line: int) -> Iterator[DecidingCon
     own = _HEAD.match(text[line - 1].strip())
     if own is not None and own[1] != "for" and not text[line - 1].rstrip().endswith("{"):
         yield _braced_condition(line, own, is_met=True)
-    depth, is_met = _depth(text[line - 1]), True
+    depth, is_met = indent_width(text[line - 1]), True
     for number in range(line - 1, 0, -1):
         words = text[number - 1]
         plain = words.strip()
-        if not plain or _depth(words) > depth or (is_met and _depth(words) == depth):
+        if not plain or indent_width(words) > depth or (is_met and indent_width(words) == depth):
             continue
         head = _HEAD.match(plain)
         if head is not None:
             yield _braced_condition(number, head, is_met=is_met)
             # Behind an `else if`, the conditions before it were false.
-            depth, is_met = _depth(words), "else" not in plain.partition("if")[0]
+            depth, is_met = indent_width(words), "else" not in plain.partition("if")[0]
         elif _ELSE.match(plain):
-            depth, is_met = _depth(words), False
+            depth, is_met = indent_width(words), False
         elif _OWNER.search(_NO_CODE.sub("", plain).strip()):
             return
-        elif _depth(words) < depth:
-            depth, is_met = _depth(words), True
+        elif indent_width(words) < depth:
+            depth, is_met = indent_width(words), True
 
 
-def _depth(words: str) -> int:
+def indent_width(words: str) -> int:
+    """Return the columns of a line's indentation."""
     wide = words.expandtabs(4)
     return len(wide) - len(wide.lstrip())
 

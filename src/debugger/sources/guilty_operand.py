@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from debugger.model.statement import parse_reads
-from debugger.sources.deciding_condition import find_conditions
+from debugger.sources.deciding_condition import find_conditions, indent_width
 
 _PARTS_MAX = 50
 # Calls and macros whose first argument must be true, and those where it must be false.
@@ -110,23 +110,17 @@ def _chooses_exception(lines: Sequence[str], condition: int, line: int) -> bool:
         condition: The condition's line, from 1.
         line: The line of the statement that raises.
     """
-    outer, inner = _indent_of(lines[condition - 1]), _indent_of(lines[line - 1])
+    outer, inner = indent_width(lines[condition - 1]), indent_width(lines[line - 1])
     if inner <= outer:
         return False
-    # An else ends the one branch and begins the other.
-    marks = [at for at in range(condition, len(lines)) if lines[at].strip()]
-    for at in marks:
-        is_else = _ELSE.match(lines[at]) is not None
-        if _indent_of(lines[at]) <= outer and not is_else and not _CLOSES.match(lines[at]):
+    for number, text in enumerate(lines[condition:], condition + 1):
+        # An else ends the one branch and begins the other.
+        is_between = not text.strip() or _ELSE.match(text) or _CLOSES.match(text)
+        if indent_width(text) <= outer and not is_between:
             return False
-        if at != line - 1 and _indent_of(lines[at]) == inner and raises(lines[at]):
+        if number != line and indent_width(text) == inner and raises(text):
             return True
     return False
-
-
-def _indent_of(line: str) -> int:
-    wide = line.expandtabs(4)
-    return len(wide) - len(wide.lstrip())
 
 
 def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -> tuple[str, ...]:

@@ -114,7 +114,6 @@ _DEPTH_MAX = 100_000  # frames to count in a recursion
 _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
 _TOO_DEEP = ("call stack size", "stack overflow")  # of V8, of Go
 _CYCLE_SHOWN = 4  # functions that call one another
-# A statement has few accesses; a slow debugger must not delay the answer.
 _THREADS_S = 2.0  # seconds to read the other threads' stacks
 _SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
 _THREADS_MAX = 60

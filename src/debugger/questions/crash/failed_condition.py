@@ -64,12 +64,9 @@ def guilty_operands(
 
 def read_guard(frame: Frame | None) -> FailedCondition | None:
     """Return the condition under which a frame's statement raises an exception or panics."""
-    if frame is None or frame.file is None or not frame.line:
-        return None
-    lines = source_files.read_source(frame.file)
-    if lines is None or frame.line > len(lines):
-        return None
-    return find_guard(frame.file, "\n".join(lines), frame.line)
+    file, line = (frame.file, frame.line) if frame is not None else (None, None)
+    lines = _lines_with(file, line)
+    return find_guard(file, "\n".join(lines), line) if lines and file and line else None
 
 
 def reported_operands(
@@ -83,10 +80,9 @@ def reported_operands(
     These are the operands of the condition it stands under, those first that its own text names,
     too. Without a condition they are the statement's own `operands`.
     """
-    if frame is None or frame.file is None or not frame.line:
-        return ()
-    lines = source_files.read_source(frame.file)
-    if lines is None or not 1 <= frame.line <= len(lines) or not raises(lines[frame.line - 1]):
+    file, line = (frame.file, frame.line) if frame is not None else (None, None)
+    lines = _lines_with(file, line)
+    if not lines or not line or not raises(lines[line - 1]):
         return ()
     if guard is None:
         return tuple(operands)
@@ -115,8 +111,14 @@ def _failed_condition(file: str | None, line: int | None) -> FailedCondition | N
 
 
 def _statement_at(file: str | None, line: int | None) -> str:
-    lines = source_files.read_source(file) if file is not None else None
-    if file is None or lines is None or line is None or not 1 <= line <= len(lines):
+    lines = _lines_with(file, line)
+    if not lines or not file or not line:
         return ""
     text = lines[line - 1 : line - 1 + _STATEMENT]
     return join_statement(text, hash_comments=file.endswith(".py"), most=_STATEMENT)
+
+
+def _lines_with(file: str | None, line: int | None) -> Sequence[str]:
+    """Return the lines of a source that has this line; none of any other."""
+    lines = source_files.read_source(file) if file is not None else None
+    return lines if lines is not None and line is not None and 1 <= line <= len(lines) else ()

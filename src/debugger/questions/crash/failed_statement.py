@@ -24,6 +24,7 @@ from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
 
 _EVALUATED_MAX = 16  # expressions of the statement
+# A statement has few accesses; a slow debugger must not delay the answer.
 _EVALUATE_S = 5.0
 _ASSERT = re.compile(r"\bassert\w*!?[ (]")
 _HASHES = (".py", ".pyw", ".rb")

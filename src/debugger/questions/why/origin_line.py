@@ -41,6 +41,7 @@ _OF_MEMORY = frozenset(
     | {"bad_jump", "double_free", "heap_corruption", "abort", "assertion", "signal"}
 )
 _OTHERS = frozenset({"python", "javascript", "go"})  # languages with a heap of their own
+_SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
@@ -87,12 +88,14 @@ async def _add_origins(
     from_cache = (None,) if answer.kind == "exception" or not values else ()
     found: list[ValueOrigin] = []
     for value in (*from_cache, *values):
+        if len(found) == _SHOWN:
+            break
         spent_s = asyncio.get_running_loop().time() - began
         one = msgspec.structs.replace(answer, why=value)
         origin = await find_crash_origin(call, question, options, one, took_s, spent_s=spent_s)
         if origin is not None and (origin.text or value is answer.why):
             found.append(origin)
-    first, second = [*found[:2], None, None][:2]
+    first, second = [*found, None, None][:_SHOWN]
     return msgspec.structs.replace(answer, why=first, why_compared=second)
 
 
