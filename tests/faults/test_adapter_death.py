@@ -190,6 +190,16 @@ def test_a_killed_adapter_takes_its_program_along_and_is_told(
     cli("stop", check=0)
 
 
+@pytest.mark.parametrize("language", _REAL)
+def test_a_connection_that_ends_while_an_adapter_writes_does_not_end_it(
+    language: str, cli: Callable[..., Any], runtime_dir: Path
+):
+    _start(cli, language, is_stopped=True)
+    os.kill(_adapter(runtime_dir)[0], signal.SIGPIPE)
+    assert cli("next", "--json", check=0).data["data"]["state"] == "stopped"
+    cli("stop", check=0)
+
+
 _FRIDA = pytest.param(
     "c --backend frida",
     marks=[

@@ -110,6 +110,12 @@ class SupervisedEnd(msgspec.Struct, frozen=True):
     killed: tuple[str, ...] = ()  # processes that had to be killed, as `PID (name)`
 
 
+def _build_command(control: int, scratch: Path, *, ignores_sigpipe: bool) -> list[str]:
+    options = ["--ignore-sigpipe"] if ignores_sigpipe else []
+    # -I -S: the guard is standard library only, and must not read the user's environment.
+    return [sys.executable, "-I", "-S", _GUARD, str(control), str(scratch), *options, "--"]
+
+
 class SupervisedProcess:
     """An adapter process under its supervisor, or a supervisor that runs programs alone.
 
@@ -152,10 +158,12 @@ class SupervisedProcess:
         env: Mapping[str, str],
         scratch: Path,
         tasks: asyncio.TaskGroup,
+        ignores_sigpipe: bool = False,
     ) -> SupervisedProcess:
         """Start a supervisor with an adapter, or without one where `argv` is empty.
 
-        The supervisor removes the session's `scratch` directory at the end.
+        The supervisor removes the session's `scratch` directory at the end. `ignores_sigpipe`: the
+        adapter ignores the signal, and what it starts inherits that.
 
         Raises:
             DebuggerError: ADAPTER_FAILED.
@@ -165,9 +173,7 @@ class SupervisedProcess:
         reading, writing = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                # -I -S: the guard is standard library only, and must not read the user's
-                # environment.
-                *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
+                *_build_command(theirs.fileno(), scratch, ignores_sigpipe=ignores_sigpipe),
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=writing,

@@ -1,8 +1,9 @@
 """Owns the processes of a session, and ends all of them with it.
 
-Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`, it starts the adapter
-on its own standard streams and exchanges JSON lines with the daemon over CONTROL_FD, a stream
-socket. Without ADAPTER_ARGV it runs only the programs that the daemon orders. Run as
+Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR [--ignore-sigpipe] -- ADAPTER_ARGV...`, it
+starts the adapter on its own standard streams and exchanges JSON lines with the daemon over
+CONTROL_FD, a stream socket. Without ADAPTER_ARGV it runs only the programs that the daemon orders.
+With --ignore-sigpipe the adapter ignores SIGPIPE. Run as
 `python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard
 input, it ends the processes of a killed supervisor (`end_left_over`), and prints what it had to
 kill.
@@ -167,7 +168,9 @@ def _read_report(report: int) -> tuple[int, str]:
     return int(number or 0), filename
 
 
-def _become_adapter(argv: Sequence[str]) -> None:
+def _become_adapter(argv: Sequence[str], *, ignores_sigpipe: bool) -> None:
+    if ignores_sigpipe:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # A group of its own, so that one signal reaches what it has started.
     os.setpgid(0, 0)
     os.execvp(argv[0], list(argv))  # noqa: S606 - no shell is the point
@@ -196,8 +199,9 @@ def _remove_scratch(scratch: str) -> None:
 class Supervisor:
     """The owner of one session's adapter and its descendants, which obeys the daemon."""
 
-    def __init__(self, control: int) -> None:
+    def __init__(self, control: int, *, ignores_sigpipe: bool = False) -> None:
         self._control = control
+        self._ignores_sigpipe = ignores_sigpipe  # the adapter does
         self._socket = socket(fileno=os.dup(control))
         self._drains: list[int] = []  # what released programs write to
         self._received = b""
@@ -236,7 +240,9 @@ class Supervisor:
     def _start_adapter(self, argv: Sequence[str]) -> int:
         """Start the adapter; return the error number, 0 for success."""
         try:
-            self._adapter, report = _fork_child(lambda: _become_adapter(argv))
+            self._adapter, report = _fork_child(
+                lambda: _become_adapter(argv, ignores_sigpipe=self._ignores_sigpipe)
+            )
         except OSError as error:
             return error.errno or errno.EAGAIN
         return _read_report(report)[0]
@@ -473,7 +479,9 @@ def run_supervisor() -> None:
     if sys.argv[1] == "--sweep":
         _sweep_main(sys.argv[2])
         return
-    control, scratch, argv = int(sys.argv[1]), sys.argv[2], sys.argv[4:]
+    control, scratch = int(sys.argv[1]), sys.argv[2]
+    separator = sys.argv.index("--", 3)
+    options, argv = sys.argv[3:separator], sys.argv[separator + 1 :]
     os.set_inheritable(control, False)  # noqa: FBT003 - it has no name
     os.set_blocking(control, False)
     if _IS_LINUX:
@@ -485,7 +493,7 @@ def run_supervisor() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # children have it from us
-    guard = Supervisor(control)
+    guard = Supervisor(control, ignores_sigpipe="--ignore-sigpipe" in options)
     try:
         guard.supervise(argv)
     finally:

@@ -51,14 +51,23 @@ supervisor.run_supervisor()
 class Guard:
     """A guard's other end."""
 
-    def __init__(self, scratch: Path, argv: tuple[str, ...], run: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        scratch: Path,
+        argv: tuple[str, ...],
+        run: tuple[str, ...],
+        options: tuple[str, ...] = (),
+    ) -> None:
         self.scratch = scratch
         self.control, theirs = socket.socketpair()
         self.control.settimeout(PATIENCE_S)
         self._reports = self.control.makefile("rb")
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", *run, str(theirs.fileno()), str(scratch), "--", *argv],
+                [
+                    *(sys.executable, "-I", "-S", *run, str(theirs.fileno()), str(scratch)),
+                    *(*options, "--", *argv),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -122,12 +131,16 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Guard]]:
     started: list[Guard] = []
 
     def run(
-        code: str, *argv: str, is_hasty: bool = False, scratch: Path = tmp_path / "scratch"
+        code: str,
+        *argv: str,
+        is_hasty: bool = False,
+        scratch: Path = tmp_path / "scratch",
+        options: tuple[str, ...] = (),
     ) -> Guard:
         scratch.mkdir(exist_ok=True)
         (scratch / "a file").touch()
         how = ("-c", SHORT_GRACE) if is_hasty else (supervisor.__file__,)
-        one = Guard(scratch, argv or (*PYTHON, code), how)
+        one = Guard(scratch, argv or (*PYTHON, code), how, options)
         started.append(one)
         return one
 
@@ -184,6 +197,14 @@ def test_the_adapter_inherits_neither_descriptors_nor_ignored_signals(start):
     )
     # 13 and 25: Python itself ignores SIGPIPE and SIGXFSZ.
     assert one.line() == "[] set() set() True"
+
+
+@pytest.mark.parametrize(
+    ("options", "ignored"), [((), 0), (("--ignore-sigpipe",), 1 << signal.SIGPIPE - 1)]
+)
+def test_an_adapter_may_be_started_with_sigpipe_ignored(start, options, ignored):
+    one = start("", "grep", "SigIgn", "/proc/self/status", options=options)
+    assert int(one.line().split()[1], 16) == ignored
 
 
 @pytest.mark.parametrize(("mode", "number"), [(None, errno.ENOENT), (0o600, errno.EACCES)])

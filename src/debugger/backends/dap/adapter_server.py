@@ -87,7 +87,15 @@ async def start_supervised(
     if serving is not None:
         port = find_free_port()
         argv = () if serving.is_program else serving.words(found, None, port)
-    return await SupervisedProcess.start(argv, cwd=cwd, env=own, scratch=scratch, tasks=tasks), port
+    guard = await SupervisedProcess.start(
+        argv,
+        cwd=cwd,
+        env=own,
+        scratch=scratch,
+        tasks=tasks,
+        ignores_sigpipe=adapter.ignores_sigpipe,
+    )
+    return guard, port
 
 
 async def connect_started(

@@ -229,6 +229,8 @@ class DebugAdapter:
     traits: DebuggerTraits = DebuggerTraits()
     # Hint where it is not installed; empty: the command that installs it.
     missing_hint: str = ""
+    # It is started with SIGPIPE ignored, because it may write to a connection that has ended.
+    ignores_sigpipe: bool = False
     is_terminal: bool = False  # the program's output goes to pseudo-terminals
     # A program's own debug server speaks the protocol: `attach --connect` needs no adapter.
     is_server: bool = False

@@ -250,6 +250,8 @@ class LldbDapAdapter(DebugAdapter):
     traits = dataclasses.replace(lldb_common.TRAITS, has_kernel_thread_ids=True)
     missing_hint = build_missing_hint(sys.platform)
     install_command = "apt install lldb-19 (Debian), brew install llvm (macOS)"
+    # It writes to lldb-server, which may have ended with the program.
+    ignores_sigpipe = True
     is_terminal = True
     evaluation_contexts: ClassVar = {
         # `watch` evaluates any C++ expression, `hover` only variable paths.
