@@ -213,6 +213,14 @@ def test_a_program_that_is_killed_while_it_waits_has_ended(cli: Cli):
     assert (told["reason"], told["signal"]) == ("exit", "SIGKILL")
 
 
+def test_each_run_has_the_same_addresses(cli: Cli):
+    seen = set()
+    for _ in range(2):
+        begin(cli, build_debuggee("loop.c"), "--break", marked_location("loop.c", "step"))
+        seen.add((print_value(cli, "$rsp"), print_value(cli, "$rip")))
+    assert len(seen) == 1
+
+
 def test_a_restart_keeps_breakpoints_and_conditions(cli: Cli):
     begin(cli, build_debuggee("loop.c"), "--stop-on-entry")
     cli("break", marked_location("loop.c", "step"), "--condition", "i == 3", check=0)

@@ -17,6 +17,7 @@ from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unassigned_locals import find_possible_locals, find_unassigned
 
 FLOW = "unassigned/flow.c"
+JUMPING = "unassigned/jumping.c"
 MARK = "(not assigned yet)"
 ORACLE = Path(__file__).parent.parent / "unassigned_oracle.py"
 BACKENDS = [
@@ -118,6 +119,34 @@ def test_locals_of_later_lines_are_marked_until_they_are_assigned(
     # What the user does is not in the program's code.
     cli("set", "last", "5", check=0)
     assert views_of(cli)["last"]["value"] == "5"
+
+
+@pytest.mark.parametrize("words", BACKENDS)
+def test_a_local_is_marked_behind_its_declaration_until_a_statement_assigns_it(
+    cli: Callable[..., Any], words: tuple[str, ...]
+) -> None:
+    places = [
+        word for at in ("before", "after", "again") for word in ("-b", marked_location(JUMPING, at))
+    ]
+    cli("start", *words, resolve_program(JUMPING), *places, check=0)
+    assert [views_of(cli)[name]["value"] for name in ("result", "text")] == [MARK, MARK]
+    changed = answer_data(cli("--json", "next", check=0)).get("changed", [])
+    assert "text" not in [one["name"] for one in changed]
+    cli("continue", check=0)
+    assert views_of(cli)["result"]["value"] == "8"
+    assert views_of(cli)["text"]["value"] != MARK
+    cli("continue", check=0)
+    # Here control came back from what is below: the code before it does not tell.
+    assert views_of(cli)["result"]["value"] != MARK
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_the_lines_of_a_call_show_no_value_before_it_is_assigned(cli: Callable[..., Any]) -> None:
+    lines = cli("calls", "plain", "--", resolve_program(JUMPING), check=0).out.splitlines()
+    shown = [one for one in lines if "result=" in one]
+    assert len(shown) == 1
+    assert "result = count * 2;" in shown[0]
+    assert shown[0].endswith("result=8")
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -31,6 +32,12 @@ _IMAGES = 4
 _CHUNK = 256  # instructions read at once
 _INSTRUCTIONS_MAX = 1 << 12
 _READING = threading.Lock()  # sessions of one program share its image
+# The code of the functions that a session stopped in last, by process and first address: it is read
+# once, since most stops are in the function of the stop before.
+_FUNCTIONS_MAX = 32
+_codes: WeakKeyDictionary[Session, dict[tuple[int | None, int], list[Instruction]]] = (
+    WeakKeyDictionary()
+)
 # A user's expression with one of these may have set a variable, or called what sets it.
 _MAY_ASSIGN = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\w\s*\(|`")
 
@@ -65,7 +72,7 @@ async def unassigned_names(
     address, is_caller = int(frame.address, 16), frame.index > 0
     try:
         found = await _read_function(session, address - is_caller, frame.line)
-        if found is None or found[0].declared.keys().isdisjoint(one.name for one in variables):
+        if found is None or found[0].names.isdisjoint(one.name for one in variables):
             return frozenset()
         possible, image, bias = found
         # Only now, since most stops have no such local.
@@ -73,8 +80,7 @@ async def unassigned_names(
         if not await is_loaded_file(session, image.binary, base):
             return frozenset()
         possible = possible.shift_by(bias)
-        reader = session.backend.find_ability(DisassemblyAbility)
-        code = await _read_code(reader, possible.low, possible.high)
+        code = await _function_code(session, possible)
     except (DebuggerError, OSError):
         return frozenset()
     names = find_unassigned(possible, code, address, is_caller=is_caller)
@@ -126,6 +132,19 @@ def _read_possible(image: BinaryImage, address: int, line: int) -> PossibleLocal
 def _open_image(path: str, modified_ns: int, size: int) -> BinaryImage:
     del modified_ns, size  # another build is another image
     return BinaryImage(path)
+
+
+async def _function_code(session: Session, function: PossibleLocals) -> list[Instruction]:
+    known = _codes.setdefault(session, {})
+    key = session.pid, function.low
+    code = known.pop(key, None)
+    if code is None:
+        reader = session.backend.find_ability(DisassemblyAbility)
+        code = await _read_code(reader, function.low, function.high)
+    known[key] = code
+    if len(known) > _FUNCTIONS_MAX:
+        del known[next(iter(known))]
+    return code
 
 
 async def _read_code(reader: DisassemblyAbility, low: int, high: int) -> list[Instruction]:

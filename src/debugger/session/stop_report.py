@@ -182,7 +182,9 @@ def _changed_locals(
     session: Session, variables: list[Variable]
 ) -> tuple[answers.ChangedValue, ...]:
     earlier = session.selection.before[1]
-    return views.changed_values(earlier, variables, session.refs, most=_VALUE_MAX)
+    # One that came into scope without a value has not changed.
+    assigned = [one for one in variables if one.value != assigned_locals.UNASSIGNED]
+    return views.changed_values(earlier, assigned, session.refs, most=_VALUE_MAX)
 
 
 def _local_views(session: Session, variables: list[Variable]) -> tuple[answers.VariableView, ...]:

@@ -49,7 +49,9 @@ from debugger.recorders.traced_recording import is_entry
 _NAMES = 8  # functions of one name
 _ROWS = 12  # lines of a call tree
 _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
-_NOTE = "what it called is of a second run, in which all calls were traced (frida)"
+_NOTE = (
+    "what it called is of a second run, at other addresses, in which all calls were traced (frida)"
+)
 # A trace sees a function that has an entry; a debugger also stops where one was inlined, whose
 # lines lie among its caller's, so that stepping leaves them early.
 _INLINED = (

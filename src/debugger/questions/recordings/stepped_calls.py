@@ -40,6 +40,7 @@ from debugger.recorders.model import (
     ValuesChanged,
 )
 from debugger.session import source_files, stepping
+from debugger.session.assigned_locals import UNASSIGNED
 from debugger.session.inspection import frame_variables
 from debugger.session.stepping import WaitLimit
 
@@ -233,7 +234,8 @@ async def step_through(
             if not walk.is_call(stop):
                 stop = await run.go_on(run.session_of(stop))
         if not walk.calls:
-            raise _missed_error(run, function, stop)
+            is_filtered = bool(when or filtered.hits)
+            raise _missed_error(run, function, stop, nth=nth, is_filtered=is_filtered)
         walk.notes += _naming_notes(run, walk)
         recording = walk.to_recording()
         return RecordedRun(recording, (recording,), _stepped_run_view(program, walk, stop), STEPPED)
@@ -255,7 +257,12 @@ async def _resolve_file(program: RecordedProgram, function: FunctionPlace) -> st
 
 
 def _missed_error(
-    run: RunningQuestion, function: FunctionPlace, stop: answers.Stop
+    run: RunningQuestion,
+    function: FunctionPlace,
+    stop: answers.Stop,
+    *,
+    nth: int,
+    is_filtered: bool,
 ) -> DebuggerError:
     words = function.name or f"{Path(function.file).name}:{function.line}"
     bound = next((one.bound for one in run.session.breakpoints.user_breakpoints()), None)
@@ -273,9 +280,16 @@ def _missed_error(
         how = f", for {stop.description}" if stop.description else ""
         text = f"{words} was not come to: the program {stop.state}{how}"
         return DebuggerError(ErrorCode.NOT_FOUND, text, hint="--timeout S gives it longer")
+    again = f"debugger calls {quote(words)}"
+    if is_filtered:
+        text = f"no call of {words} passed the filter, or there was none"
+        return DebuggerError(ErrorCode.NOT_FOUND, text, hint=f"{again} -- CMD")
+    if nth > 1:
+        text = f"{words} was called fewer than {nth} times"
+        return DebuggerError(ErrorCode.NOT_FOUND, text, hint=f"{again} --nth last -- CMD")
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"{words} was not called, or less often, or never as the filter requires",
+        f"{words} was not called",
         hint="debugger path -- CMD shows what ran",
     )
 
@@ -455,7 +469,7 @@ class _SteppedCalls:
 
 
 def _local_texts(stop: answers.Stop) -> dict[str, str]:
-    return {one.name: one.value for one in stop.locals}
+    return {one.name: one.value for one in stop.locals if one.value != UNASSIGNED}
 
 
 def _in_header(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[RecordedValue, ...]:

@@ -44,6 +44,12 @@ _SYMBOL_THREAD_LOCAL: Final = 6
 _RELOCATION: Final = struct.Struct("<QQq")
 _DTPMOD64: Final = 16  # the loader writes the number of the symbol's module here
 _SYMBOL_KINDS: Final = (1, *_SYMBOL_FUNCTIONS)  # an object, or a function
+LINKAGE_TABLES: Final = (".plt", ".plt.sec", ".plt.got")
+_LINKAGE_ENTRY: Final = 8
+# An entry jumps by a slot of the global offset table, at a distance from the jump's end.
+_LINKAGE_JUMP: Final = re.compile(
+    rb"(?:\xf3\x0f\x1e\xfa)?\xf2?\xff\x25(?P<distance>.{4})", re.DOTALL
+)
 # The name's offset, the kind, something, the section, the address, the size.
 _Raw: TypeAlias = tuple[int, int, int, int, int, int]
 
@@ -210,6 +216,38 @@ class ElfFile:
             for one in _SYMBOL.iter_unpack(entries)
             if one[3] and one[4] and one[1] & 0xF in _SYMBOL_KINDS
         )
+
+    @cached_property
+    def imported_names(self) -> dict[int, str]:
+        """The names of imported symbols, by the link-time address that the loader fills in."""
+        texts, symbols = self.read_section(".dynstr"), self.read_section(".dynsym")
+        found: dict[int, str] = {}
+        for name in (".rela.plt", ".rela.dyn"):
+            raw = self.read_section(name)
+            for place, info, _ in _RELOCATION.iter_unpack(
+                raw[: len(raw) // _RELOCATION.size * _RELOCATION.size]
+            ):
+                at = (info >> 32) * _SYMBOL.size
+                if at and at + _SYMBOL.size <= len(symbols):
+                    start, *_ = _SYMBOL.unpack_from(symbols, at)
+                    found[place] = texts[start : texts.find(b"\0", start)].decode(errors="replace")
+        return found
+
+    @cached_property
+    def linkage_entries(self) -> dict[int, str]:
+        """The functions that the procedure linkage table leads to, by link-time address."""
+        found: dict[int, str] = {}
+        for name in LINKAGE_TABLES:
+            section = self.sections.get(name)
+            code = self.read_section(name) if section is not None else b""
+            for at in range(0, len(code), _LINKAGE_ENTRY):
+                jump = _LINKAGE_JUMP.match(code, at)
+                if section is not None and jump is not None:
+                    distance = int.from_bytes(jump["distance"], "little", signed=True)
+                    slot = section.address + jump.end() + distance
+                    if slot in self.imported_names:
+                        found[section.address + at] = self.imported_names[slot]
+        return found
 
     @cached_property
     def build_identity(self) -> str:

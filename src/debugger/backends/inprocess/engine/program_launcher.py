@@ -13,6 +13,9 @@ from pathlib import Path
 # prctl(2): any process may trace this one, in spite of Yama.
 _PR_SET_PTRACER = 0x59616D61
 _ANYBODY = 0xFFFF_FFFF_FFFF_FFFF
+# Flags of personality(2).
+_ADDR_NO_RANDOMIZE = 0x0040000
+_ASK = 0xFFFF_FFFF  # answers with the one that is set
 
 
 def _let_in() -> None:
@@ -30,12 +33,24 @@ def _let_in() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANYBODY), 0, 0, 0)
 
 
+def _keep_addresses() -> None:
+    """Let what is executed next have the same addresses in each run, as other debuggers do."""
+    if sys.platform == "linux":
+        import ctypes
+
+        libc = ctypes.CDLL(None)
+        now = libc.personality(_ASK)
+        if now != -1:
+            libc.personality(now | _ADDR_NO_RANDOMIZE)
+
+
 def run_launcher() -> None:
     """Report by one FIFO that the launcher runs, and wait at the other for a byte."""
     ready, go, argv = sys.argv[1], sys.argv[2], sys.argv[3:]
     _let_in()
     with Path(ready).open("wb", buffering=0) as file:
         file.write(b".")
+    _keep_addresses()
     with Path(go).open("rb", buffering=0) as file:
         file.read(1)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and an exec keeps that

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,7 +12,7 @@ import capstone
 from capstone import x86_const
 
 from debugger.symbols.dwarf.code_spans import CodeSpan
-from debugger.symbols.dwarf.elf_file import demangle
+from debugger.symbols.dwarf.elf_file import LINKAGE_TABLES, demangle
 from debugger.symbols.dwarf.line_program import CONTINUES, END, IS_STMT, LineRows
 from debugger.symbols.dwarf.location_evaluation import MASK, Reader, UnreadableMemory
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
@@ -356,10 +355,6 @@ _STUBS_MAX: Final = 4
 # An entry of .plt.sec is endbr64 and a jump, a thunk an addition or two before it.
 _INSTRUCTIONS_MAX: Final = 8
 _JUMP: Final = 5  # the bytes of a jump
-# Elf64_Rela: offset, info (the symbol's number in the upper half), addend.
-_RELOCATION: Final = struct.Struct("<QQq")
-# Elf64_Sym: name, info, other, section, value, size.
-_SYMBOL: Final = struct.Struct("<IBBHQQ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,28 +446,15 @@ def _from_table(one: DecodedInstruction, modules: LoadedBinaries, read: Reader) 
     # function is then found by name, as the loader will: by the relocation of the slot.
     if module is None or not _is_in_table(target, module):
         return target or None
-    name = _name_of(place.offset - module.load_bias, module)
+    name = module.image.binary.imported_names.get(place.offset - module.load_bias)
     return _defined_address(name, modules) if name else None
 
 
 def _is_in_table(address: int, module: LoadedBinary) -> bool:
     """Tell whether an address is in a procedure linkage table, so the slot is unresolved."""
     own = address - module.load_bias
-    found = (module.image.binary.sections.get(name) for name in (".plt", ".plt.sec", ".plt.got"))
+    found = (module.image.binary.sections.get(name) for name in LINKAGE_TABLES)
     return any(one is not None and 0 <= own - one.address < one.size for one in found)
-
-
-def _name_of(slot: int, module: LoadedBinary) -> str:
-    """Return the name of the symbol whose address the loader will write to a slot."""
-    binary = module.image.binary
-    for place, info, _ in _RELOCATION.iter_unpack(binary.read_section(".rela.plt")):
-        if place == slot and info >> 32:
-            names = binary.read_section(".dynstr")
-            number, *_ = _SYMBOL.unpack_from(
-                binary.read_section(".dynsym"), (info >> 32) * _SYMBOL.size
-            )
-            return names[number : names.find(b"\0", number)].decode(errors="replace")
-    return ""
 
 
 def _defined_address(name: str, modules: LoadedBinaries) -> int | None:
