@@ -311,6 +311,7 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
+    "tui/tui_main.py: debugger status, or debugger ui": "tests/tui/test_screen.py",
     "session/function_tracing.py: debugger trace add X traces all": (
         f"an engine that traces patterns: {READ}"
     ),

@@ -235,6 +235,13 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.model",
         "debugger.paths",
     ),
+    "debugger.tui": (
+        "debugger.cli",  # for its own options
+        "debugger.daemon.daemon_client",
+        "debugger.model",
+        "debugger.output.location_text",
+        "debugger.ui.page_conversation",  # it follows a session as the page does
+    ),
     "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
     "debugger.daemon.dispatch": ("debugger",),
@@ -252,6 +259,7 @@ LATE: Mapping[str, tuple[str, ...]] = {
         "debugger.daemon.daemon_process",
         "debugger.mcp",
         "debugger.targets.launch_json.launch_file",
+        "debugger.tui",
         "debugger.ui",
     ),
     # What it brings is an extra, which may not be installed.
@@ -365,6 +373,7 @@ NO_ASYNCIO = (
 CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
+TUI_IN = ("debugger.tui",)
 HTTP_IN = (*MCP_IN, "debugger.ui", "debugger.daemon.http_listener")
 PSUTIL_IN = ("debugger.system.process_info",)
 PICTURES_IN = ("debugger.questions.runner.picture_file",)
@@ -519,8 +528,9 @@ def _fault_outside(name: str, imported: Import) -> str | None:
             within(PICTURES_IN) and imported.late,
             "what draws PNG is an extra, for one place",
         ),
+        "textual": (within(TUI_IN), "textual is an extra, for the terminal's screen"),
         "rich": (
-            within(RICH_IN) and (imported.late or imported.typing),
+            within(TUI_IN) or (within(RICH_IN) and (imported.late or imported.typing)),
             "rich is for render, inside functions",
         ),
     }

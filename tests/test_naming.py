@@ -45,6 +45,7 @@ SHORT_MODULES: Mapping[str, str] = {
     "recorders/python/inside/expressions.py": "runs inside the debuggee",
     "cli/translation/question_names.py": "a table beside that of other debuggers' commands",
     "recorders/python/inside/run_end.py": "runs inside the debuggee",
+    "tui/tui_main.py": "an entry point, which runs where textual is not installed",
     "session/idle_watch.py": "would close a circle with anything that it could join",
 }
 ADAPTER_NAMES = frozenset(
@@ -231,13 +232,13 @@ BUDGETS: Mapping[str, int] = {
     ".": 280,
     "backends": 958,
     "backends/adapters": 8114,
-    "backends/dap": 4127,
+    "backends/dap": 4128,
     "backends/inprocess": 11722,
     "backends/lldb": 3756,
-    "cli": 1834,
-    "cli/commands": 2020,
+    "cli": 1837,
+    "cli/commands": 2023,
     "cli/skill": 56,
-    "cli/translation": 3647,
+    "cli/translation": 3646,
     "daemon": 1431,
     "editors": 1882,
     "install": 1607,
@@ -279,6 +280,7 @@ BUDGETS: Mapping[str, int] = {
     "system": 1979,
     "targets": 1381,
     "targets/launch_json": 824,
+    "tui": 982,
     "ui": 551,
 }
 

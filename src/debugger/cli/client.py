@@ -94,7 +94,7 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.has_option(argv, "--help", "-h"):
         return _print_local_answer(argv, command)
-    if command[:1] in (["mcp"], ["dap"], ["ui"]):
+    if command[:1] in (["mcp"], ["dap"], ["ui"], ["tui"]):
         return _serve_door(argv, command[0], daemon)
     if not command and protocol.has_option(argv, "--version"):
         _write_stdout(f"debugger {__version__}\n")
@@ -128,6 +128,10 @@ def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int
         from debugger.ui import ui_main
 
         return ui_main.run_page(argv)
+    if door == "tui":
+        from debugger.tui import tui_main
+
+        return tui_main.run_screen(argv)
     if door == "mcp":
         # A server of its own, with all that the SDK brings.
         from debugger.mcp import mcp_main

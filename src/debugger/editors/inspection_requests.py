@@ -133,7 +133,7 @@ async def variables(editor: EditorConversation, request: EditorRequest) -> Body:
         found = await session.backend.read_variables(
             value.handle, start=max(arguments.start, 0), count=count
         )
-        return await session.backend.complete_values(found[:count])
+        return found[:count]
 
     found = await session.run_job(job)
     editor.values.note_children(value, {one.name: one for one in found})

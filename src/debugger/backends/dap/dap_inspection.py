@@ -364,6 +364,7 @@ class StopValues:
         if parent is not None and count is not None:
             page = await self._adapter.read_page(self._connection, parent, start, count)
             if page is not None:
+                page = await self._adapter.complete_variables(self._connection, page)
                 return self._remember(page)
         is_part = parent is not None and parent.indexed is not None and count is not None
         variables = await self.fetch_variables(

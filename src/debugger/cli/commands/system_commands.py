@@ -106,6 +106,16 @@ async def ui(
     raise _not_here(call)  # a process of its own: `ui.ui_main`
 
 
+@register_command("tui", group=GROUP)
+async def tui(call: CommandCall) -> answers.Answer:
+    """Show the sessions on this terminal, for a person: follow, take over, step, hand back.
+
+    As `ui` does in a browser: source, threads and stack, variables, output, and the answers of
+    questions. It needs the extra: pip install 'debugger-cli[tui]'.
+    """
+    raise _not_here(call)  # a process of its own: `tui.tui_main`
+
+
 @register_command("skill", group=GROUP, reads_only=True)
 async def skill(
     call: CommandCall,

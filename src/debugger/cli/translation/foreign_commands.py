@@ -390,7 +390,6 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "info source": "source",
     "ls": "source",
     "code": "source",
-    "tui": "context",
     "layout": "context",
     "refresh": "context",
     "vars --all": "locals --all",

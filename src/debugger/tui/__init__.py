@@ -1,0 +1,1 @@
+"""The sessions in a terminal, for a person who watches an agent."""
