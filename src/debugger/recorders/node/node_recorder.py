@@ -27,6 +27,7 @@ from debugger.recorders.node.v8_ranges import (
     without_added_end,
 )
 from debugger.sources.javascript_outline import source_file
+from debugger.system.node_options import with_preloaded
 
 _FOLDER = Path(__file__).parent / "inside"
 _BEGIN = str(_FOLDER / "begin.cjs")
@@ -127,10 +128,8 @@ class NodeRecorder:
         marks = self._marks
         order = _CountingOrder(self._roots, (marks.start, marks.to) if marks is not None else None)
         (records / "order.json").write_bytes(msgspec.json.encode(order))
-        quoted = _BEGIN.replace("\\", "\\\\").replace('"', '\\"')
-        # Before the user's own options, so that nothing of the program runs before it.
-        options = [f'--require "{quoted}"', *filter(None, [env.get("NODE_OPTIONS")])]
-        return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": " ".join(options)}
+        options = with_preloaded(_BEGIN, env.get("NODE_OPTIONS") or "")
+        return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": options}
 
     def last_words(self, pid: int) -> bool:
         """Request the counts: Node would write them at a normal exit only."""

@@ -325,7 +325,7 @@ def _innermost_count(one: V8Function, place: int) -> int:
     return min(enclosing, key=lambda each: each.end - each.start).count if enclosing else 0
 
 
-_SUFFIXES = (".js", ".mjs", ".cjs")
+_SUFFIXES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _FOLDERS_OUT = frozenset({"node_modules", "__pycache__"})
 _FILES_MAX = 2_000  # sources to search
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program

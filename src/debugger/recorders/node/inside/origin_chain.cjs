@@ -477,7 +477,7 @@ function followValue(hit, order) {
   if (!isCollection || !collections.followChanges(chain, value, query, order.expression)) chain.follow(query);
   return {
     value: formatValue(value),
-    frame: makeFrame(order.line ? { loc: { start: { line: order.line } } } : site.node, act),
+    frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),
     links: chain.links, ended: chain.ended, ending: chain.ending,
   };
 }

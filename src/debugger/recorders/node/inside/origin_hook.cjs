@@ -24,19 +24,21 @@ function findHook(program, source, order) {
       const name = node.id?.name ?? (parent?.key ?? parent?.id ?? parent?.left?.property ?? parent?.left)?.name;
       if (isFunction && name === order.function) consider(node, 0, 'function');
     } else {
-      const isInside = line <= order.line && order.line <= node.loc.end.line;
+      const isHere = !order.isCompiled || node.loc.source === order.file;
+      const isInside = isHere && line <= order.line && order.line <= node.loc.end.line;
       const isStatement = /Statement$|VariableDeclaration$/.test(node.type) &&
         node.type !== 'BlockStatement' && !/^For/.test(parent?.type ?? '') && !node.directive;
       const isBody = isStatement || (/^For/.test(parent?.type ?? '') && node === parent.body && node.type !== 'BlockStatement');
       // A function's head has no code: its body begins there.
-      if (isFunction && line === order.line && node.body.type === 'BlockStatement') {
+      if (isHere && isFunction && line === order.line && node.body.type === 'BlockStatement') {
         consider(node, 1, 'function', null);
       }
-      if (isBody && line === order.line) consider(node, 0, 'statement', parent);
+      if (isHere && isBody && line === order.line) consider(node, 0, 'statement', parent);
       else if (node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement' &&
-        node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow');
+        isHere && node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow');
       else if (isBody && isInside) consider(node, 2, 'statement', parent);
-      if (!isInside) return;
+      // In a script that was made of several sources, code of one is within that of another.
+      if (!isInside && !order.isCompiled) return;
     }
     for (const one of childrenOf(node)) walk(one, node);
   };

@@ -21,8 +21,13 @@ function functionName(act) {
   return act.site.isModule ? '<anonymous>' : 'Object.<anonymous>';
 }
 
+// The source, if the script was compiled.
+function fileOf(node, act) {
+  return node.loc.source ?? act.site.file;
+}
+
 function makeFrame(node, act) {
-  return { function: functionName(act), file: act.site.file, line: node.loc.start.line };
+  return { function: functionName(act), file: fileOf(node, act), line: node.loc.start.line };
 }
 
 function makeStack(act) {
@@ -34,7 +39,7 @@ function makeStack(act) {
 }
 
 function describePlace(node, act) {
-  return `${path.basename(act.site.file)}:${node.loc.start.line}`;
+  return `${path.basename(fileOf(node, act))}:${node.loc.start.line}`;
 }
 
 function textOf(node, act) {

@@ -483,10 +483,19 @@ class Rewriter {
   }
 }
 
+// Returns a function from the offsets of a text with an insertion to those of the text before.
+function offsetsBefore(before, after) {
+  let at = 0;
+  while (before[at] === after[at] && at < before.length) at += 1;
+  const length = after.length - before.length;
+  return (offset) => (offset <= at ? offset : Math.max(offset - length, at));
+}
+
 // Rewrites one script.
 //   order: the place of the question, `{line | function, expression, when}`; null without one
 //   sites: the table that the numbered sites go to
-function rewrite(acorn, source, { file, isModule, order, sites, base }) {
+//   lines: the lines of its sources, if it was compiled (source_lines.cjs)
+function rewrite(acorn, source, { file, isModule, order, sites, base, lines }) {
   const options = {
     ecmaVersion: 'latest', sourceType: isModule ? 'module' : 'script', locations: true,
     allowHashBang: true, allowReturnOutsideFunction: true, allowAwaitOutsideFunction: isModule,
@@ -494,12 +503,14 @@ function rewrite(acorn, source, { file, isModule, order, sites, base }) {
   };
   let text = source;
   let program = acorn.parse(text, options);
+  lines?.place(program, childrenOf, (offset) => offset);
   let isHooked = false;
   if (order) {
-    const hooked = insertHook(program, text, order);
+    const hooked = insertHook(program, text, { ...order, isCompiled: Boolean(lines) });
     if (hooked !== null) {
       text = hooked;
       program = acorn.parse(text, options);
+      lines?.place(program, childrenOf, offsetsBefore(source, text));
       isHooked = true;
     }
   }
