@@ -42,7 +42,8 @@ function rewriteScript(source, file, isModule) {
     });
     next = made.next;
     state.files += 1;
-    state.hooked ||= made.isHooked;
+    if (made.hook) trace.hook = made.hook;
+    state.hooked ||= Boolean(made.hook);
     return made.code;
   } catch (error) {
     state.notes.push(`${path.basename(file)} was not rewritten: ${error.message}`);

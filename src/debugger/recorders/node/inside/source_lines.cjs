@@ -56,7 +56,8 @@ class SourceLines {
     // Of a line without an own entry the one before is found.
     if (found.originalLine === undefined || found.generatedLine !== low) return null;
     const file = this.files.get(found.originalSource) ?? null;
-    return file && { file, line: found.originalLine + 1, name: found.name };
+    const isExact = found.generatedColumn === offset - this.starts[low];
+    return file && { file, line: found.originalLine + 1, name: isExact ? found.name : undefined };
   }
 
   // The source location of the first code in a line of the script.
@@ -76,6 +77,8 @@ class SourceLines {
     const own = this.locate(offsetOf(node.start));
     const [file, line] = own ? [own.file, own.line] : [around?.loc.source, around?.loc.start.line ?? 1];
     node.loc = { source: file, start: { line }, end: { line } };
+    // A minifier has given the variable another name.
+    if (own?.name && node.type === 'Identifier') node.original = own.name;
     for (const one of childrenOf(node)) {
       this.place(one, childrenOf, offsetOf, node);
       if (one.loc.source === file) node.loc.end.line = Math.max(node.loc.end.line, one.loc.end.line);
