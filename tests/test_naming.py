@@ -269,7 +269,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders": 2643,
     "recorders/go": 543,
     "recorders/native": 607,
-    "recorders/node": 909,
+    "recorders/node": 960,
     "recorders/python": 9682,
     "session": 4950,
     "session/pointers": 407,

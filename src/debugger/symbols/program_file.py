@@ -19,6 +19,8 @@ _SUFFIXES = {
     ".mjs": "javascript",
     ".cjs": "javascript",
     ".ts": "javascript",
+    ".mts": "javascript",
+    ".cts": "javascript",
     ".go": "go",
     ".rb": "ruby",
 }

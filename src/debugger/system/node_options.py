@@ -40,6 +40,12 @@ def split_options(options: str, node: str | None, env: Mapping[str, str]) -> tup
     return " ".join(own), others
 
 
+def with_preloaded(script: str, options: str) -> str:
+    """Return NODE_OPTIONS that load a script before what the user's own options load."""
+    quoted = script.replace("\\", "\\\\").replace('"', '\\"')
+    return " ".join([f'--require "{quoted}"', *filter(None, [options])])
+
+
 def _unquote_word(word: str) -> str:
     """Remove the quotes from a word."""
     if '"' not in word:

@@ -52,11 +52,20 @@ function parse(n) {
   return counts.size;
 }
 
+// A module of Node itself, in JavaScript.
+function library(n) {
+  const { inspect } = require('util');
+  let length = 0;
+  for (let i = 0; i < n; i++) length += inspect({ i, list: [1, 2, { three: 'x' }] }).length;
+  return length;
+}
+
 const KINDS = {
   recursion: [fib, 38],
   loops: [loops, 100000000],
   objects: [allocate, 15000000],
   parser: [parse, 500000],
+  library: [library, 80000],
 };
 const [run, size] = KINDS[process.argv[2]];
 console.log(run(size));

@@ -209,7 +209,7 @@ async def run_node_origin(
     recorder = NodeOriginRecorder(order)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     patience = question.patience
-    argv, env = await asyncio.to_thread(node_command, launch, *recorder.options)
+    argv, env = await asyncio.to_thread(node_command, launch)
     ran: CompletedRun = await record_run(
         argv,
         recorder,

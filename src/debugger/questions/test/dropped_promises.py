@@ -30,9 +30,8 @@ async def find_dropped_promises(
     if setting.runner != test_runners.NODE:
         return ()
     recorder = DroppedPromiseRecorder(roots_of(again.words, again.cwd))
-    node, *own = again.words
     ran = await record_run(
-        (node, *recorder.options, *own),
+        again.words,
         recorder,
         cwd=again.cwd,
         env=setting.env,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
-from debugger.questions.recordings.counted_run import node_roots, run_node_origin
+from debugger.questions.recordings.counted_run import JAVASCRIPT, node_roots, run_node_origin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import (
@@ -28,9 +28,9 @@ from debugger.recorders.node.origin_run import (
     OriginLink,
     OriginPlace,
 )
+from debugger.symbols.program_file import inspect_program
 
 _METHOD = "its own scripts rewritten to record writes, calls and results"
-_SUFFIXES = (".js", ".cjs", ".mjs")
 
 
 async def trace_value(
@@ -71,10 +71,10 @@ async def trace_value(
 
 def _is_rewritable(launch: LaunchTarget, request: WhyRequest) -> bool:
     """Tell whether a program is one of scripts, and the place one that is found in them."""
-    program = str(launch.program)
     at = request.at
     is_place = at is None or (at.file is not None and at.line is not None)
-    return is_place and not request.frame and program.endswith(_SUFFIXES)
+    is_node = inspect_program(str(launch.program)).language == JAVASCRIPT
+    return is_place and not request.frame and is_node
 
 
 def _order(

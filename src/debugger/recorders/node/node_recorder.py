@@ -1,4 +1,4 @@
-"""Records a Node program, its child processes and workers, by V8's own counts."""
+"""Records a Node program, its child processes and workers, by counters in its scripts, or V8's."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from debugger.recorders.model import RecordedProcess, Recording, RecordingNote, 
 from debugger.recorders.node.source_maps import CachedMap, counts_of_sources
 from debugger.recorders.node.v8_ranges import (
     CountedRange,
+    NodeMark,
     V8Function,
     WindowMarks,
     is_of,
@@ -23,8 +24,10 @@ from debugger.recorders.node.v8_ranges import (
     place_of,
     read_covered,
     with_call,
+    without_added_end,
 )
 from debugger.sources.javascript_outline import source_file
+from debugger.system.node_options import with_preloaded
 
 _FOLDER = Path(__file__).parent / "inside"
 _BEGIN = str(_FOLDER / "begin.cjs")
@@ -34,8 +37,9 @@ _COUNTS, _STARTS = "*-*-*.json", "process-*.json"
 _NAMES_MAX = 3
 _SOURCE_MAX = 64 << 20  # bytes
 _INSTEAD = "debugger crash -- CMD, or hang -- CMD, tells why"
-_KINDS = {"before": "before", "between": "between", "coverage": "rest"}
+_KINDS = {"before": "before", "between": "between", "coverage": "rest", "counts": "own"}
 _LEFT_OUT = "/node_modules/"
+_TYPED = (".ts", ".mts", ".cts")
 
 
 class _V8Range(Struct, frozen=True, rename="camel"):
@@ -55,9 +59,11 @@ class _V8Script(Struct, frozen=True):
 
 
 class _CoverageFile(Struct, frozen=True):
-    """The coverage file that Node writes at its exit (see NODE_V8_COVERAGE in Node's docs)."""
+    """The file that Node writes at its exit (see NODE_V8_COVERAGE in Node's docs), or ours."""
 
     result: tuple[_V8Script, ...] = ()
+    # In a file of our own: the scripts of which V8's file has the counts.
+    uncounted: frozenset[str] = frozenset()
     maps: dict[str, CachedMap] = field(default_factory=dict, name="source-map-cache")
 
 
@@ -68,6 +74,13 @@ class _ProcessRecord(Struct, frozen=True):
     parent: int = 0
     words: tuple[str, ...] = ()
     time: float = 0
+
+
+class _CountingOrder(Struct, frozen=True):
+    """The order to our preloaded script: what to count, and the marks of a part of the run."""
+
+    roots: Sequence[str]
+    between: tuple[Sequence[NodeMark], Sequence[NodeMark]] | None
 
 
 class _MarkRecord(Struct, frozen=True):
@@ -83,6 +96,7 @@ class _ThreadFiles(Struct):
     before: list[Path] = field(default_factory=list)  # up to where the counting began
     between: list[Path] = field(default_factory=list)
     rest: list[Path] = field(default_factory=list)
+    own: list[Path] = field(default_factory=list)  # of our own counters
     met: int = -1
 
 
@@ -111,13 +125,11 @@ class NodeRecorder:
         """Make every Node process write its counts."""
         records = folder / "records"
         records.mkdir(mode=0o700)
-        if self._marks is not None:
-            order = [self._marks.start, self._marks.to]
-            (records / "between.json").write_bytes(msgspec.json.encode(order))
-        quoted = _BEGIN.replace("\\", "\\\\").replace('"', '\\"')
-        # Before the user's own options, so that nothing of the program runs before it.
-        options = [f'--require "{quoted}"', *filter(None, [env.get("NODE_OPTIONS")])]
-        return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": " ".join(options)}
+        marks = self._marks
+        order = _CountingOrder(self._roots, (marks.start, marks.to) if marks is not None else None)
+        (records / "order.json").write_bytes(msgspec.json.encode(order))
+        options = with_preloaded(_BEGIN, env.get("NODE_OPTIONS") or "")
+        return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": options}
 
     def last_words(self, pid: int) -> bool:
         """Request the counts: Node would write them at a normal exit only."""
@@ -163,7 +175,7 @@ class NodeRecorder:
             [each for one in met or threads for each in self._thread_counts(one)], process
         )
         notes = []
-        if not any(one.between or one.rest for one in met or threads):
+        if not any(one.between or one.rest or one.own for one in met or threads):
             notes.append(
                 RecordingNote(
                     "silent", 0, f"process {pid} was killed before it told what ran: {_INSTEAD}"
@@ -180,14 +192,12 @@ class NodeRecorder:
     def _thread_counts(self, one: _ThreadFiles) -> Iterator[CoveredFunction]:
         """Return a thread's counts, from its first mark on if there are marks."""
         if one.met < 0 or self._marks is None:
-            for path in one.rest:
-                for (url, _), functions in self._read_scripts(path).items():
-                    yield from self._script_counts(url, functions)
+            yield from self._whole_counts(one)
             return
         mark = self._marks.start[one.met]
-        before = [self._read_scripts(path) for path in one.before]
-        part = [self._read_scripts(path) for path in one.between or one.rest]
-        after = [self._read_scripts(path) for path in one.rest if one.between]
+        before = [self._read_scripts(_read_file(path)) for path in one.before]
+        part = [self._read_scripts(_read_file(path)) for path in one.between or one.rest]
+        after = [self._read_scripts(_read_file(path)) for path in one.rest if one.between]
         for number, scripts in enumerate(part):
             every = (*before, *part, *after)
             for script in {each: None for some in every for each in some}:
@@ -199,6 +209,22 @@ class NodeRecorder:
                     functions = with_call(functions, before[-1].get(script, []), at)
                 yield from self._script_counts(script[0], functions)
 
+    def _whole_counts(self, one: _ThreadFiles) -> Iterator[CoveredFunction]:
+        """Return all counts of a thread: our own, and of the other scripts V8's."""
+        own = [_read_file(path) for path in one.own]
+        counted = {script.url for each in own for script in each.result}
+        by_v8 = {url for each in own for url in each.uncounted}
+        for each in own:
+            for (url, _), functions in self._read_scripts(each).items():
+                yield from self._script_counts(url, functions)
+        for path in one.rest:
+            for (url, _), functions in self._read_scripts(_read_file(path)).items():
+                if not own or url in by_v8:
+                    yield from self._script_counts(url, functions)
+                elif url not in counted and any(each.ranges[0].count for each in functions):
+                    # It was not loaded as scripts are, and what was compiled is not known.
+                    self._changed[unquote(urlsplit(url).path)] = None
+
     def _script_counts(
         self, url: str, functions: Sequence[V8Function]
     ) -> Iterator[CoveredFunction]:
@@ -209,6 +235,8 @@ class NodeRecorder:
         if url in self._maps and (mapped := list(self._of_sources(url, file, functions))):
             yield from mapped
             return
+        if file.endswith(_TYPED):
+            functions = without_added_end(functions, text)
         if is_of(functions, text):
             yield from read_covered(functions, file, text)
         else:
@@ -241,15 +269,9 @@ class NodeRecorder:
                 one.functions, files[number], texts[number], code_lines=one.code_lines
             )
 
-    def _read_scripts(self, path: Path) -> dict[tuple[str, int], list[V8Function]]:
-        """Read the counts of the program's own scripts; some are loaded more than once."""
+    def _read_scripts(self, written: _CoverageFile) -> dict[tuple[str, int], list[V8Function]]:
+        """Return the counts of the program's own scripts; some are loaded more than once."""
         # Node writes counts of every loaded script, libraries included.
-        if path.stat().st_size > _WRITTEN_MAX:
-            return {}
-        try:
-            written = msgspec.json.decode(path.read_bytes(), type=_CoverageFile)
-        except (msgspec.DecodeError, OSError):  # it was killed while it wrote
-            return {}
         found: dict[tuple[str, int], list[V8Function]] = {}
         self._maps.update(written.maps)
         for script in written.result:
@@ -281,6 +303,15 @@ class NodeRecorder:
         if _LEFT_OUT in file or Path(file).parent == _FOLDER:
             return None
         return file if any(_is_below(file, root) for root in self._roots) else None
+
+
+def _read_file(path: Path) -> _CoverageFile:
+    try:
+        if path.stat().st_size > _WRITTEN_MAX:
+            return _CoverageFile()
+        return msgspec.json.decode(path.read_bytes(), type=_CoverageFile)
+    except (msgspec.DecodeError, OSError):  # it was killed while it wrote
+        return _CoverageFile()
 
 
 def _file_names(files: Mapping[str, None]) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.recorders.model import Recording
+from debugger.system.node_options import with_preloaded
 
 _BEGIN = Path(__file__).parent / "inside" / "origin_begin.cjs"
 # Stops a program at its end, where its names are known still.
@@ -111,15 +112,14 @@ class NodeOrigin(Struct, frozen=True):
 
 
 class RewritingRecorder:
-    """Has one Node process rewrite its own scripts as it loads them (`ProcessRecorder`).
+    """Has Node processes rewrite their own scripts as they load them (`ProcessRecorder`).
 
-    The process gets an order in a file, which a variable names, and writes a result of at most
+    A process gets an order in a file, which a variable names, and writes a result of at most
     `result_max` bytes. There is no recording beside it.
     """
 
     def __init__(self, begin: Path, name: str, *, result_max: int) -> None:
-        # Before the program: Node's own parser of JavaScript is not accessible otherwise.
-        self.options = ("--expose-internals", "--require", str(begin))
+        self._begin = begin
         self._name = name
         self._result_max = result_max
 
@@ -135,7 +135,9 @@ class RewritingRecorder:
         """Write the order, and name it to the process."""
         written, result = folder / f"{self._name}-order.json", folder / f"{self._name}.json"
         written.write_bytes(msgspec.json.encode(self.make_order(str(result))))
-        return {**env, f"DEBUGGER_{self._name.upper()}_ORDER": str(written)}
+        options = with_preloaded(str(self._begin), env.get("NODE_OPTIONS") or "")
+        order = f"DEBUGGER_{self._name.upper()}_ORDER"
+        return {**env, order: str(written), "NODE_OPTIONS": options}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
         """Do nothing: a process that computes hears no signal."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.recorders.counted_recording import CoveredFunction, only_known
 from debugger.recorders.model import FunctionPlace, RecordingWindow, SourcePart
@@ -130,6 +130,21 @@ def is_of(functions: Sequence[V8Function], text: str) -> bool:
     """Tell whether ranges fit a text: a script that is changed at loading has others."""
     last = max((one.ranges[0].end for one in functions if one.ranges), default=0)
     return last <= len(to_utf16_units(text)) + 1
+
+
+def without_added_end(functions: Sequence[V8Function], text: str) -> list[V8Function]:
+    """End the script itself with its text: Node adds a line to one whose types it has removed."""
+    end = len(to_utf16_units(text))
+    return [
+        structs.replace(one, ranges=tuple(_until(each, end) for each in one.ranges))
+        if one.ranges and not one.name and one.ranges[0].start == 0
+        else one
+        for one in functions
+    ]
+
+
+def _until(one: CountedRange, end: int) -> CountedRange:
+    return structs.replace(one, end=min(one.end, end))
 
 
 def read_covered(
@@ -310,7 +325,7 @@ def _innermost_count(one: V8Function, place: int) -> int:
     return min(enclosing, key=lambda each: each.end - each.start).count if enclosing else 0
 
 
-_SUFFIXES = (".js", ".mjs", ".cjs")
+_SUFFIXES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _FOLDERS_OUT = frozenset({"node_modules", "__pycache__"})
 _FILES_MAX = 2_000  # sources to search
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program

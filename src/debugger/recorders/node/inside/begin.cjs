@@ -1,28 +1,36 @@
-// Loaded by every Node that is recorded, before the program: says what runs, and has V8's counts
-// written when the program is to be ended, which it would not do by itself.
+// Loaded by every Node that is recorded, before the program: says what runs, has what runs counted, and
+// has the counts written when the program is to be ended, which it would not do by itself.
 'use strict';
 {
   const { isMainThread } = require('worker_threads');
-  const { existsSync, readFileSync, writeFileSync } = require('fs');
+  const { readFileSync, writeFileSync } = require('fs');
   const { join } = require('path');
   const folder = process.env.NODE_V8_COVERAGE;
-  if (isMainThread && folder) {
-    const file = join(folder, `process-${process.pid}.json`);
-    const words = [...process.argv];
-    const told = { pid: process.pid, parent: process.ppid, words, time: Date.now() };
+  if (folder) {
+    let order = {};
     try {
-      writeFileSync(file, JSON.stringify(told));
+      order = JSON.parse(readFileSync(join(folder, 'order.json'), 'utf8'));
     } catch {
-      // The program's own numbers are there all the same.
+      // The folder is of somebody else: V8 counts.
     }
-    const listener = () => {
-      require('v8').takeCoverage();
-      process.kill(process.pid, 'SIGKILL');
-    };
-    process.on('SIGUSR2', listener);
-  }
-  const order = folder && join(folder, 'between.json');
-  if (order && existsSync(order)) {
-    require('./between.cjs')(folder, JSON.parse(readFileSync(order, 'utf8')));
+    let write = require('v8').takeCoverage;
+    if (order.between) require('./between.cjs')(folder, order.between);
+    // Of a worker that is terminated only Node itself writes counts.
+    else if (order.roots && isMainThread) write = require('./own_counts.cjs')(folder, order.roots);
+    if (isMainThread) {
+      const file = join(folder, `process-${process.pid}.json`);
+      const words = [...process.argv];
+      const told = { pid: process.pid, parent: process.ppid, words, time: Date.now() };
+      try {
+        writeFileSync(file, JSON.stringify(told));
+      } catch {
+        // The program's own numbers are there all the same.
+      }
+      const listener = () => {
+        write();
+        process.kill(process.pid, 'SIGKILL');
+      };
+      process.on('SIGUSR2', listener);
+    }
   }
 }

@@ -3,8 +3,8 @@
 'use strict';
 const fs = require('fs');
 const { promiseHooks } = require('v8');
-const { internalBinding } = require('internal/test/binding');
 const { childrenOf } = require('./origin_scopes.cjs');
+const requireInternal = require('./node_internals.cjs');
 const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
 
 const SOURCE_MAX = 16 << 20; // characters of one script
@@ -15,11 +15,12 @@ const FRAMES = 4; // Node's hook, Promise's own functions, and their caller
 const REPORT = '__dbg_dropped';
 const STATES = ['pending', 'fulfilled', 'rejected'];
 
-const { getPromiseDetails } = internalBinding('util');
+if (!process.env.DEBUGGER_DROPPED_ORDER) return; // a child process of the test
+const { getPromiseDetails } = requireInternal('internal/test/binding').internalBinding('util');
 
 const order = JSON.parse(fs.readFileSync(process.env.DEBUGGER_DROPPED_ORDER, 'utf8'));
 delete process.env.DEBUGGER_DROPPED_ORDER;
-const acorn = require('internal/deps/acorn/acorn/dist/acorn');
+const acorn = requireInternal('internal/deps/acorn/acorn/dist/acorn');
 const sites = [];
 const insertions = new Map(); // of a file: what was put into its lines, `{line, column, text}`
 const handled = new WeakSet();

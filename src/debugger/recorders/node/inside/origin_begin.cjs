@@ -9,15 +9,18 @@ const { MUTATORS, rewrite } = require('./origin_sites.cjs');
 const { followValue } = require('./origin_chain.cjs');
 const { Changes } = require('./origin_changes.cjs');
 const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
+const requireInternal = require('./node_internals.cjs');
+const { readSourceLines } = require('./source_lines.cjs');
 
 const SOURCE_MAX = 16 << 20; // characters of one script
 const AFTERWARDS_MS = 2000; // for writes after the place, when the program has crashed
 
+// Child processes record, too: a program may be started by another one, as by tsx.
 const order = JSON.parse(fs.readFileSync(process.env.DEBUGGER_ORIGIN_ORDER, 'utf8'));
-delete process.env.DEBUGGER_ORIGIN_ORDER;
-const acorn = require('internal/deps/acorn/acorn/dist/acorn');
+const acorn = requireInternal('internal/deps/acorn/acorn/dist/acorn');
 const state = { hits: 0, last: [], isFrozen: false, isOver: false, hooked: false, notes: [], files: 0 };
 const changes = order.is_changes ? new Changes(order) : null;
+const compiled = new Map(); // of a script that was compiled: the lines of its sources
 let next = 0;
 
 trace.hook = hookText(order);
@@ -29,14 +32,18 @@ function isOwn(file) {
 
 function rewriteScript(source, file, isModule) {
   if (!isOwn(file) || source.length > SOURCE_MAX) return source;
-  const isPlace = order.expression && (order.file ? order.file === file : order.function);
+  const lines = readSourceLines(source, file);
+  if (lines) compiled.set(file, lines);
+  const isOfPlace = lines ? lines.has(order.file) : order.file === file;
+  const isPlace = order.expression && (order.file ? isOfPlace : order.function);
   try {
     const made = rewrite(acorn, source, {
-      file, isModule, order: isPlace ? order : null, sites: trace.sites, base: next,
+      file, isModule, order: isPlace ? order : null, sites: trace.sites, base: next, lines,
     });
     next = made.next;
     state.files += 1;
-    state.hooked ||= made.isHooked;
+    if (made.hook) trace.hook = made.hook;
+    state.hooked ||= Boolean(made.hook);
     return made.code;
   } catch (error) {
     state.notes.push(`${path.basename(file)} was not rewritten: ${error.message}`);
@@ -60,8 +67,15 @@ function finish(extra) {
   }
   if (changes) found = { ...found, changes: changes.found, hits: changes.hits, located: changes.hits > 0 };
   found.notes = state.notes;
-  fs.writeFileSync(order.result, JSON.stringify(found));
-  process.reallyExit(0);
+  // Of several processes the one counts that came to the place.
+  if (found.located || found.event || !fs.existsSync(order.result)) {
+    fs.writeFileSync(order.result, JSON.stringify(found));
+  }
+}
+
+function finishAndExit(extra) {
+  finish(extra);
+  process.reallyExit(extra?.event ? 1 : 0);
 }
 
 function holds(when) {
@@ -98,7 +112,7 @@ function meet(act, number, expression, when) {
     state.last = [hit];
     state.isFrozen = true;
     // What is undefined here may be written later.
-    if (hit.value !== undefined || hit.error !== undefined) finish();
+    if (hit.value !== undefined || hit.error !== undefined) finishAndExit();
     return;
   }
   state.last.push(hit);
@@ -108,9 +122,16 @@ function meet(act, number, expression, when) {
 function placeOf(error) {
   for (const line of String(error?.stack ?? '').split('\n')) {
     const match = /^\s*at (?:.*\()?(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line);
-    if (match && isOwn(match[1])) return { file: match[1], line: Number(match[2]) };
+    if (match && isOwn(match[1])) return sourceOf(match[1], Number(match[2]));
   }
   return null;
+}
+
+// The source location of a line of a script; its columns are not those that were compiled.
+function sourceOf(file, line) {
+  const lines = compiled.get(file);
+  const found = lines?.locateLine(line);
+  return found ? { file: found.file, line: found.line } : { file, line };
 }
 
 function crash(error) {
@@ -120,15 +141,15 @@ function crash(error) {
   const place = placeOf(error);
   state.event = String(error?.name ? `${error.name}: ${error.message}` : error).split('\n')[0];
   if (!order.expression || !state.last.length) {
-    finish({ crash: place, event: state.event });
+    finishAndExit({ crash: place, event: state.event });
     return;
   }
   const hit = order.nth < 0 ? state.last.at(order.nth) : state.last[0];
   if (!hit || hit.value !== undefined) {
-    finish({ event: state.event });
+    finishAndExit({ event: state.event });
     return;
   }
-  setTimeout(() => finish({ event: state.event }), AFTERWARDS_MS);
+  setTimeout(() => finishAndExit({ event: state.event }), AFTERWARDS_MS);
 }
 
 process.on('uncaughtException', crash);

@@ -68,21 +68,22 @@ class Chain {
 
   Identifier(node, act, time) {
     if (node.name === 'undefined' || node.name === 'NaN') return this.Literal({ ...node, raw: node.name }, act);
+    const name = node.original ?? node.name;
     const found = values.findVariable(node, act);
-    if (!found) return this.end('not followed', `${node.name} is a global of Node, or comes from a library`);
+    if (!found) return this.end('not followed', `${name} is a global of Node, or comes from a library`);
     const event = lastBefore(found.events, time);
-    if (event) return this.writtenVariable(node.name, event, found, time);
-    if (found.binding.param) return this.passedParameter(node.name, found, time);
-    if (found.binding.kind === 'catch') return this.end('not followed', `${node.name} is the exception caught at ${describePlace(found.binding.node, found.owner)}`);
-    if (found.binding.kind === 'import') return this.end('not followed', `${node.name} is imported at ${describePlace(found.binding.node, found.owner)}`);
+    if (event) return this.writtenVariable(name, event, found, time);
+    if (found.binding.param) return this.passedParameter(name, found, time);
+    if (found.binding.kind === 'catch') return this.end('not followed', `${name} is the exception caught at ${describePlace(found.binding.node, found.owner)}`);
+    if (found.binding.kind === 'import') return this.end('not followed', `${name} is imported at ${describePlace(found.binding.node, found.owner)}`);
     if (isFunction(found.binding.node) || found.binding.kind === 'class') {
-      return this.end('constant', `${node.name} is defined at ${describePlace(found.binding.node, found.owner)}`);
+      return this.end('constant', `${name} is defined at ${describePlace(found.binding.node, found.owner)}`);
     }
     const later = found.events.find((one) => one.time > time);
     const what = later ? 'not written yet' : 'never written';
-    this.link('other', `${node.name} declared, and ${what}`, found.binding.node, found.owner);
+    this.link('other', `${name} declared, and ${what}`, found.binding.node, found.owner);
     if (later) return this.laterWrite(node.name, later);
-    return this.end('uninitialised', `${node.name} has no value from its declaration`);
+    return this.end('uninitialised', `${name} has no value from its declaration`);
   }
 
   writtenVariable(name, event, found, time) {
@@ -146,8 +147,8 @@ class Chain {
     const call = enclosingCall(owner);
     const value = owner.params[param.slot];
     if (!call) {
-      this.link('passed', `${name} passed to ${owner.site.fn.name}`, owner.site.node, owner, { value });
-      return this.end('not followed', `${owner.site.fn.name} was called by Node or a library, not by the program's own code`);
+      this.link('passed', `${name} passed to ${owner.site.fn.shown}`, owner.site.node, owner, { value });
+      return this.end('not followed', `${owner.site.fn.shown} was called by Node or a library, not by the program's own code`);
     }
     const { node } = call.site;
     const caller = call.act;
@@ -382,13 +383,13 @@ class Chain {
     const isPromise = fn.isAsync && call.value instanceof Promise;
     if (result && (isPromise || Object.is(result.value, call.value))) {
       const how = isPromise ? 'resolved' : 'returned';
-      const name = argumentsOf(child) || ` by ${fn.name}`;
+      const name = argumentsOf(child) || ` by ${fn.shown}`;
       this.link('returned', `${how}${name}`, result.site.node, child, { value: result.value });
       return { node: result.site.rhs ?? result.site.node.argument, act: child, time: result.time };
     }
     if (!result && !fn.isGenerator && call.value === undefined) {
-      this.link('returned', `nothing returned by ${fn.name}`, child.site.node, child, { value: undefined });
-      return this.end('not followed', `${fn.name} came to no return statement`);
+      this.link('returned', `nothing returned by ${fn.shown}`, child.site.node, child, { value: undefined });
+      return this.end('not followed', `${fn.shown} came to no return statement`);
     }
     return undefined;
   }
@@ -477,7 +478,7 @@ function followValue(hit, order) {
   if (!isCollection || !collections.followChanges(chain, value, query, order.expression)) chain.follow(query);
   return {
     value: formatValue(value),
-    frame: makeFrame(order.line ? { loc: { start: { line: order.line } } } : site.node, act),
+    frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),
     links: chain.links, ended: chain.ended, ending: chain.ending,
   };
 }

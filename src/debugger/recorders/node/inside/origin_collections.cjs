@@ -168,7 +168,7 @@ function followCallbackArgument(chain, name, param, owner, { call, site, act }) 
   const collection = isStatic ? valueOf(source, act, owner.began) : call.recv;
   if (!source || !isObject(collection) || number < 0 || typeof collection[Symbol.iterator] !== 'function') {
     chain.link('passed', `${name} passed by ${method ?? 'a library'}`, node, act, { value });
-    return chain.end('not followed', `${owner.site.fn.name} was called by ${method ?? 'a library'}`);
+    return chain.end('not followed', `${owner.site.fn.shown} was called by ${method ?? 'a library'}`);
   }
   const text = short(places.textOf(source, act));
   if (isReduce && param.position === 0) {

@@ -24,19 +24,21 @@ function findHook(program, source, order) {
       const name = node.id?.name ?? (parent?.key ?? parent?.id ?? parent?.left?.property ?? parent?.left)?.name;
       if (isFunction && name === order.function) consider(node, 0, 'function');
     } else {
-      const isInside = line <= order.line && order.line <= node.loc.end.line;
+      const isHere = !order.isCompiled || node.loc.source === order.file;
+      const isInside = isHere && line <= order.line && order.line <= node.loc.end.line;
       const isStatement = /Statement$|VariableDeclaration$/.test(node.type) &&
         node.type !== 'BlockStatement' && !/^For/.test(parent?.type ?? '') && !node.directive;
       const isBody = isStatement || (/^For/.test(parent?.type ?? '') && node === parent.body && node.type !== 'BlockStatement');
       // A function's head has no code: its body begins there.
-      if (isFunction && line === order.line && node.body.type === 'BlockStatement') {
+      if (isHere && isFunction && line === order.line && node.body.type === 'BlockStatement') {
         consider(node, 1, 'function', null);
       }
-      if (isBody && line === order.line) consider(node, 0, 'statement', parent);
+      if (isHere && isBody && line === order.line) consider(node, 0, 'statement', parent);
       else if (node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement' &&
-        node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow');
+        isHere && node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow');
       else if (isBody && isInside) consider(node, 2, 'statement', parent);
-      if (!isInside) return;
+      // In a script that was made of several sources, code of one is within that of another.
+      if (!isInside && !order.isCompiled) return;
     }
     for (const one of childrenOf(node)) walk(one, node);
   };
@@ -49,10 +51,50 @@ function hookText(order) {
   return `${HOOK}(()=>(${order.expression})${when})`;
 }
 
-function insertHook(program, source, order) {
+// The names that a minifier has given to variables around a place, by those that the source has.
+function renamedAt(program, place) {
+  const names = new Map();
+  const walk = (node, depth) => {
+    const known = names.get(node.original);
+    if (node.original && (!known || depth >= known.depth)) names.set(node.original, { name: node.name, depth });
+    const isOther = FUNCTIONS.has(node.type) && !(node.start <= place.start && place.end <= node.end);
+    for (const one of childrenOf(node)) {
+      if (!isOther || one === node.id) walk(one, depth + FUNCTIONS.has(node.type));
+    }
+  };
+  walk(program, 0);
+  return names;
+}
+
+// An expression of the user's with the names that the variables have in the script.
+function renameIn(acorn, text, names) {
+  if (!text || !names.size) return text;
+  const found = [];
+  const walk = (node, parent) => {
+    const isKey = (parent?.property === node || parent?.key === node) && !parent.computed;
+    if (node.type === 'Identifier' && !isKey && names.has(node.name)) found.push(node);
+    for (const one of childrenOf(node)) walk(one, node);
+  };
+  walk(acorn.parseExpressionAt(text, 0, { ecmaVersion: 'latest', allowAwaitOutsideFunction: true }), null);
+  let made = text;
+  for (const one of found.sort((a, b) => b.start - a.start)) {
+    made = made.slice(0, one.start) + names.get(one.name).name + made.slice(one.end);
+  }
+  return made;
+}
+
+// Returns the text with the question in it, the question, and the names that it had for others.
+function insertHook(acorn, program, source, order) {
   const place = findHook(program, source, order);
   if (!place) return null;
-  const call = hookText(order);
+  const names = order.isCompiled ? renamedAt(program, place.node) : new Map();
+  const [expression, when] = [order.expression, order.when].map((one) => renameIn(acorn, one, names));
+  const hook = hookText({ expression, when });
+  const renamed = new Map([...names].map(([original, { name }]) => [name, original]));
+  return { text: textWith(hook, source, place), hook, renamed };
+}
+
+function textWith(call, source, place) {
   const { node, kind } = place;
   const body = kind === 'function' ? node.body : node;
   if (kind === 'function' && body.type === 'BlockStatement') {

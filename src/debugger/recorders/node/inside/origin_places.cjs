@@ -3,6 +3,7 @@
 const path = require('path');
 const { trace, NONE } = require('./origin_trace.cjs');
 const { formatScalar, valueOf } = require('./origin_values.cjs');
+const { childrenOf } = require('./origin_scopes.cjs');
 
 const STACK = 6;
 const STATEMENT = 160;
@@ -17,12 +18,17 @@ const isFunction = (node) => FUNCTION.test(node?.type ?? '');
 // A function's name as V8 has it in a stack trace.
 function functionName(act) {
   const { fn } = act.site;
-  if (fn.depth > 0) return fn.name;
+  if (fn.depth > 0) return fn.shown;
   return act.site.isModule ? '<anonymous>' : 'Object.<anonymous>';
 }
 
+// The source, if the script was compiled.
+function fileOf(node, act) {
+  return node.loc.source ?? act.site.file;
+}
+
 function makeFrame(node, act) {
-  return { function: functionName(act), file: act.site.file, line: node.loc.start.line };
+  return { function: functionName(act), file: fileOf(node, act), line: node.loc.start.line };
 }
 
 function makeStack(act) {
@@ -34,12 +40,29 @@ function makeStack(act) {
 }
 
 function describePlace(node, act) {
-  return `${path.basename(act.site.file)}:${node.loc.start.line}`;
+  return `${path.basename(fileOf(node, act))}:${node.loc.start.line}`;
+}
+
+// A text with the variables' names that the source has.
+function shownText(node, source) {
+  const renamed = node.loc?.source ? renamedIn(node) : [];
+  const parts = [];
+  let last = node.start;
+  for (const one of renamed.sort((a, b) => a.start - b.start)) {
+    if (one.start < last) continue; // a shorthand property has its name twice
+    parts.push(source.slice(last, one.start), one.original);
+    last = one.end;
+  }
+  return parts.join('') + source.slice(last, node.end);
+}
+
+function renamedIn(node) {
+  if (node.original) return [node];
+  return [...childrenOf(node)].flatMap(renamedIn);
 }
 
 function textOf(node, act) {
-  const text = act.site.source.slice(node.start, node.end);
-  const own = text.slice(0, STATEMENT * 4).replace(`${trace.hook};`, '').replace(`${trace.hook},`, '');
+  const own = shownText(node, act.site.source).slice(0, STATEMENT * 4).replace(`${trace.hook};`, '').replace(`${trace.hook},`, '');
   return own.replace(/\s+/g, ' ').slice(0, STATEMENT);
 }
 
@@ -74,15 +97,17 @@ function enclosingCall(act) {
   return { call, site, act: call.act, isCallback: isCallbackOf(act, site.node, call.act) };
 }
 
+const shownParam = ({ name, param }) => param.node?.original ?? name;
+
 // The call of a function with its plain arguments: `unmergeAt(i=5)`.
 function argumentsOf(act) {
   const { fn } = act.site;
   const given = (fn.params ?? []).slice(0, 4).flatMap((one, at) => {
     const value = act.params[at];
     const isPlain = ['number', 'string', 'boolean'].includes(typeof value);
-    return isPlain ? [`${one.name}=${formatScalar(value)}`] : [];
+    return isPlain ? [`${shownParam(one)}=${formatScalar(value)}`] : [];
   });
-  return given.length ? ` by ${fn.name}(${given.join(', ')})` : '';
+  return given.length ? ` by ${fn.shown}(${given.join(', ')})` : '';
 }
 
 // The statement that calls an activation, or what it is a part of, and drops the promise.

@@ -12,7 +12,8 @@ const MUTATORS = new Set([
 ]);
 
 class Writer {
-  constructor(source, file, sites, base) {
+  constructor(source, file, sites, base, renamed = new Map()) {
+    this.renamed = renamed; // the names in the question of what the source calls otherwise
     this.source = source;
     this.file = file;
     this.sites = sites;
@@ -50,6 +51,8 @@ class Writer {
   }
 }
 
+const shownName = (node) => node?.original ?? node?.name;
+
 const isNamed = (node) =>
   node && (FUNCTIONS.has(node.type) || (node.type === 'ClassExpression' && !node.id));
 
@@ -62,7 +65,7 @@ class Rewriter {
   // The program itself is a function of depth 0.
   rewriteProgram(program, isModule) {
     if (program.body.every((one) => one.directive)) return;
-    const fn = { depth: 0, node: program, name: '<module>', count: 0, parent: null };
+    const fn = { depth: 0, node: program, name: '<module>', shown: '<module>', count: 0, parent: null };
     const scope = new Scope(null, fn);
     declareVars(program, scope);
     declareBlock(program.body, scope);
@@ -112,6 +115,7 @@ class Rewriter {
   rewriteFunction(node, scope, name) {
     const fn = {
       depth: scope.fn.depth + 1, node, name: node.id?.name ?? name ?? '<anonymous>', count: 0,
+      shown: shownName(node.id) ?? node.shownName ?? name ?? '<anonymous>',
       parent: scope.fn, params: [], isAsync: node.async, isGenerator: node.generator,
     };
     const inner = new Scope(scope, fn);
@@ -188,7 +192,9 @@ class Rewriter {
       if (one.type === 'MethodDefinition') {
         const owner = node.id?.name ?? node.givenName;
         const key = this.keyText(one);
+        const shown = shownName(node.id) ?? node.shownName ?? owner;
         one.value.givenName = owner ? `${owner}.${key}` : key;
+        one.value.shownName = shown ? `${shown}.${key}` : key;
         one.value.isDerived = one.kind === 'constructor' && Boolean(node.superClass);
         this.visit(one.value, inner);
       } else if (one.type === 'PropertyDefinition' && one.value) {
@@ -304,7 +310,7 @@ class Rewriter {
     this.visitPattern(node.id, scope);
     if (!node.init) return;
     const targets = this.resolveTargets(node.id, scope);
-    if (isNamed(node.init) && node.id.type === 'Identifier') node.init.givenName = node.id.name;
+    if (isNamed(node.init) && node.id.type === 'Identifier') Object.assign(node.init, { givenName: node.id.name, shownName: shownName(node.id) });
     if (isNamed(node.init) || !targets.length) {
       this.visit(node.init, scope);
       return;
@@ -323,7 +329,7 @@ class Rewriter {
     const targets = this.resolveTargets(node.left, scope);
     node.left.scope = scope;
     this.visitPattern(node.left, scope);
-    if (isNamed(node.right)) node.right.givenName = node.left.name;
+    if (isNamed(node.right)) Object.assign(node.right, { givenName: node.left.name, shownName: shownName(node.left) });
     if (!targets.length) {
       this.visit(node.right, scope);
       return;
@@ -424,10 +430,16 @@ class Rewriter {
     const number = this.writer.addSite(node, scope.fn, { scope, rhs: expression.body });
     // Of the expression only a call is recorded, when it is made at the place: it is followed.
     const isCall = expression.body.type === 'CallExpression';
+    this.nameOriginals(expression.body);
     const silent = new Rewriter(new Writer(this.source, this.writer.file, new Map(), -1e6));
     (isCall ? this : silent).visit(expression.body, scope);
     this.writer.open(node.arguments[0].start, `${this.act(scope)},${number},`);
     this.writer.hook = { node: expression.body, when };
+  }
+
+  nameOriginals(node) {
+    if (node.type === 'Identifier' && this.writer.renamed.has(node.name)) node.original = this.writer.renamed.get(node.name);
+    for (const one of childrenOf(node)) this.nameOriginals(one);
   }
 
   AwaitExpression(node, scope) {
@@ -483,10 +495,19 @@ class Rewriter {
   }
 }
 
+// Returns a function from the offsets of a text with an insertion to those of the text before.
+function offsetsBefore(before, after) {
+  let at = 0;
+  while (before[at] === after[at] && at < before.length) at += 1;
+  const length = after.length - before.length;
+  return (offset) => (offset <= at ? offset : Math.max(offset - length, at));
+}
+
 // Rewrites one script.
 //   order: the place of the question, `{line | function, expression, when}`; null without one
 //   sites: the table that the numbered sites go to
-function rewrite(acorn, source, { file, isModule, order, sites, base }) {
+//   lines: the lines of its sources, if it was compiled (source_lines.cjs)
+function rewrite(acorn, source, { file, isModule, order, sites, base, lines }) {
   const options = {
     ecmaVersion: 'latest', sourceType: isModule ? 'module' : 'script', locations: true,
     allowHashBang: true, allowReturnOutsideFunction: true, allowAwaitOutsideFunction: isModule,
@@ -494,18 +515,19 @@ function rewrite(acorn, source, { file, isModule, order, sites, base }) {
   };
   let text = source;
   let program = acorn.parse(text, options);
-  let isHooked = false;
+  lines?.place(program, childrenOf, (offset) => offset);
+  let [hook, renamed] = ['', new Map()];
   if (order) {
-    const hooked = insertHook(program, text, order);
+    const hooked = insertHook(acorn, program, text, { ...order, isCompiled: Boolean(lines) });
     if (hooked !== null) {
-      text = hooked;
+      ({ text, hook, renamed } = hooked);
       program = acorn.parse(text, options);
-      isHooked = true;
+      lines?.place(program, childrenOf, offsetsBefore(source, text));
     }
   }
-  const writer = new Writer(text, file, sites, base);
+  const writer = new Writer(text, file, sites, base, renamed);
   new Rewriter(writer).rewriteProgram(program, isModule);
-  return { code: writer.text(), next: writer.next, isHooked };
+  return { code: writer.text(), next: writer.next, hook };
 }
 
-module.exports = { rewrite, MUTATORS };
+module.exports = { rewrite, MUTATORS, shownName };

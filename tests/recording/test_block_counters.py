@@ -1,0 +1,105 @@
+"""Counters put into the scripts of a Node program count as V8 does, and change nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from debugger.recorders.model import CallsMerged, PartCounts, Recording
+from debugger.recorders.node.node_recorder import NodeRecorder
+from recording.recorders import PROGRAMS
+
+NODE = shutil.which("node")
+BLOCKS = PROGRAMS / "blocks"
+pytestmark = pytest.mark.skipif(NODE is None, reason="needs node")
+
+Counts = dict[str, tuple[int, Mapping[tuple[int, int], int]]]
+
+
+def run_counted(
+    words: list[str], scratch: Path, *, by_v8: bool = False
+) -> tuple[subprocess.CompletedProcess[str], list[Recording]]:
+    """Run Node with counters in its scripts, or with V8's alone; `scratch` shows which counted."""
+    scratch.mkdir()
+    program = Path(words[0])
+    recorder = NodeRecorder([str(program.parent)])
+    env = recorder.recording_environment({**os.environ, "NODE_OPTIONS": ""}, scratch)
+    if by_v8:
+        (scratch / "records" / "order.json").unlink()
+    ran = subprocess.run(
+        [str(NODE), *words], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert any((scratch / "records").glob("counts-*")) is not by_v8
+    recordings, _ = recorder.read_recordings(scratch, -1)
+    return ran, list(recordings)
+
+
+def counts_of(recordings: list[Recording]) -> Counts:
+    found: Counts = {}
+    for one in recordings:
+        calls = {each.call: each.count for each in one.events if isinstance(each, CallsMerged)}
+        for event in one.events:
+            if isinstance(event, PartCounts):
+                name = f"{Path(one.find_function(event.function).file).name} "
+                name += one.find_function(event.function).name
+                parts = {(part.line, part.column): part.times for part in event.parts}
+                found[name] = calls[event.function], parts
+    return found
+
+
+def test_functions_and_blocks_of_all_constructs_are_counted_as_v8_counts_them(tmp_path):
+    words = [str(BLOCKS / "constructs.js")]
+    _, known = run_counted(words, tmp_path / "v8", by_v8=True)
+    ran, found = run_counted(words, tmp_path / "own")
+    expected, counted = counts_of(known), counts_of(found)
+    assert ran.stderr == ""
+    # V8 gives the fields' function other ends in each version.
+    fields = {name for name in (*expected, *counted) if "initializer>" in name}
+    assert {name: counted[name][0] for name in fields} == {
+        name: expected[name][0] for name in fields
+    }
+    lines = {name: dict(parts) for name, (_, parts) in counted.items() if name not in fields}
+    own = {name: count for name, (count, _) in counted.items()}
+    assert own == {name: count for name, (count, _) in expected.items()}
+    for name, (_, parts) in expected.items():
+        if name not in fields and not name.endswith("<module>"):
+            assert lines[name] == parts, name
+
+
+def test_loops_that_the_end_of_the_program_leaves_are_counted(tmp_path):
+    ran, found = run_counted([str(BLOCKS / "leaves.mjs")], tmp_path / "own")
+    assert (ran.returncode, ran.stderr) == (3, "")
+    counted = counts_of(found)
+    assert counted["leaves.mjs check"][0] == 161
+    assert counted["leaves.mjs search"] == (
+        2,
+        {(5, 0): 2, (6, 0): 2, (7, 0): 81, (8, 0): 161, (11, 0): 1},
+    )
+
+
+def test_a_program_reads_the_texts_of_its_functions_as_they_were_written(tmp_path):
+    words = [str(BLOCKS / "texts.js")]
+    plain = subprocess.run(
+        [str(NODE), *words], capture_output=True, text=True, timeout=60, check=True
+    )
+    ran, found = run_counted(words, tmp_path / "own")
+    assert (ran.stdout, ran.stderr) == (plain.stdout, "")
+    assert counts_of(found)["texts.js Counter.count"][0] == 1
+
+
+def test_a_script_that_was_written_by_a_program_is_counted_by_v8(tmp_path):
+    program = tmp_path / "program"
+    shutil.copytree(BLOCKS, program)
+    text = "exports.double = (n) => { if (n > 1) { return n * 2; } return n + n; };"
+    (program / "written.js").write_text(f"{text} exports.filled = '{'x' * 5000}';\n")
+    ran, found = run_counted([str(program / "long_line.js")], tmp_path / "own")
+    assert (ran.stdout, ran.stderr) == ("0,2,4\n", "")
+    counted = counts_of(found)
+    assert counted["long_line.js <module>"][1][4, 29] == 3
+    assert counted["written.js exports.double"][0] == 3
+    assert counted["written.js exports.double"][1][1, 38] == 1
