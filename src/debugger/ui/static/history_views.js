@@ -1,7 +1,7 @@
 // Shows what has been found out, and what has happened: the questions' answers, and the timeline.
 
-import { drawChart } from "./charts.js";
 import { baseName, element, fillList, find, plainText } from "./dom.js";
+import { appendPicture } from "./picture_view.js";
 import { VirtualList } from "./virtual_list.js";
 
 const PAGE = 500;
@@ -10,8 +10,10 @@ const KINDS = ["stop", "resume", "breakpoint_hit", "logpoint", "condition_error"
 
 /** The evidence: each question that was asked, with its answer as it was. */
 export class EvidenceView {
-  constructor(connection) {
+  /** `onShow({file, line})` shows a place that an answer names. */
+  constructor({ connection, onShow }) {
     this.connection = connection;
+    this.onShow = onShow;
     this.answers = [];
     this.chosen = null;
   }
@@ -41,12 +43,15 @@ export class EvidenceView {
       const found = await this.connection.command("evidence_show", null, { number: id });
       if (this.chosen !== id) return;
       const about = this.answers.find((one) => one.id === id);
+      const command = about?.command ?? "";
+      const picture = element("div", { class: "drawn" });
       panel.replaceChildren(
-        ...[element("h2", {}, element("code", {}, plainText(about?.command ?? id, 1000)))],
-        ...[drawChart(about?.command ?? "", found.text)].filter(Boolean),
+        element("h2", {}, element("code", {}, plainText(command || id, 1000))),
+        picture,
         element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n")),
       );
       panel.scrollTop = 0;
+      if (found.is_drawn) await appendPicture(picture, id, command, { read: (number) => this.connection.readPicture(number), onShow: this.onShow });
     } catch (error) {
       panel.replaceChildren(element("p", { class: "problem" }, error.message));
     }
