@@ -444,7 +444,7 @@ function openBreakpoint({ path, line, known }) {
   breakpointForm.open({ path, line, known, save: async ({ condition, hitCount, log }) => {
     if (known) await connection.command("breakpoint_change", session, { number: known.id, condition, hit_count: hitCount, log });
     else await connection.command("breakpoint_add", session, { place: `${path}:${line}`, when: condition ? [condition] : [], hit_count: hitCount || null, log: log || null });
-    await loadBreakpoints();
+    loadBreakpoints(); // once the dialog is closed
   } });
 }
 

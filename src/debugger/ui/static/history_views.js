@@ -45,10 +45,12 @@ export class EvidenceView {
       const about = this.answers.find((one) => one.id === id);
       const command = about?.command ?? "";
       const picture = element("div", { class: "drawn" });
+      const text = element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n"));
       panel.replaceChildren(
         element("h2", {}, element("code", {}, plainText(command || id, 1000))),
         picture,
-        element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n")),
+        // A tree of calls says the same as its text.
+        found.is_drawn && /^debugger path\b/.test(command) ? element("details", {}, element("summary", {}, "The answer as text"), text) : text,
       );
       panel.scrollTop = 0;
       if (found.is_drawn) await appendPicture(picture, id, command, { read: (number) => this.connection.readPicture(number), onShow: this.onShow });

@@ -11,7 +11,7 @@ const ROW = 22;
 /** Appends the pictures of an answer to a panel; nothing for one that has none. */
 export async function appendPicture(panel, id, command, { read, onShow }) {
   if (!/^debugger path\b/.test(command)) {
-    panel.append(drawSvg(id, command));
+    panel.append(drawSvg(id, command, read));
     return;
   }
   const found = await read(id);
@@ -21,11 +21,15 @@ export async function appendPicture(panel, id, command, { read, onShow }) {
 }
 
 /** An image: what the daemon drew is a document of its own there, in which nothing can run. */
-function drawSvg(id, command) {
+function drawSvg(id, command, read) {
   const image = element("img", { src: `/picture/${id}.svg`, alt: plainText(`Picture of the answer of ${command}`, 300) });
   const figure = element("figure", {}, element("div", { class: "canvas", tabindex: "0", role: "region", "aria-label": "Picture" }, image),
     element("figcaption", {}, element("a", { href: `/picture/${id}.svg`, target: "_blank", rel: "noopener" }, "The picture alone")));
-  image.addEventListener("error", () => figure.remove()); // it has nothing that can be drawn
+  image.addEventListener("error", async () => {
+    // An image does not say why it is none: what the same answer's data say is shown instead.
+    const why = await read(id).then(() => "The picture could not be loaded.", (error) => error.message);
+    figure.replaceWith(element("p", { class: "faint" }, plainText(why, 500)));
+  });
   return figure;
 }
 
