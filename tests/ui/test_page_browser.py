@@ -497,8 +497,10 @@ def write_picture(browser: Browser, scheme: str) -> None:
     """Write the picture of the README, if the environment says so."""
     path = os.environ.get("DEBUGGER_UI_PICTURE")
     if path and scheme == "dark":
-        browser.set_view(1200, 720, scheme)
+        browser.set_view(1200, 800, scheme)
         browser.wait("!document.querySelector('#toast').innerText")
+        browser.wait("document.querySelector('#answer img')?.naturalWidth > 600", what="a chart")
+        browser.run("document.querySelector('#answer').scrollTop = 66")
         Path(path).write_bytes(browser.take_picture())
         browser.set_view(1400, 900, scheme)
 

@@ -46,11 +46,12 @@ export class EvidenceView {
       const command = about?.command ?? "";
       const picture = element("div", { class: "drawn" });
       const text = element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n"));
+      const title = element("h2", {}, element("code", {}, plainText(command || id, 1000)));
+      const isTree = found.is_drawn && /^debugger path\b/.test(command);
       panel.replaceChildren(
-        element("h2", {}, element("code", {}, plainText(command || id, 1000))),
-        picture,
-        // A tree of calls says the same as its text.
-        found.is_drawn && /^debugger path\b/.test(command) ? element("details", {}, element("summary", {}, "The answer as text"), text) : text,
+        // A chart has the command as its own title; a tree of calls says the same as its text.
+        ...(found.is_drawn && !isTree ? [picture, title] : [title, picture]),
+        isTree ? element("details", {}, element("summary", {}, "The answer as text"), text) : text,
       );
       panel.scrollTop = 0;
       if (found.is_drawn) await appendPicture(picture, id, command, { read: (number) => this.connection.readPicture(number), onShow: this.onShow });
