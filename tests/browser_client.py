@@ -33,6 +33,8 @@ KEYS = {
     "Home": "\ue011",
     "Tab": "\ue004",
     "PageDown": "\ue00f",
+    "Escape": "\ue00c",
+    "Delete": "\ue017",
 }
 
 

@@ -33,6 +33,9 @@ STOPPED: Final = {
     "break calculate --hit-count 0": "debugger break --help",
     "breakpoint remove 99": "debugger breakpoint list",
     "breakpoint remove": "debugger breakpoint list",
+    "breakpoint change 1": "debugger breakpoint change 1 --condition 'n > 3'",
+    "breakpoint change 1 --hit-count -1": "debugger breakpoint change --help",
+    "breakpoint change 99 --log x": "debugger breakpoint list",
     "watch remove 99": "debugger watch list",
     "watch remove": "debugger watch list",
     "watch remove 1": "debugger breakpoint remove 1",
@@ -312,6 +315,15 @@ READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
     "tui/tui_main.py: debugger status, or debugger ui": "tests/tui/test_screen.py",
+    "cli/commands/breakpoint_commands.py: debugger breakpoint remove X, and set it again": (
+        "tests/unit/cli/test_breakpoint_change.py"
+    ),
+    "questions/crash/command.py: debugger path --html FILE.html -- CMD writes a page": (
+        "tests/unit/questions/runner/test_evidence_drawing.py"
+    ),
+    "questions/runner/evidence_store.py: debugger evidence show X": (
+        "tests/unit/questions/runner/test_evidence_drawing.py"
+    ),
     "session/function_tracing.py: debugger trace add X traces all": (
         f"an engine that traces patterns: {READ}"
     ),

@@ -77,7 +77,12 @@ def walk_breakpoints(adapter_spec: AdapterSpec) -> list[WalkStep]:
         WalkStep("break FILE:LINE", ["break", inside], lambda data: data["verified"]),
         WalkStep("continue", ["continue"], _is_at(adapter_spec, adapter_spec.stop_line)),
         WalkStep("", ["breakpoint", "remove", "2"]),  # it would stop beside the next one
-        WalkStep("break --condition", ["break", inside, "-c", adapter_spec.condition(2)]),
+        WalkStep("break --condition", ["break", inside, "-c", adapter_spec.condition(3)]),
+        WalkStep(
+            "breakpoint change",
+            ["breakpoint", "change", "3", "--condition", adapter_spec.condition(2)],
+            lambda data: data["condition"] == adapter_spec.condition(2),
+        ),
         WalkStep(
             "breakpoint disable", ["breakpoint", "disable", "1"], lambda data: not data["enabled"]
         ),

@@ -56,6 +56,8 @@ class FakeBackend:
         self.calls: list[str] = []
         self.lists: dict[str | None, tuple[Breakpoint, ...]] = {}
         self.line = 1
+        self.function = "work"
+        self.file = FILE
         self.values: dict[str, str] = {"i": "0"}
         self.fails: dict[str, DebuggerError] = {}
         self.abilities: dict[type[Any], Any] = {}
@@ -160,7 +162,10 @@ class FakeBackend:
     async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         del thread
         await self._asked("stack")
-        frames = (Frame(0, "work", 1, FILE, self.line), Frame(1, "main", 2, FILE, 90))
+        frames = (
+            Frame(0, self.function, 1, self.file, self.line),
+            Frame(1, "main", 2, self.file, 90),
+        )
         return Stack(frames[start : start + levels], total=2)
 
     async def read_scopes(self, frame: Frame) -> list[Scope]:

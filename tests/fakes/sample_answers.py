@@ -55,6 +55,9 @@ from debugger.questions.recordings.answer import (
 from debugger.questions.runner.answer import (
     CallerView,
     Crash,
+    DrawnCall,
+    DrawnCallTree,
+    EvidenceDrawing,
     EvidenceList,
     EvidenceReport,
     EvidenceShown,
@@ -496,6 +499,17 @@ EXAMPLES: tuple[a.Answer, ...] = (
     ),
     EvidenceList((EVIDENCE,), dropped=2),
     EvidenceShown(EVIDENCE, "crash: x\nmore"),
+    EvidenceDrawing(
+        "e2",
+        trees=(
+            DrawnCallTree(
+                "./shop 3",
+                "exited with status 1",
+                "time",
+                (DrawnCall(0, "main()", 1.0, facts="12 ms"), DrawnCall(1, "pop(n=1)", 0.5)),
+            ),
+        ),
+    ),
     SavedRuns(
         (
             SavedRun("before", "path", "./shop 3", "/src", "2026-01-02T03:04:05+00:00", 0),

@@ -36,7 +36,7 @@ def check_locked(page: PageServerProcess) -> None:
     host = f"127.0.0.1:{page.port}"
     own = f"http://{host}"
     assert page.ask("GET", "/", cookie="").status == 403
-    for path in ("/events", "/static/app.js", "/request", "/command"):
+    for path in ("/events", "/static/app.js", "/request", "/command", "/picture/e1.svg"):
         method = "POST" if path in {"/request", "/command"} else "GET"
         assert page.ask(method, path, cookie="").status == 403
     # The token is valid once, and no other is.
@@ -54,6 +54,20 @@ def check_locked(page: PageServerProcess) -> None:
         sent = page.ask("POST", "/command", b'{"command": "events"}', Content_Type=kind)
         assert sent.status == 415
     assert page.ask("GET", "/", Origin=own).status == 200
+
+
+def check_pictures(page: PageServerProcess) -> None:
+    """Check that pictures have a policy of their own, and that only answers have one."""
+    answer = page.ask("GET", "/picture/e1.svg")
+    assert answer.status == 409  # no daemon here
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "sandbox" in policy
+    assert "unsafe" not in policy
+    for number in ("e0", "e1;x", "--help", "e1%20--force", "%2e%2e", "e1%0a", "9" * 40):
+        assert page.ask("GET", f"/picture/{number}.svg").status in {400, 404}, number
+        assert page.ask("GET", f"/picture/{number}.json").status in {400, 404}, number
+    assert page.ask("POST", "/picture/e1.svg", Content_Type="application/json").status == 405
 
 
 def other_addresses() -> list[str]:
@@ -92,6 +106,7 @@ def test_only_the_page_that_was_opened_reaches_the_server(runtime_dir: Path):
         assert b"<noscript>" in answer.body
         check_locked(page)
         check_paths(page)
+        check_pictures(page)
         check_bodies(page)
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13"}
         key = {"Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ=="}
@@ -169,6 +184,9 @@ def test_an_agent_waits_while_a_person_has_taken_over(cli: Cli, runtime_dir: Pat
             assert stream.event("session", holder=None)
             holder = stream.event("session")["holder"]
             assert holder["isThisPage"]
+            # What is typed may change the program; what is watched may not.
+            frames = stream.request("stackTrace", threadId=thread).data["body"]["stackFrames"]
+            typed = {"expression": "i", "frameId": frames[0]["id"]}
             for command in (("next",), ("continue",), ("stop",), ("eval", "1"), ("set", "i=3")):
                 answer = cli(*command)
                 assert answer.exit == 1
@@ -176,9 +194,21 @@ def test_an_agent_waits_while_a_person_has_taken_over(cli: Cli, runtime_dir: Pat
                 assert "debugger await" in answer.err
             assert "i = 1" in cli("print", "i", check=0).out
             assert "still waiting" in cli("await", "--timeout", "0.2", check=1).err
+            assert stream.request("evaluate", **typed, context="repl").status == 200
             stream.request("next", threadId=thread)
             stream.event("stopped", reason="step")
             assert stream.request("handBack").status == 200
+            frames = stream.request("stackTrace", threadId=thread).data["body"]["stackFrames"]
+            typed = {"expression": "i", "frameId": frames[0]["id"]}
+            for more in ({"context": "repl"}, {}):
+                assert stream.request("evaluate", **typed, **more).status == 409
+            assert stream.request("evaluate", **typed, context="watch").status == 200
+            scopes = stream.request("scopes", frameId=frames[0]["id"]).data["body"]["scopes"]
+            change = {"variablesReference": scopes[0]["variablesReference"], "name": "i"}
+            assert stream.request("setVariable", **change, value="7").status == 409
+            expression = {"frameId": frames[0]["id"], "expression": "i", "value": "7"}
+            assert stream.request("setExpression", **expression).status == 409
+            assert stream.request("takeOver", session="nobody").status == 409
             stream.event("session", holder=None)
             assert "stopped: step" in cli("await", check=0).out
             assert stream.request("next", threadId=thread).status == 409

@@ -58,7 +58,13 @@ from debugger.questions.probe import render as probe_render
 from debugger.questions.probe.answer import Probe
 from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import SavedRuns
-from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
+from debugger.questions.runner.answer import (
+    Crash,
+    EvidenceDrawing,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+)
 from debugger.questions.test import render as test_render
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.try_change import render as try_change_render
@@ -111,6 +117,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     EvidenceList: crash_render.evidence_list,
     SavedRuns: run_text.saved_runs,
     EvidenceShown: crash_render.evidence_shown,
+    EvidenceDrawing: crash_render.evidence_drawing,
     EvidenceReport: crash_render.evidence_report,
     answers.Traces: variable_text.format_traces,
     Probe: probe_render.format_probe,

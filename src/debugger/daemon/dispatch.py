@@ -23,8 +23,9 @@ from debugger.config import Config
 from debugger.editors import editor_door
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
 from debugger.model.answers import Answer
-from debugger.model.command_registry import COMMANDS, Activity, begin_activity
+from debugger.model.command_registry import COMMANDS, Activity, Command, begin_activity
 from debugger.output import OutputStyle, to_data
+from debugger.questions.group.group_choice import acts_on_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session.session_list import SessionList, fit_hint
@@ -205,22 +206,30 @@ class Dispatcher:
             self._read_settings(request.env)
         stops: list[bool] = []
         call = self._make_call(request, invocation, stops)
-        if invocation.command.acts_on_program:
-            self._check_control(call, invocation.command.name, is_all=bool(arguments.get("every")))
         try:
+            self._check_control(call, invocation.command, arguments)
             answer: Answer = await invocation.command.run(call, **arguments)
         except DebuggerError as error:
             named = _name_program(error, arguments.get("words"))
             raise self._fit_hint(named, call, invocation.command.name) from error
         return answer, bool(stops)
 
-    def _check_control(self, call: CommandCall, command: str, *, is_all: bool) -> None:
-        """Refuse a command on a program that a person has taken over."""
+    def _check_control(
+        self, call: CommandCall, command: Command, arguments: Mapping[str, Any]
+    ) -> None:
+        """Refuse a command on a program that a person has taken over.
+
+        Of a group each member is checked where the command acts on it.
+        """
+        if not command.acts_on_program:
+            return
+        is_all = command.name == "stop" and bool(arguments.get("every"))
+        choice = arguments.get("choice")
+        if not is_all and choice is not None and acts_on_members(call, choice):
+            return
         for one in self._sessions.all_sessions():
-            if (is_all and command == "stop") or one.name == (
-                call.session_name or self._sessions.current
-            ):
-                one.control.check_agent(command)
+            if is_all or one.name == (call.session_name or self._sessions.current):
+                one.control.check_agent(command.name)
 
     def _read_settings(self, env: Mapping[str, str]) -> None:
         self._settings = config.load_config(env)

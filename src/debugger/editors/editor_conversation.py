@@ -16,7 +16,7 @@ from debugger.editors.stop_values import EditorStopValues
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session import session_list
-from debugger.session.process_tree import root_session
+from debugger.session.process_tree import find_member, root_session
 from debugger.session.session import Session
 
 _log = logging.getLogger(__name__)
@@ -103,10 +103,29 @@ class EditorConversation:
         self.ends_program = ends_program
         self._page = page
         if page is not None:
-            self._session.control.connect_page(page.key)
+            for one in self.every_session():
+                one.control.connect_page(page.key)
         self.follower = SessionFollower(
             self._session, self.channel, self.values, self.order, page=page
         )
+
+    def every_session(self) -> list[Session]:
+        """Return the sessions of all processes: of the program, or of a group's."""
+        return self.session.family.tree_sessions(self.session) or [self.session]
+
+    def find_session(self, name: str | None) -> Session:
+        """Return the session of a process by its name (a page's extension); the program's for None.
+
+        Raises:
+            DebuggerError: NOT_FOUND.
+        """
+        found = find_member(self.session, name) if name is not None else self.session
+        if found is None:
+            shown = (name or "")[:100]
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND, f"no process {shown!r} here", hint="choose another"
+            )
+        return found
 
     def follow(self) -> None:
         """Report from now on what happens in the session."""
@@ -148,7 +167,8 @@ class EditorConversation:
         if session is None or session.is_closed:
             return
         if self._page is not None:
-            session.control.disconnect_page(self._page.key)
+            for one in session.family.tree_sessions(session):
+                one.control.disconnect_page(self._page.key)
         sessions = self.call.sessions
         if not ends_program:
             return
@@ -189,8 +209,8 @@ class EditorConversation:
 
     async def _answer(self, request: EditorRequest, handler: Handler) -> None:
         try:
-            if self._page is not None and request.command in _ACTS:
-                self.session.control.note_action(self._page.key)
+            if self._page is not None and _is_action(request):
+                self._acted_session(request).control.note_action(self._page.key)
             body = await handler(self, request)
         except DebuggerError as error:
             await self.channel.send_error(request, error)
@@ -205,6 +225,27 @@ class EditorConversation:
         else:
             if body is not ANSWERED:
                 await self.channel.send_response(request, body)
+
+    def _acted_session(self, request: EditorRequest) -> Session:
+        """Return the session that a request acts on: of its thread, its frame or its value."""
+        given = request.arguments or {}
+        if isinstance(name := given.get("session"), str):
+            return self.find_session(name)
+        if isinstance(number := given.get("threadId"), int):
+            with suppress(DebuggerError):  # none: the program's own process
+                return self.values.find_thread(number).session
+        if isinstance(number := given.get("variablesReference"), int):
+            return self.values.find_value(number).frame.session
+        if isinstance(number := given.get("frameId"), int):
+            return self.values.find_frame(number).session
+        return self.session
+
+
+def _is_action(request: EditorRequest) -> bool:
+    """Tell whether a request lets the program run, ends it or changes it."""
+    if request.command == "evaluate":  # what is typed may change something on purpose
+        return bool((request.arguments or {}).get("context", "repl") == "repl")
+    return request.command in _ACTS
 
 
 # What a page may only do once it has taken over.

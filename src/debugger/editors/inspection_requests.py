@@ -33,12 +33,21 @@ _WORD = re.compile(r"[A-Za-z_]\w*\Z")
 _CHAIN = re.compile(r"(?<![\w.)\]])([A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w+\])*)(?:\.|->)\Z")
 
 
+class EditorThreadsArguments(Struct, frozen=True):
+    """Ours, not DAP's: whose threads a page shows."""
+
+    session: str | None = None
+
+
 async def threads(editor: EditorConversation, request: EditorRequest) -> Body:
-    """Return the threads of all processes; those of children are named with their session."""
-    del request
-    session = editor.session
+    """Return the threads of all processes; those of children are named with their session.
+
+    Those of one process, which a page may name, are not.
+    """
+    name = request.decode_arguments(EditorThreadsArguments).session
+    session = editor.find_session(name)
     found: list[dict[str, Any]] = []
-    for one in session.family.tree_sessions(session):
+    for one in [session] if name is not None else session.family.tree_sessions(session):
         if one.state not in {State.RUNNING, State.STOPPED}:
             continue
         label = "" if one is session else f"{one.name}: "

@@ -96,13 +96,15 @@ class EditorThreadArguments(Struct, frozen=True, rename="camel"):
     """DAP, PauseArguments."""
 
     thread_id: int = 0
+    # Ours: the process, of which a page may know no thread.
+    session: str | None = None
 
 
 async def pause(editor: EditorConversation, request: EditorRequest) -> Body:
     """Stop the process of a thread; the stop is reported as an event."""
     arguments = request.decode_arguments(EditorThreadArguments)
-    session = editor.session
-    with suppress(DebuggerError):  # a thread that is not known yet: the program's own process
+    session = editor.find_session(arguments.session)
+    with suppress(DebuggerError):  # a thread that is not known yet: the process's own
         session = editor.values.find_thread(arguments.thread_id).session
     check_runs(session.target, to="pause")
     if session.state is State.STOPPED:

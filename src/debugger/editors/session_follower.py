@@ -16,7 +16,7 @@ from debugger.model.events import Event, EventKind, State
 from debugger.model.program import Stopped, StopReason
 from debugger.session.selection import target_program
 from debugger.session.session import Session
-from debugger.session.session_control import SessionControl
+from debugger.session.session_control import ControlHolder, SessionControl
 from debugger.session.timeline.search_plan import Filters
 
 # Breakpoints and values that other clients change are looked for as often.
@@ -58,6 +58,7 @@ class PageView:
     def describe_session(self, session: Session) -> dict[str, Any]:
         """Return what the page shows above all: the session, its state, and who acts."""
         holder = session.control.holder
+        every = session.family.tree_sessions(session)
         exited = session.exited
         body: dict[str, Any] = {
             "name": session.name,
@@ -67,12 +68,21 @@ class PageView:
             "adapter": session.adapter,
             "timeline": session.control.timeline_id,
             "holder": None,
+            # The processes that a person has taken over alone.
+            "held": {
+                one.name: self._describe_holder(alone)
+                for one in every
+                if (alone := one.control.own_holder) is not None and alone.is_alone
+            },
         }
-        if holder is not None:
-            body["holder"] = {"isThisPage": holder.key == self.key, "since": holder.time_text}
+        if holder is not None and not holder.is_alone:
+            body["holder"] = self._describe_holder(holder)
         if exited is not None:
             body["exit"] = exited.signal or exited.code
         return body
+
+    def _describe_holder(self, holder: ControlHolder) -> dict[str, Any]:
+        return {"isThisPage": holder.key == self.key, "since": holder.time_text}
 
 
 class SessionFollower:
@@ -156,7 +166,8 @@ class SessionFollower:
 
     async def _report_session(self, page: PageView) -> None:
         """Report who acts, and the state (an event of ours, which only a page asks for)."""
-        self._session.control.end_idle()
+        for one in self._tree():
+            one.control.end_idle()
         body = page.describe_session(self._session)
         if body != self._described:
             self._described = body
@@ -176,10 +187,12 @@ class SessionFollower:
             await self._channel.send_event("stopped", await self._stop_body(session, stop))
         elif session.state is State.RUNNING:
             thread = reported.thread if reported is not None else None
-            body = {
+            body: dict[str, Any] = {
                 "threadId": self._values.thread_number(session, thread or 0),
                 "allThreadsContinued": self._is_single(),
             }
+            if self._page is not None:
+                body["session"] = session.name
             await self._channel.send_event("continued", body)
 
     async def _stop_body(self, session: Session, stop: Stopped) -> dict[str, Any]:
@@ -197,6 +210,8 @@ class SessionFollower:
             "allThreadsStopped": self._is_single(),
             "hitBreakpointIds": [number for number in session.hits if number > 0],
         }
+        if self._page is not None:
+            body["session"] = session.name
         if stop.description:
             body["description"] = stop.description[:500]
         return {**body, "text": text[:2000]} if text else body

@@ -265,16 +265,37 @@ async def cancel(editor: EditorConversation, request: EditorRequest) -> Body:
     return None
 
 
+class ControlArguments(Struct, frozen=True):
+    """The process that a page takes over alone; None: the program, or the group, as a whole."""
+
+    session: str | None = None
+
+
 async def take_over(editor: EditorConversation, request: EditorRequest) -> Body:
     """Take over for a person: agents' commands then leave the program alone (ours, not DAP's)."""
-    del request
-    editor.session.require_live("take it over")
-    editor.session.control.take_over(editor.page_key)
+    name = request.decode_arguments(ControlArguments).session
+    key = editor.page_key
+    if name is not None:
+        session = editor.find_session(name)
+        session.require_live("take it over")
+        session.control.take_over(key, is_alone=True)
+        return None
+    every = editor.every_session()
+    roots = [one for one in every if one.parent is None]
+    if not any(one.is_live for one in every):
+        editor.session.require_live("take it over")
+    for one in every:
+        if one in roots:
+            one.control.take_over(key)
+        else:  # what was held alone is held with all others
+            one.control.end()
     return None
 
 
 async def hand_back(editor: EditorConversation, request: EditorRequest) -> Body:
-    """Hand back to the agent (ours, not DAP's)."""
-    del request
-    editor.session.control.hand_back(editor.page_key)
+    """Hand back to the agent what this page has taken over (ours, not DAP's)."""
+    name = request.decode_arguments(ControlArguments).session
+    chosen = editor.every_session() if name is None else [editor.find_session(name)]
+    for one in chosen:
+        one.control.hand_back(editor.page_key)
     return None

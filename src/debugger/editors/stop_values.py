@@ -10,6 +10,8 @@ from debugger.model.events import State
 from debugger.model.program import Frame, StepTarget, Stopped, Variable
 from debugger.session.session import Session
 
+_THREADS_MAX = 20_000  # that have a number
+
 
 @dataclass(frozen=True)
 class EditorThread:
@@ -63,6 +65,9 @@ class EditorStopValues:
             while number in self._threads or number <= 0:
                 self._next += 1
                 number = (1 << 30) + self._next
+            if len(self._threads) >= _THREADS_MAX:  # those of long ago have ended
+                oldest = next(iter(self._numbers))
+                del self._threads[self._numbers.pop(oldest)]
             self._numbers[key] = number
             self._threads[number] = EditorThread(session, thread)
         return number

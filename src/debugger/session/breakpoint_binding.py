@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -302,6 +302,21 @@ class BreakpointBinding:
         if known.spec.kind is BreakpointKind.WATCHPOINT:
             return await self.watching.enable(known, self._backend, frame, on=on)
         return await self._replace_breakpoint(self._breakpoints.enable(number, on=on))
+
+    async def change(
+        self, number: int, change: Callable[[BreakpointSpec], BreakpointSpec]
+    ) -> Breakpoint:
+        """Change what one of the user's breakpoints does at its location.
+
+        Raises:
+            DebuggerError: NOT_FOUND; what the backend raises, and then it is as before.
+        """
+        known = self._breakpoints.get(number)
+        try:
+            return await self._replace_breakpoint(self._breakpoints.change(number, change))
+        except DebuggerError:
+            self._breakpoints.change(number, lambda _: known.spec)
+            raise
 
     async def _replace_breakpoint(self, breakpoint_: Breakpoint) -> Breakpoint:
         if self._backend is not None:

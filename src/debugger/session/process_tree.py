@@ -346,6 +346,19 @@ async def switch_elsewhere(session: Session, number: int, *, on: bool) -> None:
     await _in_the_others(session, lambda one: one.binding.enable(number, on=on))
 
 
+async def change_breakpoint(
+    session: Session, number: int, change: Callable[[BreakpointSpec], BreakpointSpec]
+) -> Breakpoint:
+    """Change what a breakpoint does at its location, in all processes.
+
+    Raises:
+        DebuggerError: NOT_FOUND, and what the backend raises; then no process has the change.
+    """
+    changed = await session.run_job(lambda: session.binding.change(number, change))
+    await _in_the_others(session, lambda one: one.binding.change(number, change))
+    return changed
+
+
 def drop_later_elsewhere(session: Session, known: Breakpoint) -> None:
     """Remove a temporary breakpoint in the other processes after a stop at it."""
     for one in _sharing_sessions(session):

@@ -88,9 +88,8 @@ class Session(SessionState):
         self.timeline = timeline
         self.cursors = cursors
         self.parent = parent
-        # One for the process tree.
-        self.control: SessionControl = (
-            SessionControl(timeline, name) if parent is None else parent.control
+        self.control: SessionControl = SessionControl(
+            timeline, name, above=parent.control if parent is not None else None
         )
         self.breakpoints = Breakpoints()
         self.binding = BreakpointBinding(self.breakpoints)
@@ -225,8 +224,7 @@ class Session(SessionState):
         self.is_closed = True
         backend, self._backend = self._backend, None
         self.binding.detach()
-        if self.parent is None:
-            self.control.end()
+        self.control.end()
         closed = ClosedBackend()
         # Children first: js-debug and debugpy reach them through the parent's adapter.
         for child in self.family.live_children(self):

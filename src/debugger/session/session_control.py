@@ -22,10 +22,13 @@ IDLE_S = 30 * 60.0  # seconds without an action of the person, after which it is
 
 @dataclass(frozen=True)
 class ControlHolder:
-    """The page of a person: its key, and when it took over, on the wall clock."""
+    """The page of a person: its key, when it took over (on the wall clock), and what."""
 
     key: str
     since: float
+    session: str
+    # The process alone, and not those below it.
+    is_alone: bool = False
 
     @property
     def time_text(self) -> str:
@@ -34,19 +37,27 @@ class ControlHolder:
 
 
 class SessionControl:
-    """Who lets the program of one process tree run: any client, or only one person's page.
+    """Who lets one process run: any client, or only one person's page.
 
-    A page that disconnects has `grace_s` to come back; one that does nothing for `idle_s` hands
-    back. Each change is an event of the timeline, by which others wait for it.
+    A process that is not held itself is held with the one `above` it, unless that is held alone. A
+    page that disconnects has `grace_s` to come back; one that does nothing for `idle_s` hands back.
+    Each change is an event of the timeline, by which others wait for it.
     """
 
     def __init__(
-        self, timeline: Timeline, name: str, *, grace_s: float = GRACE_S, idle_s: float = IDLE_S
+        self,
+        timeline: Timeline,
+        name: str,
+        *,
+        above: SessionControl | None = None,
+        grace_s: float = GRACE_S,
+        idle_s: float = IDLE_S,
     ) -> None:
         # Names the timeline to clients that continue reading it: a later session has another.
-        self.timeline_id = secrets.token_hex(4)
+        self.timeline_id: str = above.timeline_id if above is not None else secrets.token_hex(4)
         self._timeline = timeline
         self._name = name
+        self.above = above
         self._grace_s = grace_s
         self._idle_s = idle_s
         self._holder: ControlHolder | None = None
@@ -55,18 +66,37 @@ class SessionControl:
         self._release: asyncio.TimerHandle | None = None
 
     @property
-    def holder(self) -> ControlHolder | None:
-        """The page that has taken over."""
+    def own_holder(self) -> ControlHolder | None:
+        """The page that has taken over this process itself."""
         return self._holder
 
-    def take_over(self, key: str) -> None:
-        """Take over, also from another page."""
+    @property
+    def holder(self) -> ControlHolder | None:
+        """The page that has taken over, this process or those above it with all below."""
+        holding = self._find_holding()
+        return holding.own_holder if holding is not None else None
+
+    def _find_holding(self) -> SessionControl | None:
+        """Return the control with the holder that counts here: the nearest one that covers it."""
+        at: SessionControl | None = self
+        while at is not None:
+            own = at.own_holder
+            if own is not None and (at is self or not own.is_alone):
+                return at
+            at = at.above
+        return None
+
+    def take_over(self, key: str, *, is_alone: bool = False) -> None:
+        """Take over, also from another page; with `is_alone` not the processes below."""
         self._acted = time.monotonic()
-        if self._holder is not None and self._holder.key == key:
+        known = self._holder
+        if known is not None and (known.key, known.is_alone) == (key, is_alone):
             return
         self._cancel_release()
         self._connections = 1
-        self._change(ControlHolder(key, time.time()), "taken over by a person")
+        self._change(
+            ControlHolder(key, time.time(), self._name, is_alone), "taken over by a person"
+        )
 
     def hand_back(self, key: str) -> None:
         """Hand back, if this page has taken over."""
@@ -96,6 +126,10 @@ class SessionControl:
         Raises:
             DebuggerError: DENIED.
         """
+        holding = self._find_holding()
+        if holding is not None and holding is not self:
+            holding.note_action(key)
+            return
         if self._holder is None:
             raise DebuggerError(
                 ErrorCode.DENIED, "the agent acts, not this page", hint="take over first"
@@ -108,6 +142,8 @@ class SessionControl:
 
     def end_idle(self) -> None:
         """Hand back for a person who has done nothing for long."""
+        if self.above is not None:
+            self.above.end_idle()
         if self._holder is not None and time.monotonic() - self._acted > self._idle_s:
             self._cancel_release()
             minutes = round(self._idle_s / 60)
@@ -125,8 +161,8 @@ class SessionControl:
             DebuggerError: DENIED, with the way to wait for the hand-back.
         """
         self.end_idle()
-        if self._holder is not None:
-            raise self._held_error(f"cannot {command}")
+        if (holder := self.holder) is not None:
+            raise _held_error(f"cannot {command}", holder)
 
     async def wait_handed_back(self, limit: WaitLimit) -> float:
         """Wait until nobody holds the session; return the seconds that are left.
@@ -136,10 +172,10 @@ class SessionControl:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + limit.seconds
-        while self._holder is not None:
+        while (holder := self.holder) is not None:
             remaining = deadline - loop.time()
             if remaining <= 0 or limit.interrupted.is_set():
-                raise self._held_error("still waiting")
+                raise _held_error("still waiting", holder)
             event = await self._timeline.wait(
                 self._timeline.cursor(),
                 {EventKind.CONTROL},
@@ -150,15 +186,6 @@ class SessionControl:
                 self.end_idle()
         return max(0.0, deadline - loop.time())
 
-    def _held_error(self, what: str) -> DebuggerError:
-        assert self._holder is not None
-        ago_s = max(0, round(time.time() - self._holder.since))
-        return DebuggerError(
-            ErrorCode.DENIED,
-            f"{what}: a person took over {self._name} at {self._holder.time_text}, {ago_s} s ago",
-            hint="debugger await waits until it is handed back; reading commands work meanwhile",
-        )
-
     def _change(self, holder: ControlHolder | None, text: str) -> None:
         self._holder = holder
         self._timeline.append(EventKind.CONTROL, text, session=self._name)
@@ -167,3 +194,12 @@ class SessionControl:
         if self._release is not None:
             self._release.cancel()
             self._release = None
+
+
+def _held_error(what: str, holder: ControlHolder) -> DebuggerError:
+    ago_s = max(0, round(time.time() - holder.since))
+    return DebuggerError(
+        ErrorCode.DENIED,
+        f"{what}: a person took over {holder.session} at {holder.time_text}, {ago_s} s ago",
+        hint="debugger await waits until it is handed back; reading commands work meanwhile",
+    )

@@ -52,7 +52,8 @@ class PageConversation:
         joined = cls(reader, writer)
         try:
             async with asyncio.timeout(_BEGIN_S):
-                await joined.request("initialize", {"adapterID": "debugger"})
+                about = {"adapterID": "debugger", "supportsInvalidatedEvent": True}
+                await joined.request("initialize", about)
                 attach = {"session": session, "pageKey": page_key, "outputSince": since}
                 await joined.request("attach", attach)
                 await joined.request("configurationDone", {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
 import secrets
 from collections.abc import MutableMapping
@@ -14,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from debugger.cli.editor_pipe import is_own_connection
+from debugger.output.picture_style import PICTURE_CSS
 
 _BYTES: Final = 32
 _OWN_SITE: Final = frozenset({"same-origin", "none"})
@@ -26,8 +29,12 @@ _POLICY: Final = "; ".join(
         *("require-trusted-types-for 'script'", "trusted-types 'none'"),
     )
 )
+# Of a picture: its own style, known by its hash, and nothing else; not even as a page of its own.
+_STYLE_HASH: Final = base64.b64encode(hashlib.sha256(PICTURE_CSS.encode()).digest()).decode()
+_PICTURE_POLICY: Final = "; ".join(
+    ("default-src 'none'", f"style-src 'sha256-{_STYLE_HASH}'", "frame-ancestors 'none'", "sandbox")
+)
 _HEADERS: Final = {
-    "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -97,9 +104,11 @@ class PageGuard:
             await send({"type": "websocket.close", "code": 1008})
             return
 
+        policy = _PICTURE_POLICY if scope["path"].startswith("/picture/") else _POLICY
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _set_headers(message)
+                _set_headers(message, policy)
             await send(message)
 
         refused = self._refuse_request(scope)
@@ -146,7 +155,8 @@ class PageGuard:
         return PlainTextResponse(_LOCKED, 403)
 
 
-def _set_headers(message: Message) -> None:
+def _set_headers(message: Message, policy: str) -> None:
     headers = MutableHeaders(scope=message)
+    headers["content-security-policy"] = policy
     for name, value in _HEADERS.items():
         headers[name] = value

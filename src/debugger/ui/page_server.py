@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -33,12 +34,23 @@ _RETRY_MS: Final = 1000
 _REQUESTS: Final = frozenset(
     {"threads", "stackTrace", "scopes", "variables", "evaluate", "source", "exceptionInfo"}
     | {"continue", "next", "stepIn", "stepOut", "pause", "restart", "terminate"}
-    | {"takeOver", "handBack", "setVariable"}
+    | {"takeOver", "handBack", "setVariable", "setExpression"}
 )
 _COMMANDS: Final = frozenset(
     {"breakpoint_add", "breakpoint_remove", "breakpoint_enable", "breakpoint_disable"}
-    | {"breakpoint_list", "evidence_show", "events"}
+    | {"breakpoint_change", "breakpoint_list", "evidence_show", "events", "status", "backtrace"}
 )
+_DRAWN: Final = re.compile(r"e[1-9]\d{0,8}\Z")
+# A picture is no shorter than it is: of a cut one nothing could be shown.
+_PICTURE_TOKENS: Final = "1000000"
+
+
+_NOTHING: Final[Mapping[str, Any]] = {
+    "sessions": [],
+    "groups": [],
+    "current": None,
+    "evidence": [],
+}
 
 
 class PageStream:
@@ -69,7 +81,7 @@ class PageServer:
         self._keys = keys
         self._session = session
         self._streams: dict[str, PageStream] = {}
-        self._overview: Mapping[str, Any] = {"sessions": [], "current": None, "evidence": []}
+        self._overview: Mapping[str, Any] = _NOTHING
         self._wake = asyncio.Event()
         self._unused_since = time.monotonic()
         self._is_ending = False
@@ -82,6 +94,8 @@ class PageServer:
                 Route("/events", self._serve_events),
                 Route("/request", self._serve_request, methods=["POST"]),
                 Route("/command", self._serve_command, methods=["POST"]),
+                Route("/picture/{number}.svg", self._serve_picture),
+                Route("/picture/{number}.json", self._serve_calls),
                 # Nothing above or outside the folder, whatever the path says.
                 Mount("/static", StaticFiles(directory=STATIC)),
             ]
@@ -114,9 +128,10 @@ class PageServer:
             found = (await self._daemon.run_command("sessions", {})).data
             evidence = (await self._daemon.run_command("evidence_list", {})).data
         except DebuggerError as error:
-            return {"sessions": [], "current": None, "evidence": [], "problem": error.message}
+            return {**_NOTHING, "problem": error.message}
         return {
             "sessions": found.get("sessions", []),
+            "groups": found.get("groups", []),
             "current": found.get("current"),
             "evidence": evidence.get("evidence", []),
         }
@@ -214,6 +229,31 @@ class PageServer:
             return JSONResponse({"body": reply.data})
         except DebuggerError as error:
             return _error_response(error)
+
+    async def _serve_picture(self, request: Request) -> Response:
+        """Serve the SVG of an answer, for an image: nothing in it can run or load anything."""
+        try:
+            drawing = await self._draw_answer(request)
+        except DebuggerError as error:
+            return _error_response(error)
+        svg = str(drawing.get("svg", ""))
+        if not svg:
+            return JSONResponse({"error": {"message": "it has no picture"}}, 404)
+        return Response(svg, media_type="image/svg+xml")
+
+    async def _serve_calls(self, request: Request) -> Response:
+        """Serve the trees of an answer's calls."""
+        try:
+            return JSONResponse({"body": await self._draw_answer(request)})
+        except DebuggerError as error:
+            return _error_response(error)
+
+    async def _draw_answer(self, request: Request) -> Mapping[str, Any]:
+        number = str(request.path_params["number"])
+        if not _DRAWN.match(number):
+            raise _usage_error(f"no answer {number[:60]!r}")
+        words = ["--budget", _PICTURE_TOKENS, "evidence", "draw", number]
+        return (await self._daemon.run_command_line(words)).data
 
 
 def encode_event(name: str, data: object, number: str | None = None) -> bytes:

@@ -16,9 +16,9 @@ ALL = list(COMMANDS)
 
 CHANGES = {
     "start", "attach", "stop", "detach", "restart", "use", "breakpoint add", "breakpoint remove",
-    "breakpoint enable", "breakpoint disable", "continue", "next", "step", "finish", "until",
-    "pause", "await", "frame", "up", "down", "eval", "set", "thread", "raw", "output", "input",
-    "daemon stop", "trace add", "trace remove", "log", "write", "call",
+    "breakpoint enable", "breakpoint disable", "breakpoint change", "continue", "next", "step",
+    "finish", "until", "pause", "await", "frame", "up", "down", "eval", "set", "thread", "raw",
+    "output", "input", "daemon stop", "trace add", "trace remove", "log", "write", "call",
 }  # fmt: skip
 READS = {
     "status", "sessions", "breakpoint list", "context", "source", "backtrace", "locals", "args",

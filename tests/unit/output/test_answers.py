@@ -18,7 +18,13 @@ from debugger.questions.hang.answer import Hang
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.probe.answer import Probe
 from debugger.questions.recordings.answer import SavedRuns
-from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
+from debugger.questions.runner.answer import (
+    Crash,
+    EvidenceDrawing,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+)
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.try_change.answer import Tried
 from debugger.questions.who_wrote.answer import WhoWrote
@@ -166,6 +172,7 @@ TEXTS = {
         "e1 of 2026-01-02T03:04:05+00:00 in /src\n$ debugger crash -- ./a\n"
         "stale: changed since: /src/a.c; run it again\ncrash: x\nmore"
     ),
+    EvidenceDrawing: "./shop 3: exited with status 1\n  main()  12 ms\n    pop(n=1)",
     SavedRuns: (
         "run:before 2026-01-02T03:04:05+00:00 path: ./shop 3: status 0\n"
         "run:after 2026-01-02T03:04:06+00:00 diff --function main: ./shop: SIGSEGV; "

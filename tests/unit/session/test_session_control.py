@@ -105,3 +105,53 @@ async def test_the_end_of_a_session_forgets_the_page_that_was_to_come_back():
     before = timeline.cursor()
     control.end()
     assert await timeline.wait(before, {EventKind.CONTROL}, 0.1) is None
+
+
+def make_tree() -> tuple[SessionControl, SessionControl, Timeline]:
+    timeline = Timeline()
+    main = SessionControl(timeline, "job")
+    return main, SessionControl(timeline, "job.1", above=main), timeline
+
+
+def test_a_program_is_held_with_the_processes_below_it():
+    main, child, _ = make_tree()
+    assert child.timeline_id == main.timeline_id
+    main.take_over("page")
+    with pytest.raises(DebuggerError, match="a person took over job at"):
+        child.check_agent("next")
+    child.note_action("page")
+    with pytest.raises(DebuggerError, match="another page"):
+        child.note_action("other")
+    # Only what was taken over itself is handed back.
+    child.hand_back("page")
+    assert child.holder is not None
+    assert child.own_holder is None
+    main.hand_back("page")
+    child.check_agent("next")
+
+
+def test_a_process_that_is_held_alone_leaves_the_others_to_the_agent():
+    main, child, timeline = make_tree()
+    child.take_over("page", is_alone=True)
+    main.check_agent("next")
+    with pytest.raises(DebuggerError, match=r"took over job\.1"):
+        child.check_agent("next")
+    child.hand_back("page")
+    main.take_over("page", is_alone=True)
+    child.check_agent("next")
+    with pytest.raises(DebuggerError, match="the agent acts"):
+        child.note_action("page")
+    # The whole, after the one alone.
+    main.take_over("page")
+    with pytest.raises(DebuggerError, match="took over job"):
+        child.check_agent("next")
+    assert control_texts(timeline).count("taken over by a person") == 3
+
+
+def test_a_person_who_does_nothing_hands_back_what_is_below_too():
+    timeline = Timeline()
+    main = SessionControl(timeline, "job", idle_s=0.0)
+    child = SessionControl(timeline, "job.1", above=main, idle_s=60.0)
+    main.take_over("page")
+    child.check_agent("next")
+    assert main.holder is None

@@ -229,6 +229,59 @@ async def disable(
     return views.breakpoint_view(changed)
 
 
+@register_command("breakpoint change", group=GROUP)
+async def change(
+    call: CommandCall,
+    number: Annotated[int, Argument("ID", "from breakpoint list")],
+    *,
+    condition: Annotated[
+        str | None,
+        Option("--condition", "-c", help="stop only if this is true; '' at each hit", metavar="X"),
+    ] = None,
+    hit_count: Annotated[
+        int | None, Option("--hit-count", help="stop from the Nth hit on; 0 from now", metavar="N")
+    ] = None,
+    log: Annotated[
+        str | None,
+        Option("--log", help="print this and continue; '' stops again", metavar="TEXT"),
+    ] = None,
+) -> answers.Answer:
+    """Change a breakpoint's condition, hit count or message; its number, place and hits stay.
+
+    What is not given stays as it is. Hits are counted from now on.
+    """
+    session = call.current_session()
+    known = session.breakpoints.get(number)
+    given = {"condition": condition, "log": log, "hit_count": hit_count}
+    changes = {name: value or None for name, value in given.items() if value is not None}
+    if not changes:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "what? Give --condition, --hit-count or --log",
+            hint=f"debugger breakpoint change {number} --condition 'n > 3'",
+        )
+    if hit_count is not None and hit_count < 0:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--hit-count counts from 1, not {hit_count}",
+            hint="debugger breakpoint change --help",
+        )
+    if known.spec.kind in NOUNS:
+        noun = NOUNS[known.spec.kind]
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"a {noun} cannot be changed",
+            hint=f"debugger breakpoint remove {number}, and set it again",
+        )
+    for text in filter(None, (condition, log)):
+        one_line(text)
+    session.hit_rules.reset(number)
+    changed = await process_tree.change_breakpoint(
+        session, number, lambda spec: msgspec.structs.replace(spec, **changes)
+    )
+    return views.breakpoint_view(changed)
+
+
 # Of our own words the one that a user most likely means, before an adapter's filters.
 @register_command("watch", group=GROUP, dashes_are_words=True)
 async def watch(

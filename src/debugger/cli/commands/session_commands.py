@@ -312,6 +312,11 @@ async def sessions(call: CommandCall) -> answers.Answer:
     return answers.Sessions(
         sessions=tuple(describe_session(one) for one in call.sessions.all_sessions()),
         current=call.sessions.current,
+        groups=tuple(
+            answers.SessionGroup(one.name, tuple(each.name for each in one.sessions()))
+            for one in call.sessions.groups.live_groups()
+        )
+        or UNSET,
     )
 
 

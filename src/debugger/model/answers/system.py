@@ -32,11 +32,19 @@ class Status(Struct, frozen=True):
     crash: CrashNote | UnsetType = UNSET
 
 
+class SessionGroup(Struct, frozen=True):
+    """A group, and the names of its members' sessions."""
+
+    group: str
+    sessions: tuple[str, ...]
+
+
 class Sessions(Struct, frozen=True):
-    """All sessions and the current one."""
+    """All sessions and the current one, and which of them are a group."""
 
     sessions: tuple[Status, ...]
     current: str | None
+    groups: tuple[SessionGroup, ...] | UnsetType = UNSET
 
 
 class ConfigurationView(Struct, frozen=True):

@@ -10,10 +10,11 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
+from debugger.output.html_page import picture_file_text
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.evidence_page import build_evidence_page
 from debugger.questions.crash.session_record import record_session
-from debugger.questions.runner.answer import EvidenceReport
+from debugger.questions.runner.answer import EvidenceDrawing, EvidenceReport
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of, no_evidence
 from debugger.questions.runner.picture_file import Force, choose_file
@@ -100,6 +101,34 @@ async def evidence_show(
 ) -> answers.Answer:
     """Show an answer again, as it was; it is stale if its source files changed since."""
     return call.evidence.show_answer(number)
+
+
+@register_command("evidence draw", group=GROUP, reads_only=True)
+async def evidence_draw(
+    call: CommandCall,
+    number: Annotated[str, Argument("ID", "an answer: e1")],
+    file: Annotated[
+        str | None, Argument("FILE", "FILE.svg or .png; default: print the SVG")
+    ] = None,
+    *,
+    force: Force = False,
+) -> answers.Answer:
+    """Draw an answer of probe or hang again, without another run; of path, its calls as data.
+
+    The values of probe over the hits, and who waits for whom in a hang.
+    """
+    drawing = call.evidence.draw_answer(number)
+    if file is None:
+        return drawing
+    picture = choose_file(call, f"evidence draw {number}", "", file, ("svg", "png"), force=force)
+    if not drawing.svg:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{drawing.id} is a tree of calls, which no picture has room for",
+            hint="debugger path --html FILE.html -- CMD writes a page with it",
+        )
+    path = await picture.write_text(picture_file_text(drawing.svg))
+    return EvidenceDrawing(drawing.id, picture=path)
 
 
 @register_command("evidence export", group=GROUP, reads_only=True)

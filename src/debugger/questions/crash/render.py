@@ -32,6 +32,7 @@ from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import (
     CallerView,
     Crash,
+    EvidenceDrawing,
     EvidenceList,
     EvidenceReport,
     EvidenceShown,
@@ -310,6 +311,27 @@ def _format_line(one: EvidenceView) -> str:
     mark = " (stale)" if one.stale else ""
     text = f"{shorten_value(one.command, _CALL)}: {shorten_value(one.summary, _LINE)}"
     return f"{escape_text(one.id)}{mark} {escape_text(one.time[11:19])} {text}"
+
+
+def evidence_drawing(answer: EvidenceDrawing, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
+    """Build the section of a drawing: the file, the SVG, or the lines of the calls."""
+    if answer.picture:
+        return [fixed_section(f"{answer.id}: drawn in {escape_text(answer.picture)}", _HEAD)]
+    if answer.svg:
+        # As it is: a part of it would be no picture.
+        return [fixed_section(answer.svg, _HEAD)]
+    lines = []
+    for tree in answer.trees:
+        lines.append(escape_text(f"{tree.title}: {tree.end}"))
+        lines += [
+            escape_text("  ".join(filter(None, (f"{'  ' * one.depth}  {one.name}", one.facts))))
+            for one in tree.rows
+        ]
+    return [
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=1
+        )
+    ]
 
 
 def evidence_shown(answer: EvidenceShown, page: RenderPage) -> list[TextSection]:  # noqa: ARG001

@@ -85,6 +85,12 @@ async def choose_members(call: CommandCall, choice: GroupChoice) -> ChosenMember
     return ChosenMembers(group, tuple(members), is_subset=choice.members is not None)
 
 
+def acts_on_members(call: CommandCall, choice: GroupChoice) -> bool:
+    """Tell whether a command acts on several members, each with a person's hold of its own."""
+    group = _find_group(call, choice)
+    return group is not None and len(group.every_session()) > 1
+
+
 def _find_group(call: CommandCall, choice: GroupChoice) -> Group | None:
     groups = call.sessions.groups
     if choice.group is not None:

@@ -70,6 +70,8 @@ async def continue_members(
         )
     resumed = next(one for one in stopped if one.label not in {each.label for each in silent})
     answer = await stepping.wait_for_stop(resumed.session, patience, after=cursor)
+    left = tuple(f"{one.label} did not go on: {one.reason}" for one in silent[:_NAMED_MAX])
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *left))
     return await report_group_stop(chosen.group, answer)
 
 
@@ -85,8 +87,14 @@ async def list_group(chosen: ChosenMembers, silent: Sequence[SilentMember]) -> G
     )
 
 
-async def wait_for_group(chosen: ChosenMembers, patience: WaitLimit) -> GroupStop:
-    """Wait for the next stop of any member, or the end of the group's program."""
+async def wait_for_group(chosen: ChosenMembers, patience: WaitLimit) -> GroupStop | GroupStacks:
+    """Wait for the next stop of any member, or the end of the group's program.
+
+    While a person has taken over all members, wait for the hand-back, and report where they are.
+    """
+    if all(one.session.control.holder is not None for one in chosen.members):
+        await chosen.members[0].session.control.wait_handed_back(patience)
+        return await read_group_stacks(chosen.group, chosen.members, by="line", every=False)
     first = process_tree.find_running(chosen.members[0].session)
     return await report_group_stop(chosen.group, await stepping.wait_for_stop(first, patience))
 
@@ -153,7 +161,7 @@ async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStac
     running = [one for one in chosen.members if one.session.state is State.RUNNING]
     _, silent = await ask_members(
         running,
-        lambda one: pause_session(one.session, patience.seconds),
+        lambda one: _pause_member(one.session, patience.seconds),
         patience.seconds + _WHERE_S,
     )
     late = [
@@ -167,6 +175,11 @@ async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStac
         answer,
         silent=(*silent, *(SilentMember(label, why) for label in late), *answer.silent),
     )
+
+
+async def _pause_member(session: Session, seconds: float) -> None:
+    session.control.check_agent("pause")
+    await pause_session(session, seconds)
 
 
 async def pause_session(session: Session, seconds: float) -> None:
@@ -232,6 +245,7 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
     if not chosen.is_subset:
         # The helpers of multiprocessing, and members that were too many to be named.
         sessions = process_tree.find_roots(chosen.group.first)
+    _check_held(sessions, "stop")
     for session in sessions:
         tree = [session, *process_tree.descendants(session)]
         names += [one.name for one in tree if one.is_live]
@@ -251,6 +265,18 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
     )
 
 
+def _check_held(sessions: Sequence[Session], command: str) -> None:
+    """Refuse to end members, or what ends with them, of which a person has taken over one.
+
+    Raises:
+        DebuggerError: DENIED.
+    """
+    for session in sessions:
+        for one in (session, *process_tree.descendants(session)):
+            if one.is_live:
+                one.control.check_agent(command)
+
+
 def _unnamed_kill(chosen: ChosenMembers) -> DebuggerError:
     processes = [f"{one.session.pid} ({one.label})" for one in chosen.members]
     shown = ", ".join(processes[:_NAMED_MAX])
@@ -267,6 +293,7 @@ async def detach_members(call: CommandCall, chosen: ChosenMembers) -> answers.En
     sessions = [one.session for one in chosen.members]
     if not chosen.is_subset:
         sessions = process_tree.find_roots(chosen.group.first)
+    _check_held(sessions, "detach")
     names = [one.name for one in sessions if one.is_live]
     fates = await asyncio.gather(*(session_list.let_go(call.sessions, one) for one in sessions))
     notes = dict.fromkeys(note for fate in fates for note in fate.notes)

@@ -17,6 +17,7 @@ from debugger.questions.recordings.run_text import (
     format_time,
     format_varied,
 )
+from debugger.questions.runner.answer import DrawnCall, DrawnCallTree
 
 ROWS = 2_000  # calls of a tree
 _OPEN_ROWS = 40  # up to so many, a tree is unfolded from the start
@@ -51,6 +52,10 @@ class DrawnCalls(Struct, frozen=True):
     total: int = 0
 
 
+_KEPT_TEXT = 100_000  # characters of the lines that evidence keeps of a tree
+_NAME = 300
+
+
 class _Node(Struct):
     row: CallRow
     # The functions from the root to it, which is how it is found in another run.
@@ -77,6 +82,29 @@ def build_call_page(
         command_block(command, cwd),
     ]
     return build_page(shorten_text(command, _TITLE), parts, css=_CSS)
+
+
+def describe_calls(trees: Sequence[DrawnCalls]) -> tuple[DrawnCallTree, ...]:
+    """Return trees as they are shown, for the page that follows a session (bounded)."""
+    every = [build_forest(one.rows) for one in trees]
+    found = []
+    for at, (one, forest) in enumerate(zip(trees, every, strict=True)):
+        other = _sum_up(every[1 - at]) if len(trees) == _PAIR else None
+        has_times = _has_times([one])
+        greatest = _find_greatest(forest, has_times=has_times)
+        rows: list[DrawnCall] = []
+        size = 0
+        for node in _walk(forest):
+            row = _describe_row(node, greatest, other, has_times=has_times)
+            size += len(row.name) + len(row.result) + sum(map(len, row.marks))
+            if size > _KEPT_TEXT:
+                break
+            rows.append(row)
+        total = max(one.total, len(one.rows))
+        measure = "time" if has_times else "calls"
+        end = format_run_end(one.run)
+        found.append(DrawnCallTree(one.title, end, measure, tuple(rows), total - len(rows)))
+    return tuple(found)
 
 
 def build_forest(rows: Sequence[CallRow]) -> list[_Node]:
@@ -126,13 +154,10 @@ def _tree_section(
     other: Mapping[tuple[tuple[str, str], ...], CallRow] | None,
 ) -> Markup:
     has_times = _has_times([tree])
-    rows = [_measure(one.row, has_times=has_times) for one in forest]
-    # Of counts without a tree the greatest is the measure: they are not parts of each other.
-    greatest = sum(rows) if has_times else max(rows, default=0.0)
+    greatest = _find_greatest(forest, has_times=has_times)
     is_small = len(tree.rows) <= _OPEN_ROWS
     drawn = [
-        _draw_node(one, greatest or 1.0, other, has_times=has_times, is_small=is_small)
-        for one in forest
+        _draw_node(one, greatest, other, has_times=has_times, is_small=is_small) for one in forest
     ]
     left_out = tree.total - len(tree.rows)
     parts: list[str] = [
@@ -153,6 +178,12 @@ def _tree_section(
         shown = "" if len(output) == tree.run.output_total else f", the last {len(output):,}"
         parts.append(folded_block(f"{title}{shown}", preformatted("\n".join(output))))
     return element("section", *parts)
+
+
+def _find_greatest(forest: Sequence[_Node], *, has_times: bool) -> float:
+    rows = [_measure(one.row, has_times=has_times) for one in forest]
+    # Of counts without a tree the greatest is the measure: they are not parts of each other.
+    return (sum(rows) if has_times else max(rows, default=0.0)) or 1.0
 
 
 def _measure(row: CallRow, *, has_times: bool) -> float:
@@ -190,27 +221,56 @@ def _draw_row(
     *,
     has_times: bool,
 ) -> Markup:
-    row = node.row
-    share = min(_measure(row, has_times=has_times) / greatest, 1.0)
-    bar = element("span", class_="bar", style=f"width: {share:.1%}")
-    if not row.function:
-        return element("span", bar, element("code", f"loop x{row.count:,}"), class_="row")
-    name = f"{short_name(row.function)}{format_arguments(row.arguments)}"
-    parts: list[str] = [bar, element("code", name)]
-    if row.value is not None and row.value.first != "None":
-        parts.append(element("code", f"→ {shorten_text(format_varied(row.value), _RESULT)}"))
+    row = _describe_row(node, greatest, other, has_times=has_times)
+    parts: list[str] = [
+        element("span", class_="bar", style=f"width: {row.share:.1%}"),
+        element("code", row.name),
+    ]
+    if row.result:
+        parts.append(element("code", f"→ {row.result}"))
     if row.file and row.line:
         parts.append(element("span", f"{base_name(row.file)}:{row.line}", class_="quiet"))
-    parts += [element("span", one, class_="hot") for one in _find_events(row)]
-    if other is not None:
-        parts += [element("span", one, class_="hot") for one in _find_differences(node, other)]
+    parts += [element("span", one, class_="hot") for one in row.marks]
     if row.recursions:
         parts.append(element("span", f"and {row.recursions:,} of itself", class_="quiet"))
+    if node.row.function:
+        parts.append(element("span", row.facts, class_="end quiet"))
+    return element("span", *parts, class_="row")
+
+
+def _describe_row(
+    node: _Node,
+    greatest: float,
+    other: Mapping[tuple[tuple[str, str], ...], CallRow] | None,
+    *,
+    has_times: bool,
+) -> DrawnCall:
+    """Return a line of a tree as it is shown."""
+    row = node.row
+    share = min(_measure(row, has_times=has_times) / greatest, 1.0)
+    if not row.function:
+        return DrawnCall(row.depth, f"loop x{row.count:,}", share)
+    name = f"{short_name(row.function)}{format_arguments(row.arguments)}"
+    result = ""
+    if row.value is not None and row.value.first != "None":
+        result = shorten_text(format_varied(row.value), _RESULT)
+    marks = [*_find_events(row)]
+    if other is not None:
+        marks += _find_differences(node, other)
     facts = [f"x{row.count:,}" if row.count != 1 else ""]
     facts += [format_time(row.total_ms) if has_times else ""]
     facts += [f"{row.below:,} below" if row.below else ""]
-    parts.append(element("span", " · ".join(filter(None, facts)), class_="end quiet"))
-    return element("span", *parts, class_="row")
+    return DrawnCall(
+        row.depth,
+        shorten_text(name, _NAME),
+        share,
+        result=result,
+        file=row.file,
+        line=row.line,
+        marks=tuple(marks),
+        facts=" · ".join(filter(None, facts)),
+        recursions=row.recursions,
+    )
 
 
 def _find_events(row: CallRow) -> Iterator[str]:

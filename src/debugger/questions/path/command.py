@@ -129,7 +129,7 @@ async def path(
         *(["--between", *between] if between is not None else []),
         *(word for one in versus for word in ("--vs", one)),
     ]
-    trees = _trees_of(answer, recorded, every) if page is not None else []
+    trees = _trees_of(answer, recorded, every, call_page.ROWS if page else questions.ROWS)
     # A page has more lines than an answer.
     shown = tuple(one for one in answer.rows if one.order < questions.ROWS)
     command = requested.repeat_command(again)
@@ -139,6 +139,9 @@ async def path(
         msgspec.structs.replace(answer, rows=shown),
         summary=_evidence_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],
+        trees=call_page.describe_calls(
+            [_shorten_tree(one) for one in trees] if any(one.rows for one in trees) else []
+        ),
     )
     if page is None:
         return answer
@@ -156,8 +159,9 @@ def _trees_of(
     answer: PathAnswer,
     recorded: Sequence[RecordedRun],
     every: Sequence[RecordedProgram | StoredRun],
+    most: int,
 ) -> list[call_page.DrawnCalls]:
-    """Return the calls of the only run, or of a failing and a passing one."""
+    """Return the calls of the only run, or of a failing and a passing one: so many lines."""
     if len(every) == 1:
         run = answer.runs[0]
         return [call_page.DrawnCalls(run.command, run, answer.rows, answer.rows_total)]
@@ -165,9 +169,16 @@ def _trees_of(
     trees = []
     for at in (bad, good):
         view = recorded[at].view
-        rows, total = questions.list_calls(recorded[at], call_page.ROWS)
+        rows, total = questions.list_calls(recorded[at], most)
         trees.append(call_page.DrawnCalls(view.command, view, rows, total))
     return trees
+
+
+def _shorten_tree(tree: call_page.DrawnCalls) -> call_page.DrawnCalls:
+    """Return a tree with as many lines as an answer keeps, and without the run's output."""
+    rows = tuple(one for one in tree.rows if one.order < questions.ROWS)
+    run = msgspec.structs.replace(tree.run, output=())
+    return call_page.DrawnCalls(tree.title, run, rows, tree.total)
 
 
 async def _add_origin(

@@ -149,6 +149,46 @@ class EvidenceShown(Struct, frozen=True):
 
     evidence: EvidenceView
     text: str
+    # `evidence draw` draws it.
+    is_drawn: bool = False
+
+
+class DrawnCall(Struct, frozen=True):
+    """A line of a tree of calls, as it is shown: calls of a function, or rounds of a loop."""
+
+    depth: int
+    name: str
+    # Of the run's time, or of its calls: 0 to 1.
+    share: float
+    result: str = ""
+    file: str = ""
+    line: int = 0
+    # What stands out: an exception, a call that had not ended, what another run did otherwise.
+    marks: tuple[str, ...] = ()
+    facts: str = ""
+    recursions: int = 0
+
+
+class DrawnCallTree(Struct, frozen=True):
+    """The calls of one run as a tree: its lines in order, each with its depth."""
+
+    title: str
+    end: str
+    # What a share is a part of: time, calls.
+    measure: str
+    rows: tuple[DrawnCall, ...]
+    # Lines that are left out.
+    omitted: int = 0
+
+
+class EvidenceDrawing(Struct, frozen=True):
+    """One stored answer as a picture: SVG, or the trees of the calls of one or two runs."""
+
+    id: str
+    svg: str = ""
+    trees: tuple[DrawnCallTree, ...] = ()
+    # The file that it was written to.
+    picture: str = ""
 
 
 class EvidenceReport(Struct, frozen=True):

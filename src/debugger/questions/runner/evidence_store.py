@@ -18,6 +18,8 @@ from debugger.model.location import near_names
 from debugger.model.program import Variable
 from debugger.output.html_page import MADE_BY
 from debugger.questions.runner.answer import (
+    DrawnCallTree,
+    EvidenceDrawing,
     EvidenceList,
     EvidenceReport,
     EvidenceShown,
@@ -128,6 +130,7 @@ class _SavedAnswer(Struct, frozen=True):
     text: str
     files: tuple[_QuotedFile, ...]
     draw: DrawAnswer | None = None
+    trees: tuple[DrawnCallTree, ...] = ()
 
 
 class EvidenceStore:
@@ -153,10 +156,12 @@ class EvidenceStore:
         text: str,
         files: Iterable[str],
         draw: DrawAnswer | None = None,
+        trees: tuple[DrawnCallTree, ...] = (),
     ) -> str:
         """Store an answer; the oldest ones are deleted.
 
-        `words` are its command, `files` the sources that it quotes, `draw` draws it.
+        `words` are its command, `files` the sources that it quotes; `draw` draws it, or `trees` are
+        its calls.
         """
         # Ids are never reused, so that an id in a conversation stays unambiguous.
         number, self._next = self.next_id, self._next + 1
@@ -170,6 +175,7 @@ class EvidenceStore:
             text=text[:_TEXT_MAX],
             files=tuple(quoted for path in paths if (quoted := _quote_file(path)) is not None),
             draw=draw,
+            trees=trees,
         )
         while len(self._answers) > KEPT_MAX or self._text_bytes() > BYTES_MAX:
             self._answers.popitem(last=False)
@@ -196,6 +202,27 @@ class EvidenceStore:
         Raises:
             DebuggerError: NOT_FOUND, naming the existing ones.
         """
+        entry = self._find_answer(number)
+        return EvidenceShown(_evidence_view(entry), entry.text, is_drawn=_is_drawn(entry))
+
+    def draw_answer(self, number: str) -> EvidenceDrawing:
+        """Draw one stored answer.
+
+        Raises:
+            DebuggerError: NOT_FOUND for an unknown one, and for one that has nothing to draw.
+        """
+        entry = self._find_answer(number)
+        if entry.trees:
+            return EvidenceDrawing(entry.id, trees=entry.trees)
+        if entry.draw is None:
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"{entry.id} has no picture: probe, hang and path have one",
+                hint=f"debugger evidence show {entry.id}",
+            )
+        return EvidenceDrawing(entry.id, svg=entry.draw())
+
+    def _find_answer(self, number: str) -> _SavedAnswer:
         answer_id = number if number.startswith("e") else f"e{number}"
         entry = self._answers.get(answer_id)
         if entry is None:
@@ -205,7 +232,7 @@ class EvidenceStore:
             raise DebuggerError(
                 ErrorCode.NOT_FOUND, f"no evidence {number!r}; there is: {known}", hint=hint
             )
-        return EvidenceShown(_evidence_view(entry), entry.text)
+        return entry
 
     def drawn_answers(self) -> Iterator[tuple[EvidenceShown, DrawAnswer | None]]:
         """Yield each stored answer, oldest first, with what draws it."""
@@ -276,6 +303,10 @@ def _evidence_view(answer: _SavedAnswer) -> EvidenceView:
         files=tuple(one.path for one in answer.files),
         stale=tuple(one.path for one in answer.files if _has_changed(one)),
     )
+
+
+def _is_drawn(answer: _SavedAnswer) -> bool:
+    return answer.draw is not None or bool(answer.trees)
 
 
 def _quote_file(path: str) -> _QuotedFile | None:

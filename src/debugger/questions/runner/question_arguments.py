@@ -16,6 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, OptionGroup, Parameter
+from debugger.questions.runner.answer import DrawnCallTree
 from debugger.questions.runner.command_call import (
     CommandCall,
     backend_maker,
@@ -201,11 +202,12 @@ def keep_evidence(
     summary: str,
     files: Iterable[str],
     draw: DrawAnswer | None = None,
+    trees: tuple[DrawnCallTree, ...] = (),
 ) -> _Answer:
     """Store an answer as evidence, and set its id.
 
-    `again` is the command that repeats the question, `files` are the quoted sources, and `draw`
-    draws the answer in a report.
+    `again` is the command that repeats the question, `files` are the quoted sources; `draw` draws
+    the answer in a report, or `trees` are its calls.
     """
     number = call.evidence.keep_answer(
         again,
@@ -214,6 +216,7 @@ def keep_evidence(
         text=call.as_text(answer, _KEPT_TOKENS),
         files=files,
         draw=draw,
+        trees=trees,
     )
     return msgspec.structs.replace(answer, evidence=number)
 

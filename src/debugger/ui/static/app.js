@@ -1,7 +1,10 @@
 // The page: one session, followed live; what a person does to it once they have taken over.
 
+import { BreakpointForm } from "./breakpoint_form.js";
 import { Connection } from "./connection.js";
+import { ConsoleView } from "./console_view.js";
 import { baseName, element, fillList, find, plainText, showToast } from "./dom.js";
+import { GroupView } from "./group_view.js";
 import { EvidenceView, TimelineView } from "./history_views.js";
 import { OutputView } from "./output_view.js";
 import { showBreakpoints, StackView, VariablesView } from "./program_view.js";
@@ -9,22 +12,27 @@ import { SourceView } from "./source_view.js";
 
 const FRAMES = 200;
 const QUIET_MS = 150; // a step that is quicker changes nothing on the page in between
-const PANES = { stack: "Stack", source: "Source", variables: "Variables", output: "Output", evidence: "Evidence", timeline: "Timeline" };
+const PANES = { stack: "Stack", source: "Source", variables: "Variables", output: "Output", evidence: "Evidence", timeline: "Timeline", console: "Console", group: "Group" };
 const ACTIONS = { continue: "continue", over: "next", into: "stepIn", out: "stepOut" };
 const HIDDEN_MS = 10 * 60_000; // after which a page that nobody sees lets go of its stream
 const LOST_MS = 20_000; // after which a server that does not answer has probably ended
 const ENDED = "The program has ended.";
 
-const state = { session: null, about: null, stopped: null, isOver: false, isBusy: false, sessions: [], timeline: null };
+// `member` is the session whose stop is shown: of several processes one.
+const state = { session: null, member: null, about: null, stopped: null, stops: new Map(), isOver: false, isBusy: false, sessions: [], timeline: null };
 export const connection = new Connection(receive, showConnection);
 const output = new OutputView();
-const evidence = new EvidenceView(connection);
-const timeline = new TimelineView({ connection, onShow: (event) => source.show({ path: event.file }, event.line, { isTop: false }) });
-const variables = new VariablesView({ connection });
+const evidence = new EvidenceView({ connection, onShow: showPlace });
+const timeline = new TimelineView({ connection, onShow: showPlace });
+const variables = new VariablesView({ connection, mayEdit: checkActing });
+const group = new GroupView({ connection, onFocus: focusMember, onShow: showPlace, onLoad: () => showButtons() });
+const breakpointForm = new BreakpointForm();
+const consoleView = new ConsoleView({ evaluate, onWatch: (text) => variables.watch(text) });
 const stack = new StackView({ connection, onFrame: showFrame });
 const source = new SourceView({
   read: async (one) => (await connection.request("source", { sourceReference: one.sourceReference ?? 0, source: one })).content,
   toggle: toggleBreakpoint,
+  change: editBreakpoint,
 });
 
 // -- events ---------------------------------------------------------------------------------------
@@ -37,8 +45,8 @@ function receive(name, data) {
     lost: () => showConnection(false),
     session: () => showSession(data),
     output: () => output.add(data.category, data.output),
-    stopped: () => showStop(data),
-    continued: () => showRunning(),
+    stopped: () => noteStop(data),
+    continued: () => noteContinued(data),
     breakpoint: () => loadBreakpoints(),
     invalidated: () => state.stopped && variables.frame && attempt(variables.show(variables.frame)),
     process: () => source.forget(),
@@ -55,7 +63,9 @@ function begin(session) {
     state.timeline = null;
   }
   state.session = session;
+  state.member = null;
   state.stopped = null;
+  state.stops.clear();
   state.isOver = false;
   state.isBusy = false;
   state.about = null;
@@ -72,13 +82,11 @@ function showOverview(overview) {
     const last = overview.evidence.at(-1);
     showToast(`${last.id}: ${plainText(last.summary, 120)}`);
   }
-  const names = overview.sessions.map((one) => one.session);
-  const shown = overview.sessions.map((one) => [one.session, one.state, one.adapter]);
-  fillList(find("sessions"), [shown, state.session], () => overview.sessions.map((one) => element("li", {}, element("button", {
-    class: "plain", "aria-current": one.session === state.session ? "true" : null, onclick: () => choose(one.session),
-  }, element("span", { class: "dot", "data-state": one.state, "aria-hidden": "true" }),
-  element("span", { class: "name" }, plainText(one.session, 80)),
-  element("span", { class: "faint" }, `${one.state}${one.adapter ? `, ${one.adapter}` : ""}`)))));
+  group.update(overview, state.session);
+  document.querySelector("#panes [data-pane=group]").hidden = !group.isGroup;
+  if (!group.isGroup && document.body.dataset.pane === "group") showPane("stack");
+  forgetEnded(overview.sessions);
+  const names = showSessions(overview);
   find("no-sessions").hidden = names.length > 0;
   find("no-sessions").textContent = overview.problem ?? "None yet: debugger start PROGRAM";
   const select = find("session");
@@ -88,10 +96,40 @@ function showOverview(overview) {
   ]);
   select.value = names.includes(state.session) ? state.session : "";
   const own = overview.sessions.find((one) => one.session === state.session);
+  showButtons();
   const isLive = own && own.state !== "terminated" && own.state !== "idle";
   // It was started again, or the first session of all has begun.
   if (own && isLive && state.isOver) choose(state.session);
   if (!state.session && overview.current) choose(overview.current);
+}
+
+/** Lists the sessions, a group as one; returns the names. */
+function showSessions(overview) {
+  const groups = new Map(overview.groups.flatMap((one) => one.sessions.map((name) => [name, one])));
+  const listed = overview.sessions.filter((one) => !groups.has(one.session) || groups.get(one.session).sessions[0] === one.session);
+  const rows = listed.map((one) => {
+    const own = groups.get(one.session);
+    const isCurrent = own ? own.sessions.includes(state.session) : one.session === state.session;
+    const text = own ? `${own.sessions.length} members` : `${one.state}${one.adapter ? `, ${one.adapter}` : ""}`;
+    const isStopped = own && overview.sessions.some((each) => each.state === "stopped" && own.sessions.includes(each.session));
+    return { session: isCurrent ? state.session : one.session, name: own?.group ?? one.session, state: isStopped ? "stopped" : one.state, text, isCurrent };
+  });
+  fillList(find("sessions"), rows, () => rows.map((one) => element("li", {}, element("button", {
+    class: "plain", "aria-current": one.isCurrent ? "true" : null, onclick: () => choose(one.session),
+  }, element("span", { class: "dot", "data-state": one.state, "aria-hidden": "true" }),
+  element("span", { class: "name" }, plainText(one.name, 80)),
+  element("span", { class: "faint" }, one.text)))));
+  return rows.map((one) => one.session);
+}
+
+/** Forgets the stops of processes that are not stopped any more: an end is no event. */
+function forgetEnded(sessions) {
+  const stopped = new Set(sessions.filter((one) => one.state === "stopped").map((one) => one.session));
+  const known = new Set(sessions.map((one) => one.session));
+  for (const name of state.stops.keys()) {
+    if (!stopped.has(name) && known.has(name) && state.seen?.has(name)) state.stops.delete(name);
+  }
+  state.seen = new Set([...state.stops.keys()]); // an overview may be older than a stop
 }
 
 function showGone(data) {
@@ -108,11 +146,57 @@ function showSession(about) {
     timeline.clear();
   }
   state.timeline = about.timeline;
-  const before = state.about?.holder;
+  const before = state.about ? actsHere() : null;
   state.about = about;
-  if (before?.isThisPage && !about.holder) showToast("Handed back: the agent acts.");
-  if (about.state === "running") showRunning();
+  if (before?.isThisPage && !actsHere()) showToast("Handed back: the agent acts.");
+  if (about.state === "running" && !group.isGroup) showRunning();
+  group.setFocus(state.member, about.held);
   showButtons();
+}
+
+/** Returns who has taken over what is shown: the process itself, or all; null for nobody. */
+function actsHere() {
+  return state.about?.held?.[state.member] ?? state.about?.holder ?? null;
+}
+
+function noteStop(stop) {
+  const session = stop.session ?? state.session;
+  state.stops.set(session, stop);
+  group.note();
+  // Of a group the member in focus stays in view while it is stopped; at first it is the one that
+  // this page has taken over, before it was loaded again.
+  const mine = Boolean(state.about?.held?.[session]?.isThisPage) && !actsHere();
+  if (!group.isGroup || session === state.member || !state.stops.has(state.member) || mine) {
+    state.member = session;
+    group.setFocus(session);
+    showStop(stop);
+  }
+}
+
+function noteContinued(data) {
+  const session = data.session ?? state.session;
+  state.stops.delete(session);
+  group.note();
+  if (session === (state.member ?? session)) showRunning();
+}
+
+/** Shows a member of the group, as it is now. */
+function focusMember(session) {
+  state.member = session;
+  group.setFocus(session);
+  const stop = state.stops.get(session);
+  if (stop) {
+    showStop(stop);
+  } else {
+    clearProgram(`${group.labelOf(session)} is ${group.stateOf(session) === "running" ? "running" : "not stopped"}.`);
+    state.thread = undefined;
+  }
+  showButtons();
+}
+
+function showPlace({ file, line }) {
+  source.show({ path: file }, line, { isTop: false });
+  if (document.body.dataset.pane !== "source" && matchMedia("(max-width: 760px)").matches) showPane("source");
 }
 
 async function showStop(stop) {
@@ -123,7 +207,7 @@ async function showStop(stop) {
   showButtons();
   await attempt((async () => {
     const [threads, frames] = await Promise.all([
-      connection.request("threads"),
+      connection.request("threads", group.isGroup ? { session: state.member } : {}),
       connection.request("stackTrace", { threadId: stop.threadId, levels: FRAMES }),
     ]);
     if (state.stopped !== stop) return;
@@ -140,7 +224,7 @@ async function showFrame(frame, thread, isTop) {
   state.isNewStop = false;
   if (frame.source) source.show(frame.source, frame.line, { isTop });
   else source.showProblem(null, `${plainText(frame.name, 200)} has no source.`);
-  await attempt(variables.show(frame, { isNewStop }));
+  await attempt(variables.show(frame, { isNewStop, owner: state.member ?? "" }));
 }
 
 function showRunning() {
@@ -190,26 +274,44 @@ function showConnection(isOpen) {
 
 function showButtons() {
   const { about, stopped, isOver } = state;
-  const holder = about?.holder;
+  const holder = actsHere();
   const acts = Boolean(holder?.isThisPage);
   const isLive = Boolean(about) && !isOver;
-  const isRunning = isLive && !stopped && about.state === "running";
+  const now = (group.isGroup ? group.stateOf(state.member) : null) ?? about?.state;
+  const isRunning = isLive && !stopped && now === "running";
   const badge = find("state");
-  badge.dataset.state = !state.session ? "none" : isOver || !about ? "over" : stopped ? "stopped" : about.state;
+  badge.dataset.state = !state.session ? "none" : isOver || !about ? "over" : stopped ? "stopped" : now;
   badge.textContent = !state.session ? "no session"
     : isOver ? `ended${about?.exit !== undefined ? `: ${typeof about.exit === "number" ? `status ${about.exit}` : about.exit}` : ""}`
     : !about ? "connecting"
     : stopped ? `stopped: ${stopped.text && stopped.reason === "exception" ? plainText(stopped.text, 60) : stopped.reason}`
-    : about.state;
-  find("who").textContent = !isLive ? "" : acts ? `You act, since ${holder.since}` : holder ? `Another page acts, since ${holder.since}` : "The agent acts";
+    : now === "terminated" ? "ended" : now;
+  const scope = !group.isGroup || !holder ? "" : holder === about.holder ? " on all" : ` on ${plainText(group.labelOf(state.member), 20)}`;
+  find("who").textContent = !isLive ? "" : acts ? `You act${scope}, since ${holder.since}` : holder ? `Another page acts${scope}, since ${holder.since}` : "The agent acts";
   document.body.dataset.acting = acts ? "you" : holder ? "page" : "agent";
-  const take = find("take");
-  take.disabled = !isLive && !acts;
-  take.textContent = acts ? "Hand back" : "Take over";
+  showTakeButtons(isLive);
+  consoleView.setActing(acts);
   for (const id of ["continue", "over", "into", "out"]) setAble(id, acts && stopped);
   setAble("pause", acts && isRunning);
-  setAble("restart", acts && about);
+  setAble("restart", about?.holder?.isThisPage);
+  const holdsSome = Boolean(about?.holder?.isThisPage) || Object.values(about?.held ?? {}).some((one) => one.isThisPage);
+  for (const id of ["continue-all", "pause-all"]) setAble(id, isLive && holdsSome);
   document.title = state.session ? `${baseName(state.session)} ${badge.textContent} – debugger` : "debugger";
+}
+
+function showTakeButtons(isLive) {
+  const { about } = state;
+  const all = about?.holder?.isThisPage;
+  const own = about?.held?.[state.member]?.isThisPage;
+  const take = find("take");
+  const takeAll = find("take-all");
+  take.disabled = !isLive && !all && !own;
+  takeAll.hidden = !group.isGroup;
+  takeAll.disabled = !isLive && !all;
+  takeAll.textContent = all ? "Hand back all" : "Take over all";
+  takeAll.classList.toggle("strong", Boolean(group.isGroup && all && !own));
+  take.hidden = Boolean(group.isGroup && ((all && !own) || !state.member));
+  take.textContent = (group.isGroup ? own : all) ? `Hand back${group.isGroup ? ` ${plainText(group.labelOf(state.member), 20)}` : ""}` : group.isGroup ? `Take over ${plainText(group.labelOf(state.member), 20)}` : "Take over";
 }
 
 // They stay reachable, so that the focus is not lost at each step.
@@ -219,11 +321,10 @@ function setAble(id, isAble) {
 
 async function act(id) {
   if (find(id).getAttribute("aria-disabled") === "true") {
-    const acts = state.about?.holder?.isThisPage;
-    if (!acts && state.about && !state.isOver) showToast("The agent acts. Take over first (F2).");
+    checkActing();
     return;
   }
-  if (id === "pause") return attempt(connection.request("pause", { threadId: 0 }));
+  if (id === "pause") return attempt(connection.request("pause", { threadId: 0, ...(state.member ? { session: state.member } : {}) }));
   if (id === "restart") {
     await attempt(connection.request("restart"));
     return;
@@ -237,9 +338,47 @@ async function act(id) {
   if (done === undefined && !state.isOver) showStop(stop);
 }
 
-async function takeOrHandBack() {
-  if (find("take").disabled) return;
-  await attempt(connection.request(state.about?.holder?.isThisPage ? "handBack" : "takeOver"));
+/** Tells whether this page acts; if not, says what to do first. */
+function checkActing() {
+  if (actsHere()?.isThisPage) return true;
+  if (state.about && !state.isOver) showToast("The agent acts. Take over first (F2).");
+  return false;
+}
+
+async function takeOrHandBack({ all = false } = {}) {
+  const button = find(all || find("take").hidden ? "take-all" : "take");
+  if (button.disabled || button.hidden) return;
+  if (!group.isGroup || button.id === "take-all") {
+    await attempt(connection.request(state.about?.holder?.isThisPage ? "handBack" : "takeOver"));
+  } else {
+    const own = state.about?.held?.[state.member]?.isThisPage;
+    await attempt(connection.request(own ? "handBack" : "takeOver", { session: state.member }));
+  }
+}
+
+/** Lets the members run, or stops them: those that this page has taken over. */
+async function actOnAll(id) {
+  if (find(id).getAttribute("aria-disabled") === "true") {
+    showToast("The agent acts. Take over first (F2, all: Shift+F2).");
+    return;
+  }
+  const { holder, held } = state.about;
+  const mine = (session) => (held[session] ?? holder)?.isThisPage;
+  const chosen = id === "continue-all"
+    ? [...state.stops].filter(([session]) => mine(session)).map(([, stop]) => ["continue", { threadId: stop.threadId }])
+    : [...group.states].filter(([session, now]) => now === "running" && mine(session)).map(([session]) => ["pause", { threadId: 0, session }]);
+  await Promise.all(chosen.map(([command, args]) => attempt(connection.request(command, args))));
+}
+
+/** Evaluates what a person has typed; it may change something only while they act. */
+function evaluate(text) {
+  if (!variables.frame) throw new Error("Nothing is stopped here.");
+  const context = actsHere()?.isThisPage ? "repl" : "watch";
+  const { frame } = variables;
+  return connection.request("evaluate", { expression: text, frameId: frame.id, context }).then((found) => {
+    if (context === "repl" && variables.frame === frame) attempt(variables.show(frame));
+    return found;
+  });
 }
 
 /** Waits for a request; a failure is shown, and undefined returned. */
@@ -257,8 +396,21 @@ async function attempt(promise) {
 
 let breakpoints = [];
 
+/** Loads the breakpoints; while it does so, once more is enough for all that changes meanwhile. */
 async function loadBreakpoints() {
-  if (!state.session) return;
+  if (!state.session) return undefined;
+  state.needsBreakpoints = true;
+  state.loading ??= (async () => {
+    while (state.needsBreakpoints) {
+      state.needsBreakpoints = false;
+      await readBreakpoints();
+    }
+    state.loading = null;
+  })();
+  return state.loading;
+}
+
+async function readBreakpoints() {
   const session = state.session;
   try {
     const found = await connection.command("breakpoint_list", session);
@@ -271,6 +423,7 @@ async function loadBreakpoints() {
   showBreakpoints(breakpoints, {
     onShow: (one) => one.file && source.show({ path: one.file }, one.line, { isTop: false }),
     onToggle: (one) => changeBreakpoints(one.enabled ? "breakpoint_disable" : "breakpoint_enable", { number: one.id }),
+    onEdit: (one) => openBreakpoint({ known: one, path: one.file, line: one.line }),
     onRemove: (one) => changeBreakpoints("breakpoint_remove", { ids: [one.id] }),
   });
 }
@@ -279,6 +432,20 @@ async function toggleBreakpoint(path, line) {
   const known = breakpoints.find((one) => one.file === path && one.line === line);
   if (known) await changeBreakpoints("breakpoint_remove", { ids: [known.id] });
   else await changeBreakpoints("breakpoint_add", { place: `${path}:${line}` });
+}
+
+function editBreakpoint(path, line) {
+  openBreakpoint({ path, line, known: breakpoints.find((one) => one.file === path && one.line === line) });
+}
+
+function openBreakpoint({ path, line, known }) {
+  const { session } = state;
+  if (!session) return;
+  breakpointForm.open({ path, line, known, save: async ({ condition, hitCount, log }) => {
+    if (known) await connection.command("breakpoint_change", session, { number: known.id, condition, hit_count: hitCount, log });
+    else await connection.command("breakpoint_add", session, { place: `${path}:${line}`, when: condition ? [condition] : [], hit_count: hitCount || null, log: log || null });
+    loadBreakpoints(); // once the dialog is closed
+  } });
 }
 
 async function changeBreakpoints(command, args) {
@@ -298,7 +465,7 @@ function choose(session) {
 }
 
 function showTab(name) {
-  for (const one of ["output", "evidence", "timeline"]) {
+  for (const one of ["output", "evidence", "timeline", "console"]) {
     const isShown = one === name;
     find(`${one}-panel`).hidden = !isShown;
     find(`tab-${one}`).setAttribute("aria-selected", String(isShown));
@@ -311,7 +478,15 @@ function showPane(name, { focus = false } = {}) {
   document.body.dataset.pane = name;
   for (const one of find("panes").children) one.setAttribute("aria-current", String(one.dataset.pane === name));
   if (find(`${name}-panel`)) showTab(name);
-  if (focus) (find(name === "evidence" ? "answer" : name) ?? find(name)).focus();
+  const inner = { evidence: find("answer"), console: find("console-input"), group: document.querySelector(".member[tabindex='0']"), stack: find(group.showsStacks ? "merged" : "stack") }[name];
+  if (focus) (inner ?? find(name))?.focus();
+}
+
+/** Gives what is below most of the page, and takes it back. */
+function enlarge() {
+  const isLarge = document.body.toggleAttribute("data-large");
+  find("enlarge").setAttribute("aria-pressed", String(isLarge));
+  find("enlarge").textContent = isLarge ? "Reduce" : "Enlarge";
 }
 
 function setUpPanes() {
@@ -337,17 +512,24 @@ function press(event) {
   const names = Object.keys(PANES);
   const keys = {
     F1: () => find("keys").showModal(),
-    F2: takeOrHandBack,
+    F2: () => takeOrHandBack(),
+    "Shift+F2": () => takeOrHandBack({ all: true }),
     F5: () => act("continue"),
     F6: () => act("pause"),
     F9: () => source.toggleAtCursor(),
+    "Shift+F9": () => source.changeAtCursor(),
     F10: () => act("over"),
     F11: () => act("into"),
     "Shift+F11": () => act("out"),
     "Ctrl+Shift+F5": () => act("restart"),
+    "Alt+0": enlarge,
+    "Alt+w": () => {
+      showPane("variables");
+      find("watch").focus();
+    },
     ...Object.fromEntries(names.map((name, at) => [`Alt+${at + 1}`, () => showPane(name, { focus: true })])),
   };
-  if (!keys[key]) return;
+  if (!keys[key] || document.querySelector("dialog[open]")) return;
   event.preventDefault();
   if (event.repeat && ["F2", "F9"].includes(event.key)) return;
   keys[key]();
@@ -355,7 +537,8 @@ function press(event) {
 
 /** Lets go of the stream of a page that has been hidden for long: nothing is kept alive for it. */
 export function pauseIfHidden(now = Date.now()) {
-  if (!document.hidden || !connection.source || state.about?.holder?.isThisPage) return;
+  const mine = [state.about?.holder, ...Object.values(state.about?.held ?? {})].some((one) => one?.isThisPage);
+  if (!document.hidden || !connection.source || mine) return;
   if (now - state.hiddenAt > HIDDEN_MS) connection.pause();
 }
 
@@ -366,7 +549,10 @@ function noteVisibility() {
 
 function setUp() {
   for (const id of ["continue", "pause", "over", "into", "out", "restart"]) find(id).addEventListener("click", () => act(id));
-  find("take").addEventListener("click", takeOrHandBack);
+  for (const id of ["continue-all", "pause-all"]) find(id).addEventListener("click", () => actOnAll(id));
+  find("take").addEventListener("click", () => takeOrHandBack());
+  find("take-all").addEventListener("click", () => takeOrHandBack({ all: true }));
+  find("enlarge").addEventListener("click", enlarge);
   find("help").addEventListener("click", () => find("keys").showModal());
   find("session").addEventListener("change", (event) => choose(event.target.value));
   window.addEventListener("keydown", press);

@@ -69,14 +69,19 @@ export class Connection {
     return this.post("/command", { command, session, arguments: args });
   }
 
-  async post(path, body) {
+  /** Reads the trees of the calls of an answer. */
+  readPicture(number) {
+    return this.exchange(`/picture/${number}.json`, { method: "GET" });
+  }
+
+  post(path, body) {
+    return this.exchange(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  }
+
+  async exchange(path, options) {
     let answer;
     try {
-      const response = await fetch(path, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
+      const response = await fetch(path, options);
       answer = await response.json();
     } catch {
       throw new Failure({ code: "NO_CONNECTION", message: "the page's server does not answer" });

@@ -1,7 +1,7 @@
 // Shows what has been found out, and what has happened: the questions' answers, and the timeline.
 
-import { drawChart } from "./charts.js";
 import { baseName, element, fillList, find, plainText } from "./dom.js";
+import { appendPicture } from "./picture_view.js";
 import { VirtualList } from "./virtual_list.js";
 
 const PAGE = 500;
@@ -10,8 +10,10 @@ const KINDS = ["stop", "resume", "breakpoint_hit", "logpoint", "condition_error"
 
 /** The evidence: each question that was asked, with its answer as it was. */
 export class EvidenceView {
-  constructor(connection) {
+  /** `onShow({file, line})` shows a place that an answer names. */
+  constructor({ connection, onShow }) {
     this.connection = connection;
+    this.onShow = onShow;
     this.answers = [];
     this.chosen = null;
   }
@@ -41,12 +43,18 @@ export class EvidenceView {
       const found = await this.connection.command("evidence_show", null, { number: id });
       if (this.chosen !== id) return;
       const about = this.answers.find((one) => one.id === id);
+      const command = about?.command ?? "";
+      const picture = element("div", { class: "drawn" });
+      const text = element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n"));
+      const title = element("h2", {}, element("code", {}, plainText(command || id, 1000)));
+      const isTree = found.is_drawn && /^debugger path\b/.test(command);
       panel.replaceChildren(
-        ...[element("h2", {}, element("code", {}, plainText(about?.command ?? id, 1000)))],
-        ...[drawChart(about?.command ?? "", found.text)].filter(Boolean),
-        element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n")),
+        // A chart has the command as its own title; a tree of calls says the same as its text.
+        ...(found.is_drawn && !isTree ? [picture, title] : [title, picture]),
+        isTree ? element("details", {}, element("summary", {}, "The answer as text"), text) : text,
       );
       panel.scrollTop = 0;
+      if (found.is_drawn) await appendPicture(picture, id, command, { read: (number) => this.connection.readPicture(number), onShow: this.onShow });
     } catch (error) {
       panel.replaceChildren(element("p", { class: "problem" }, error.message));
     }

@@ -45,7 +45,9 @@ export class OutputView {
     parts.forEach((part, at) => {
       const last = at === 0 ? this.open[stream] : undefined;
       if (last) {
+        const whole = last.text.length + part.length;
         last.text = (last.text + part).slice(0, LINE_MOST);
+        last.more += whole - last.text.length;
       } else {
         const line = { stream, text: part.slice(0, LINE_MOST), more: Math.max(0, part.length - LINE_MOST) };
         this.lines.push(line);

@@ -1,11 +1,13 @@
 // Shows what a stopped program consists of: threads with their frames, variables, breakpoints.
 
 import { baseName, element, fillList, find, plainText } from "./dom.js";
+import { closeEditBox, openEditBox } from "./edit_box.js";
 import { TreeView } from "./tree_view.js";
 
 const FRAMES = 200;
 const PAGE = 1000; // variables in one request
 const INDEXED_LEAST = 100; // children; of more, only those in view are loaded
+const WATCHES_MOST = 50;
 const VALUES_MOST = 50_000; // that are remembered, to mark those that have changed
 
 /** The threads; each is a branch of the tree, with its frames. */
@@ -13,12 +15,10 @@ export class StackView {
   constructor({ connection, onFrame }) {
     this.connection = connection;
     this.onFrame = onFrame;
-    this.chosen = null;
     this.tree = new TreeView(find("stack"), { label: "Threads and stack" });
   }
 
   clear(text = "") {
-    this.chosen = null;
     this.tree.setRoots(text ? [{ key: "empty", fill: (row) => row.append(element("span", { class: "empty" }, text)) }] : []);
   }
 
@@ -64,10 +64,7 @@ export class StackView {
   }
 
   choose(node, thread) {
-    if (this.chosen) this.chosen.isChosen = false;
-    node.isChosen = true;
-    this.chosen = node;
-    this.tree.list.schedule();
+    this.tree.markChosen(node);
     this.onFrame(node.frame, thread, node.position === 1);
   }
 
@@ -80,8 +77,10 @@ export class StackView {
 
 /** The variables of a frame, by scope, and the watched expressions. */
 export class VariablesView {
-  constructor({ connection }) {
+  /** `mayEdit()` tells whether values may be set now, and else says why not. */
+  constructor({ connection, mayEdit }) {
     this.connection = connection;
+    this.mayEdit = mayEdit;
     this.watches = [];
     this.values = new Map(); // what each variable was, by its path, and at which stop it became so
     this.stop = 0;
@@ -90,21 +89,28 @@ export class VariablesView {
     find("watch-form").addEventListener("submit", (event) => {
       event.preventDefault();
       const input = find("watch");
-      const text = input.value.trim();
-      if (text && !this.watches.includes(text)) this.watches.push(text);
+      this.watch(input.value.trim());
       input.value = "";
-      if (this.frame) this.show(this.frame);
     });
   }
 
+  /** Watches an expression: its value is shown at each stop, above the variables. */
+  watch(text) {
+    if (text && !this.watches.includes(text)) this.watches.push(text);
+    if (this.watches.length > WATCHES_MOST) this.watches.shift();
+    if (this.frame) this.show(this.frame);
+  }
+
   clear(text = "") {
+    closeEditBox();
     this.frame = null;
     this.tree.setRoots(text ? [{ key: "empty", fill: (row) => row.append(element("span", { class: "empty" }, text)) }] : []);
   }
 
   /** Shows a frame; values that differ from those before are marked. */
-  async show(frame, { isNewStop = false } = {}) {
+  async show(frame, { isNewStop = false, owner = this.owner } = {}) {
     this.frame = frame;
+    this.owner = owner; // the values of one process are not those of another
     if (isNewStop) this.stop += 1;
     if (this.values.size > VALUES_MOST) this.values.clear();
     const [watched, found] = await Promise.all([
@@ -115,7 +121,7 @@ export class VariablesView {
     const scopes = found.scopes.map((scope) => ({
       key: `s${scope.name}`,
       opensItself: !scope.expensive,
-      load: (start) => this.load(scope.variablesReference, start, `${frame.name}/${scope.name}`),
+      load: (start) => this.load(scope.variablesReference, start, `${owner}/${frame.name}/${scope.name}`),
       fill: (row) => row.append(element("span", { class: "group" }, plainText(scope.name, 100))),
     }));
     this.tree.setRoots([...watched, ...scopes]);
@@ -129,7 +135,11 @@ export class VariablesView {
     } catch (error) {
       one = { name: text, value: error.message, variablesReference: 0, isProblem: true };
     }
-    const node = this.node(one, "watch");
+    const node = this.node(one, `${this.owner}/watch`);
+    if (!one.isProblem) {
+      node.edit = () => this.edit(node, one, (value) =>
+        this.connection.request("setExpression", { expression: text, value, frameId: frame.id }));
+    }
     node.remove = () => {
       this.watches = this.watches.filter((other) => other !== text);
       this.show(frame);
@@ -139,10 +149,23 @@ export class VariablesView {
 
   async load(reference, start, path, count = PAGE) {
     const found = await this.connection.request("variables", { variablesReference: reference, start, count });
-    return { nodes: found.variables.map((one, at) => this.node(one, path, start + at)), more: found.variables.length === count };
+    return { nodes: found.variables.map((one, at) => this.node(one, path, start + at, reference)), more: found.variables.length === count };
   }
 
-  node(one, path, at = 0) {
+  /** Lets a person set a value in its row; the daemon says whether it can be set. */
+  edit(node, one, set) {
+    if (!this.mayEdit()) return;
+    openEditBox(this.tree, node, {
+      label: `New value of ${plainText(one.name, 100)}`,
+      value: one.value,
+      commit: async (value) => {
+        await set(value);
+        if (this.frame) await this.show(this.frame);
+      },
+    });
+  }
+
+  node(one, path, at = 0, reference = 0) {
     const own = `${path}/${one.name}`;
     const known = this.values.get(own);
     if (known?.value !== one.value) this.values.set(own, { value: one.value, stop: known ? this.stop : 0 });
@@ -157,11 +180,18 @@ export class VariablesView {
           element("span", { class: "faint type" }, one.type ? ` ${plainText(one.type, 100)}` : ""),
         );
         row.title = plainText(one.value, 1000);
+        if (node.edit) {
+          row.append(element("button", { class: "plain remove edit", tabindex: "-1", title: "Set the value (E)", "aria-label": `Set the value of ${plainText(one.name, 100)}`, onclick: (event) => { event.stopPropagation(); node.edit(); } }, "✎"));
+        }
         if (node.remove) {
           row.append(element("button", { class: "plain remove", tabindex: "-1", "aria-label": `Stop watching ${one.name}`, onclick: node.remove }, "×"));
         }
       },
     };
+    if (reference) {
+      node.edit = () => this.edit(node, one, (value) =>
+        this.connection.request("setVariable", { variablesReference: reference, name: one.name, value }));
+    }
     if (one.variablesReference) {
       node.load = (start, count) => this.load(one.variablesReference, start, own, count);
       if (one.indexedVariables > INDEXED_LEAST && !one.namedVariables) node.total = one.indexedVariables;
@@ -171,7 +201,7 @@ export class VariablesView {
 }
 
 /** Fills the list of breakpoints. */
-export function showBreakpoints(breakpoints, { onShow, onToggle, onRemove }) {
+export function showBreakpoints(breakpoints, { onShow, onToggle, onEdit, onRemove }) {
   fillList(find("breakpoints"), breakpoints, () => breakpoints.map((one) => {
     const place = one.file ? `${baseName(one.file)}:${one.line ?? "?"}` : one.function ?? one.address ?? one.kind;
     const more = [
@@ -182,11 +212,18 @@ export function showBreakpoints(breakpoints, { onShow, onToggle, onRemove }) {
     ].filter(Boolean).join(", ");
     const box = element("input", { type: "checkbox", "aria-label": `Breakpoint ${one.id} is on`, onchange: () => onToggle(one) });
     box.checked = one.enabled;
-    return element("li", {}, box,
+    const press = (event) => {
+      const act = { e: onEdit, Delete: onRemove }[event.key];
+      if (!act || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      act(one);
+    };
+    return element("li", { onkeydown: press }, box,
       element("button", { class: "plain where", onclick: () => onShow(one) }, plainText(place, 200),
         element("span", { class: "faint" }, plainText(more ? ` ${more}` : "", 200))),
       element("span", { class: "count" }, one.hits ? `${one.hits}×` : ""),
-      element("button", { class: "plain remove", "aria-label": `Remove breakpoint ${one.id}`, onclick: () => onRemove(one) }, "×"));
+      element("button", { class: "plain remove edit", title: "Condition, hits, message (E)", "aria-label": `Change breakpoint ${one.id}`, onclick: () => onEdit(one) }, "✎"),
+      element("button", { class: "plain remove", title: "Remove (Delete)", "aria-label": `Remove breakpoint ${one.id}`, onclick: () => onRemove(one) }, "×"));
   }));
   find("no-breakpoints").hidden = breakpoints.length > 0;
 }

@@ -9,10 +9,14 @@ const SOURCES_MOST = 10;
 const TAB = "    ";
 
 export class SourceView {
-  /** `read(source)` returns a source's text; `toggle(path, line)` sets or removes a breakpoint. */
-  constructor({ read, toggle }) {
+  /**
+   * `read(source)` returns a source's text; `toggle(path, line)` sets or removes a breakpoint, and
+   * `change(path, line)` asks for its condition.
+   */
+  constructor({ read, toggle, change }) {
     this.read = read;
     this.toggle = toggle;
+    this.change = change;
     this.lines = [];
     this.path = null;
     this.current = 0;
@@ -24,6 +28,12 @@ export class SourceView {
     this.list = new VirtualList(this.container, { height: HEIGHT, render: (row, at) => this.render(row, at) });
     this.container.addEventListener("keydown", (event) => this.press(event));
     this.container.addEventListener("click", (event) => this.click(event));
+    this.container.addEventListener("contextmenu", (event) => {
+      if (!event.target.closest(".gutter") || !this.path) return;
+      event.preventDefault();
+      this.cursor = Number(event.target.closest(".row").dataset.line);
+      this.changeAtCursor();
+    });
   }
 
   forget() {
@@ -137,8 +147,8 @@ export class SourceView {
     gutter.dataset.kind = known ? (known.log ? "log" : known.condition || known.hit_count ? "conditional" : "plain") : "none";
     gutter.toggleAttribute("data-off", Boolean(known && !(known.enabled && known.verified)));
     gutter.title = known
-      ? `${number}: breakpoint ${known.id}${known.condition ? `, if ${known.condition}` : ""}${known.log ? `, logs ${known.log}` : ""}${known.verified ? "" : ", not bound"}: remove it`
-      : `${number}: set a breakpoint`;
+      ? `${number}: breakpoint ${known.id}${known.condition ? `, if ${known.condition}` : ""}${known.log ? `, logs ${known.log}` : ""}${known.verified ? "" : ", not bound"}: remove it; right click (Shift+F9): condition`
+      : `${number}: set a breakpoint; right click (Shift+F9): with a condition`;
     gutter.setAttribute("aria-label", gutter.title);
     gutter.setAttribute("aria-pressed", String(Boolean(known)));
   }
@@ -149,6 +159,10 @@ export class SourceView {
     this.cursor = Number(row.dataset.line);
     if (event.target.closest(".gutter")) this.toggle(this.path, this.cursor);
     this.list.schedule();
+  }
+
+  changeAtCursor() {
+    if (this.path && this.cursor) this.change(this.path, this.cursor);
   }
 
   toggleAtCursor() {

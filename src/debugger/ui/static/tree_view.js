@@ -7,6 +7,7 @@ import { VirtualList } from "./virtual_list.js";
 const HEIGHT = 22;
 const CHILDREN_PAGE = 100; // of a value whose number of children is known
 const CHILDREN_MOST = 100_000;
+const PATHS_MOST = 10_000; // that are remembered as expanded, or closed
 let trees = 0;
 
 function note(text, kind = "faint") {
@@ -33,6 +34,10 @@ export class TreeView {
     this.list = new VirtualList(container, { height: HEIGHT, render: (row, at) => this.render(row, at) });
     container.addEventListener("keydown", (event) => this.press(event));
     container.addEventListener("click", (event) => this.click(event));
+    container.addEventListener("dblclick", (event) => {
+      const node = event.target.closest(".value") ? this.flat[event.target.closest(".row")?.dataset.at] : null;
+      node?.edit?.();
+    });
     container.addEventListener("focus", () => this.list.schedule());
     container.addEventListener("blur", () => this.list.schedule());
   }
@@ -172,6 +177,19 @@ export class TreeView {
     this.list.schedule();
   }
 
+  /** Returns the element of a row that is in view; null for any other. */
+  rowOf(at) {
+    return this.list.rows.find((one) => one.index === at)?.element ?? null;
+  }
+
+  /** Marks one node as the chosen one of this tree. */
+  markChosen(node) {
+    if (this.chosen) this.chosen.isChosen = false;
+    node.isChosen = true;
+    this.chosen = node;
+    this.list.schedule();
+  }
+
   choose(node) {
     if (node.choose) node.choose();
     else this.onChoose?.(node);
@@ -180,6 +198,7 @@ export class TreeView {
 
   toggle(node, expand = !this.expanded.has(node.path)) {
     this.closed ??= new Set();
+    for (const paths of [this.expanded, this.closed]) if (paths.size > PATHS_MOST) paths.clear();
     if (expand) {
       this.expanded.add(node.path);
       this.closed.delete(node.path);
@@ -214,7 +233,9 @@ export class TreeView {
         if (node.isBranch && this.expanded.has(node.path)) this.toggle(node, false);
         else if (node.parent) move(this.flat.indexOf(node.parent));
       },
-      Enter: () => (node.choose || !node.isBranch ? this.choose(node) : this.toggle(node)),
+      Enter: () => (node.choose ? this.choose(node) : node.isBranch ? this.toggle(node) : node.edit ? node.edit() : this.choose(node)),
+      e: () => node.edit?.(),
+      Delete: () => node.remove?.(),
       " ": () => (node.choose || !node.isBranch ? this.choose(node) : this.toggle(node)),
     };
     if (!keys[event.key]) return;
