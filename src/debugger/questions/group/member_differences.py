@@ -87,7 +87,7 @@ def collect_hits(label: str, recording: Recording) -> MemberHits:
 
 
 def compare_location(
-    members: Sequence[MemberHits], number: int, asked: str, expressions: Sequence[str]
+    members: Sequence[MemberHits], number: int, text: str, expressions: Sequence[str]
 ) -> ComparedLocation:
     """Compare the values of the members that came to a location, expression by expression.
 
@@ -97,7 +97,7 @@ def compare_location(
     hits = [one.values[number] for one in there]
     shared = sorted({hit for one in hits for hit in one if sum(hit in each for each in hits) > 1})
     found = [
-        _compare_expression(there, number, at, text, shared) for at, text in enumerate(expressions)
+        _compare_expression(there, number, at, one, shared) for at, one in enumerate(expressions)
     ]
     counts = {
         one.label: str(one.seen[number].hits if number in one.seen else len(one.values[number]))
@@ -106,7 +106,7 @@ def compare_location(
     where = next((one.seen[number] for one in there if number in one.seen), None)
     first = shared[0] if shared else 0
     return ComparedLocation(
-        asked=asked,
+        asked=text,
         function=where.function if where is not None else "",
         file=where.file if where is not None else "",
         line=where.line if where is not None else 0,

@@ -21,8 +21,47 @@ from debugger.questions.probe.probe_comparison import hits_compared
 from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.probe.recorded_probe import record_probed_run
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import (
+    QuestionOptions,
+    build_question,
+    keep_evidence,
+)
 from debugger.recorders.recorded_process import CompletedRun
+from debugger.targets.command_line import BETWEEN
+
+
+async def answer_comparison(
+    call: CommandCall,
+    requested: QuestionOptions,
+    at: Sequence[tuple[str, str]],
+    hits: HitFilter,
+    refused: Sequence[str],
+    *,
+    verb: str,
+) -> MemberProbes:
+    """Answer `probe --group` or `diff --group`, and keep the evidence.
+
+    `refused` are given options that have no meaning here.
+
+    Raises:
+        DebuggerError: USAGE for these; what `compare_members` raises.
+    """
+    refused = [*refused, "--vs"] if BETWEEN in requested.words else list(refused)
+    if refused:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--group compares the hits of one run's processes, and takes no {refused[0]}",
+            hint=f"debugger {verb} --group --at LOC 'EXPR, EXPR' -- CMD",
+        )
+    answer = await compare_members(call, requested, at, hits, verb=verb)
+    places = [word for place, text in at for word in ("--at", place, text)]
+    return keep_evidence(
+        call,
+        requested.repeat_command(["--group", *places, *hits.options()]),
+        answer,
+        summary=summarise_difference(answer.places),
+        files=[place.file for place in answer.places if place.file],
+    )
 
 
 async def compare_members(
@@ -58,6 +97,7 @@ async def compare_members(
         interrupted=found.patience.interrupted,
         hits=hits,
         each=hits_compared(len(points)),
+        again=f"debugger {verb} --group --at {{}} EXPR -- CMD",
     )
     members = [collect_hits(label, one) for label, one in label_recordings(ran.recordings)]
     places = tuple(
@@ -67,10 +107,10 @@ async def compare_members(
     )
     name = Path(target.program or target.module or "group").stem
     if not any(one.counts for one in places):
-        asked = ", ".join(one.asked for one in places)
+        names = ", ".join(one.asked for one in places)
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"none of {len(members)} processes came to {asked}; {_describe_end(ran)}",
+            f"none of {len(members)} processes came to {names}; {_describe_end(ran)}",
             hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
         )
     labels = order_members(one.label for one in members)

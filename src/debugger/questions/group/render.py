@@ -150,7 +150,7 @@ def _format_difference(one: ExpressionDifference, compared: int) -> str:
     if one.hit is None:
         value = f": {shorten_value(one.values[0].value, _VALUE)}" if compared == 1 else ""
         return f"the same at {format_count(compared, 'hit')}{value}"
-    often = f" (of {compared}, {one.differing} differ)" if compared > 1 else ""
+    often = f" (at {one.differing} of {compared} hits)" if compared > 1 else ""
     return f"differs first at hit {one.hit}{often}: {_format_merged(one.values)}"
 
 

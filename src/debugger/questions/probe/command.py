@@ -115,8 +115,13 @@ async def probe(
     if is_group:
         given_by = {"--vs": versus, "--pid": pid, "--csv": csv, "--plot": plot, "--rows": rows}
         given_by |= {"--from": start, "--to": end, "--output": output, "--by": by}
-        return await _compare_members(
-            call, requested, at, hits, [flag for flag, value in given_by.items() if value]
+        return await member_probes.answer_comparison(
+            call,
+            requested,
+            at,
+            hits,
+            [flag for flag, value in given_by.items() if value],
+            verb="probe",
         )
     if versus or BETWEEN in words:
         given: dict[str, object] = {"--pid": pid, "--rows": rows, "--csv": csv, "--output": output}
@@ -163,29 +168,6 @@ async def probe(
     )
     again = _again(at, hits, start, end)
     return await _keep_answer(call, requested, answer, again, csv=csv, picture=picture)
-
-
-async def _compare_members(
-    call: CommandCall,
-    requested: QuestionOptions,
-    at: Sequence[tuple[str, str]],
-    hits: HitFilter,
-    refused: Sequence[str],
-) -> answers.Answer:
-    if refused:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"--group compares the hits of one run's processes, and takes no {refused[0]}",
-            hint="debugger probe --group --at LOC 'EXPR, EXPR' -- CMD",
-        )
-    answer = await member_probes.compare_members(call, requested, at, hits, verb="probe")
-    return keep_evidence(
-        call,
-        requested.repeat_command([*_again(at, hits, None, None), "--group"]),
-        answer,
-        summary=member_probes.summarise_difference(answer.places),
-        files=[place.file for place in answer.places if place.file],
-    )
 
 
 async def _compare_runs(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _FRAMES = 60  # of the main thread, above the one in which a worker of gunicorn runs
 _MAIN = "MainProcess"
-_RAY = "/ray/"  # a part of the path of Ray's own programs
 _RAY_WORKER = "default_worker"
 _GENERAL = ("main", "agent")  # names that several of its programs have
 
@@ -76,7 +75,8 @@ def _gunicorn_name() -> str | None:
 def _ray_name() -> str | None:
     """Return the name of a program of Ray's own; its workers are known by their pids."""
     program = str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
-    if _RAY not in program.replace(os.sep, "/") or "ray" not in sys.modules:
+    package = getattr(sys.modules.get("ray"), "__file__", None)
+    if package is None or not program.startswith(os.path.dirname(package) + os.sep):
         return None
     folder, file = os.path.split(program)
     name = os.path.splitext(file)[0]
