@@ -231,7 +231,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 280,
     "backends": 958,
-    "backends/adapters": 8167,
+    "backends/adapters": 8192,
     "backends/dap": 4118,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
@@ -254,7 +254,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 661,
     "questions/crash": 2338,
     "questions/diff": 987,
-    "questions/group": 1818,
+    "questions/group": 1819,
     "questions/hang": 3370,
     "questions/holds": 2456,
     "questions/locations": 742,
