@@ -206,6 +206,7 @@ def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
     imports = WaitRow(("1",), COMPUTES, MEET, "<module>", is_laggard=True)
     assert is_settled(verdict("lagging", WaitRow(("1",), WAITS, ODD)), None)
     assert not is_settled(verdict("lagging", computes), None)
-    assert is_settled(verdict("lagging", computes), verdict("lagging", computes))
+    later = WaitRow(("1",), COMPUTES, StackPlace("step", "/job/train.py", 15), "", is_laggard=True)
+    assert is_settled(verdict("lagging", later), verdict("lagging", computes))
     assert not is_settled(verdict("computing", imports), verdict("computing", imports))
     assert not is_settled(verdict("unknown"), None)

@@ -67,7 +67,6 @@ def test_a_collective_call_is_known_with_its_number_its_tensors_and_its_ranks(to
         "number": 1,
         "tensors": "[4, 3] float32",
         "peer": "",
-        "is_recorded": False,
     }
     wait = member_meetings.add_facts(MemberWait("1", WAITS, call="all_reduce"), facts)
     assert wait.meeting == Meeting("", (0, 1, 2, 3), 1, "[4, 3] float32")
@@ -117,6 +116,15 @@ def test_the_holder_of_a_lock_is_found_by_the_name_that_processes_share():
     assert meetings.find_held([name]) == []
     with lock:
         assert meetings.find_held([name, "/mp-other"]) == [name]
+
+
+def test_a_call_between_two_ranks_is_no_meeting_and_names_the_other():
+    call = (
+        b'{"call": {"name": "recv", "peer": "from rank 1", "number": 3, "tensors": "[2] float32"}}'
+    )
+    facts = member_meetings.parse_facts(call)
+    wait = member_meetings.add_facts(MemberWait("0", WAITS, call="recv"), facts)
+    assert (wait.meeting, wait.call, wait.detail) == (None, "recv", "from rank 1, [2] float32")
 
 
 def test_what_is_not_understood_is_no_fact():

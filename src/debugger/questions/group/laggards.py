@@ -103,15 +103,22 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
 def is_settled(verdict: GroupVerdict, before: GroupVerdict | None) -> bool:
     """Tell whether a program that was started is where it hangs, and no longer on its way there.
 
-    A member that computes may come to the others yet: it is a laggard if it is still at its line.
+    A member that computes may come to the others yet: it is a laggard if it is still in its
+    function.
     One that imports a library, whose module runs, will.
     """
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     if any(one.call == "<module>" for one in computing):
         return False
     if verdict.kind in {"computing", "unknown"} or any(one.is_laggard for one in computing):
-        return before is not None and before.rows == verdict.rows
+        return before is not None and _place_keys(before) == _place_keys(verdict)
     return True
+
+
+def _place_keys(verdict: GroupVerdict) -> list[Hashable]:
+    """Return who is in which function: the lines of one that computes change."""
+    places = ((one, one.place or StackPlace("")) for one in verdict.rows)
+    return [(one.members, one.kind, place.function, place.file) for one, place in places]
 
 
 def _find_absent(waits: Sequence[MemberWait], meeting: Sequence[MemberWait]) -> list[MemberWait]:

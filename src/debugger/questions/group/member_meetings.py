@@ -30,9 +30,8 @@ class _CollectiveCall(Struct):
     ranks: tuple[int, ...] = ()
     number: int | None = None
     tensors: str = ""
+    # Of a call between two ranks.
     peer: str = ""
-    # By the flight recorder, with no frame of it on the main thread's stack.
-    is_recorded: bool = False
 
 
 class MeetingFacts(Struct):
@@ -60,10 +59,12 @@ def add_facts(wait: MemberWait, facts: MeetingFacts) -> MemberWait:
     meeting, call, detail = None, wait.call, wait.detail
     found = facts.call
     if found is not None:
-        meeting = Meeting(found.group, found.ranks, found.number, found.tensors)
+        if found.peer:
+            detail = ", ".join(filter(None, (found.peer, found.tensors)))
+        else:
+            meeting = Meeting(found.group, found.ranks, found.number, found.tensors)
         # A pending asynchronous call has no frame: what the program is in waits for it.
         call = found.name or call
-        detail = found.peer or detail
     elif facts.parties is not None:
         meeting = Meeting(parties=facts.parties, came=facts.came)
     numbers = {name: one.number for name, one in facts.groups.items() if one.number is not None}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -46,15 +45,15 @@ async def evaluate_in_members(
     """
 
     async def evaluate(member: Member) -> str:
-        session, text = member.session, expression
-        describes = form is None and _has_arrays(session) and _is_expression(expression)
-        if describes:
-            await _load_array_code(session)
-            text = _describing(expression)
-        value = await _evaluate_text(session, text, form)
-        if describes:
+        session = member.session
+        text = _describing(expression) if form is None and _has_arrays(session) else None
+        if text is None:
+            return (await _evaluate_text(session, expression, form)).value
+        await _load_array_code(session)
+        try:
+            return (await _evaluate_text(session, text, form)).value
+        finally:
             await _remove_array_code(session, chosen.group)
-        return value.value
 
     stopped, silent = _split_stopped(chosen)
     found, failed = await ask_members(stopped, evaluate, VALUES_S)
@@ -88,17 +87,14 @@ def _has_arrays(session: Session) -> bool:
     return session.traits.runtime is Runtime.PYTHON
 
 
-def _is_expression(text: str) -> bool:
+def _describing(text: str) -> str | None:
+    """Return an expression for the description of another one's value; None for a statement."""
     try:
-        ast.parse(text.strip(), mode="eval")
+        # Written anew, it has no comment at its end.
+        expression = ast.unparse(ast.parse(text.strip(), mode="eval"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def _describing(expression: str) -> str:
-    module = f"__import__('sys').modules[{_ARRAY_CODE!r}]"
-    return f"{module}.describe(({expression.strip()}))"
+        return None
+    return f"__import__('sys').modules[{_ARRAY_CODE!r}].describe(({expression}))"
 
 
 async def _load_array_code(session: Session) -> None:
@@ -119,12 +115,13 @@ async def _run_code(session: Session, code: str) -> None:
 async def _describe_names(session: Session, names: list[str], group: Group) -> dict[str, str]:
     await _load_array_code(session)
     found = {}
-    for name in names:
-        # A name that is no expression, as of a returned value, keeps its text.
-        with suppress(DebuggerError):
-            value = await _evaluate_text(session, _describing(name), None)
-            found[name] = value.value
-    await _remove_array_code(session, group)
+    try:
+        for name in names:
+            # The name of a returned value is no expression: it keeps its text.
+            if name.isidentifier() and (text := _describing(name)) is not None:
+                found[name] = (await _evaluate_text(session, text, None)).value
+    finally:
+        await _remove_array_code(session, group)
     return found
 
 

@@ -197,7 +197,6 @@ def _recorded_call(entry: dict[str, Any], c10d: Any) -> dict[str, Any]:
         "ranks": ranks,
         "number": entry.get("collective_seq_id"),
         "tensors": text if len(shapes) < 2 else f"{len(shapes)} of {text}",  # noqa: PLR2004 - several
-        "is_recorded": True,
     }
 
 
