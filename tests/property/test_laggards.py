@@ -198,6 +198,11 @@ def test_members_that_wait_for_each_others_locks_are_a_deadlock() -> None:
     assert verdict.rows[0].members == ("1", "2")
 
 
+def test_a_member_that_is_gone_is_named_where_nobody_lags() -> None:
+    waits = [wait("main", CHILD, ODD, is_main=True), wait("1"), MemberWait("2", ENDED)]
+    assert judge_waits(waits).cause.endswith("; 2 has ended")
+
+
 def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
     def verdict(kind: str, *rows: WaitRow) -> GroupVerdict:
         return GroupVerdict(kind, "", rows)

@@ -97,6 +97,10 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     laggards = {one.label for one in (*failed, *absent)}
     rows = _merge_rows(waits, laggards)
     kind, cause = _explain(meeting, failed, absent, rows)
+    ended = [one for one in waits if one.kind == ENDED]
+    if ended and kind not in {"lagging", "failed"}:
+        # Others may wait for what it would have sent; how it ended is not always known.
+        cause += f"; {_name_members(ended)} {'have' if len(ended) > 1 else 'has'} ended"
     return GroupVerdict(kind, cause, rows)
 
 
