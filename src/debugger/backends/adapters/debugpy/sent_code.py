@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,13 +44,16 @@ class PicklerFinder:
 
 
 def _change_when_loaded(spec: Any) -> None:
-    load = spec.loader.exec_module
+    load = getattr(spec.loader, "exec_module", None)
 
     def load_changed(module: Any) -> None:
-        load(module)
+        load(module)  # type: ignore[misc]
         change_pickler(module)
 
-    spec.loader.exec_module = load_changed
+    # A loader of compiled code takes no attributes: then the module stays as it is.
+    if load is not None:
+        with suppress(AttributeError, TypeError):
+            spec.loader.exec_module = load_changed
 
 
 def change_pickler(module: Any) -> None:
