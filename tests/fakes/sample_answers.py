@@ -21,11 +21,13 @@ from debugger.questions.group.answer import (
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberProbes,
     MemberView,
     MergedState,
     NamedValues,
 )
 from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
     BreakingStatement,
@@ -664,6 +666,29 @@ EXAMPLES: tuple[a.Answer, ...] = (
         ),
     ),
     GroupValues("train", 2, (NamedValues("step", (MergedValue("120", ("0",)),)),)),
+    MemberProbes(
+        "train",
+        ("main", "0", "1"),
+        (
+            ComparedLocation(
+                "train.py:13",
+                "step",
+                "/job/train.py",
+                13,
+                (MergedValue("5", ("0", "1")),),
+                5,
+                (
+                    ExpressionDifference(
+                        "loss", 3, (MergedValue("0.5", ("0",)), MergedValue("nan", ("1",))), 1
+                    ),
+                    ExpressionDifference("step", None, (MergedValue("4", ("0", "1")),)),
+                ),
+            ),
+        ),
+        "exited with status 0",
+        1.25,
+        "e3",
+    ),
     GroupStop("train", "2", STOP, others=(MergedState("running", ("0", "1")),)),
     GroupStatus(
         "train",

@@ -15,8 +15,12 @@ from debugger.questions.group.laggards import (
     SILENT,
     STOPPED,
     WAITS,
+    GroupVerdict,
+    Meeting,
     MemberWait,
+    WaitRow,
     is_meeting,
+    is_settled,
     judge_waits,
 )
 
@@ -32,6 +36,12 @@ ANY_WAITS = st.lists(
         st.sampled_from(["", "Barrier.wait", "Queue.get"]),
         st.sampled_from(["", "ended by SIGKILL"]),
         st.booleans(),
+        st.sampled_from(
+            [None, Meeting("", (0, 1, 2), 4, "[2]"), Meeting("", (0, 1), 3), Meeting(parties=3)]
+        ),
+        st.sampled_from([None, 0, 1, 2]),
+        st.just({"": 2}),
+        st.sampled_from([(), ("1",), ("2", "3")]),
     ),
     unique_by=lambda one: one.label,
     max_size=30,
@@ -112,3 +122,96 @@ def test_members_that_only_compute_are_said_to_compute() -> None:
 def test_calls_in_which_members_meet_are_known(call: str, text: str, *, meets: bool) -> None:
     place = StackPlace("step", "/job/train.py", 1, text)
     assert is_meeting(MemberWait("0", WAITS, place, call)) is meets
+
+
+def rank(number: int, call: str = "all_reduce", at: int | None = 4, **more) -> MemberWait:
+    meeting = Meeting("", (0, 1, 2, 3), at, "[4, 3] float32") if at is not None else None
+    return MemberWait(
+        str(number), more.pop("kind", WAITS), more.pop("place", MEET), call, meeting=meeting,
+        rank=number, numbers={"": at or 3}, **more,
+    )  # fmt: skip
+
+
+LAUNCHER = MemberWait("main", WAITS, ODD, "Agent.run", is_main=True)
+
+
+def test_a_rank_in_another_collective_call_lags_and_what_starts_the_ranks_does_not() -> None:
+    odd = rank(2, "barrier", place=ODD)
+    verdict = judge_waits([LAUNCHER, rank(0), rank(1), odd, rank(3)])
+    assert verdict.cause == (
+        "2 waits in barrier #4 at load data.py:7: [4, 3] float32; "
+        "0-1,3 wait in all_reduce #4 at step train.py:14: [4, 3] float32"
+    )
+    assert [one.members for one in verdict.rows if one.is_laggard] == [("2",)]
+
+
+def test_a_rank_in_no_collective_call_is_said_to_have_come_less_far() -> None:
+    odd = rank(1, "", at=None, kind=COMPUTES, place=ODD)
+    verdict = judge_waits([rank(0), odd, rank(2), rank(3)])
+    assert verdict.cause.startswith("1 computes at load data.py:7: after 3 of the 4 calls; 0,2-3")
+
+
+def test_the_same_call_at_several_lines_is_one_meeting_and_the_earlier_call_lags() -> None:
+    waits = [rank(0), rank(1, place=ODD), rank(2), rank(3, at=3)]
+    verdict = judge_waits(waits)
+    assert [one.members for one in verdict.rows if one.is_laggard] == [("3",)]
+    even = judge_waits([rank(0), rank(1), rank(2, at=3), rank(3, at=3)])
+    assert [one.members for one in even.rows if one.is_laggard] == [("2", "3")]
+
+
+def test_tensors_of_other_shapes_in_one_call_are_seen() -> None:
+    odd = MemberWait(
+        "1", WAITS, MEET, "all_reduce", meeting=Meeting("", (0, 1), 4, "[5] float32"), rank=1
+    )
+    verdict = judge_waits([rank(0), odd, rank(2)])
+    assert "[4, 3] float32 on 0,2 · [5] float32 on 1" in verdict.cause
+
+
+@pytest.mark.parametrize(("parties", "laggards"), [(3, [("2",)]), (4, [("main",), ("2",)])])
+def test_the_program_is_missed_at_a_barrier_only_if_the_others_are_too_few(
+    parties: int, laggards: list[tuple[str, ...]]
+) -> None:
+    there = Meeting(parties=parties, came=2)
+    main = MemberWait(
+        "main", WAITS, StackPlace("run", "/job/main.py", 3), "Queue.get", is_main=True
+    )
+    waits = [wait("0", meeting=there), wait("1", meeting=there), wait("2", place=ODD), main]
+    verdict = judge_waits(waits)
+    assert sorted(one.members for one in verdict.rows if one.is_laggard) == sorted(laggards)
+    assert verdict.cause.endswith(
+        f"0-1 wait in Barrier.wait at step train.py:14: 2 of {parties} are there"
+    )
+
+
+def test_members_that_wait_for_each_others_locks_are_a_deadlock() -> None:
+    waits = [
+        wait("1", place=ODD, owners=("2",)),
+        wait("2", place=ODD, owners=("1",)),
+        wait("3", place=ODD, owners=("1",)),
+    ]
+    verdict = judge_waits(waits)
+    assert verdict.kind == "deadlock"
+    assert verdict.cause == (
+        "1 waits in Queue.get at load data.py:7 for a lock that 2 holds; "
+        "2 waits in Queue.get at load data.py:7 for a lock that 1 holds"
+    )
+    assert verdict.rows[0].members == ("1", "2")
+
+
+def test_a_member_that_is_gone_is_named_where_nobody_lags() -> None:
+    waits = [wait("main", CHILD, ODD, is_main=True), wait("1"), MemberWait("2", ENDED)]
+    assert judge_waits(waits).cause.endswith("; 2 has ended")
+
+
+def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
+    def verdict(kind: str, *rows: WaitRow) -> GroupVerdict:
+        return GroupVerdict(kind, "", rows)
+
+    computes = WaitRow(("1",), COMPUTES, MEET, "solve", is_laggard=True)
+    imports = WaitRow(("1",), COMPUTES, MEET, "<module>", is_laggard=True)
+    assert is_settled(verdict("lagging", WaitRow(("1",), WAITS, ODD)), None)
+    assert not is_settled(verdict("lagging", computes), None)
+    later = WaitRow(("1",), COMPUTES, StackPlace("step", "/job/train.py", 15), "", is_laggard=True)
+    assert is_settled(verdict("lagging", later), verdict("lagging", computes))
+    assert not is_settled(verdict("computing", imports), verdict("computing", imports))
+    assert not is_settled(verdict("unknown"), None)

@@ -249,6 +249,26 @@ async def test_forked_and_exec_processes_have_recordings_of_their_own(python, sc
     )
 
 
+COPIES = """
+import os, subprocess, sys
+
+CHILD = [sys.executable, "-c", "import os; print(sorted({*os.environ} & {'PYTHONPATH', 'OWN'}))"]
+env = {**os.environ, "OWN": "1"}
+subprocess.run(CHILD, env=env, check=True)
+os.waitpid(os.posix_spawn(CHILD[0], CHILD, env), 0)
+os.execve(CHILD[0], CHILD, env)
+"""
+
+
+async def test_children_that_get_a_copy_of_the_environment_are_recorded(python, scratch, tmp_path):
+    (tmp_path / "copies.py").write_text(COPIES)
+    argv = [python, "copies.py"]
+    ran = await run_recorded(argv, tmp_path, scratch)
+    # The program, two children, and what it became; none of them sees the recorder's variables.
+    assert len(ran.recordings) == 4
+    assert ran.joined_output(OutputStream.STDOUT) == run_plain(argv, tmp_path)[1]
+
+
 async def test_coroutines_belong_to_those_that_await_them(python, scratch):
     ran = await run_recorded([python, "tasks.py"], PROGRAMS, scratch)
     (one,) = ran.recordings

@@ -47,6 +47,7 @@ from debugger.questions.group.answer import (
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberProbes,
 )
 from debugger.questions.hang import render as hang_render
 from debugger.questions.hang.answer import Hang
@@ -132,6 +133,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     GroupStop: group_render.format_group_stop,
     GroupStatus: group_render.format_group_status,
     GroupHang: group_render.format_group_hang,
+    MemberProbes: group_render.format_member_probes,
 }
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from debugger.model.group_labels import RANK_VARIABLES
 from debugger.model.location import match_paths
 from debugger.recorders.test_failures import FailedTestRecord
 
@@ -251,6 +252,8 @@ class RecordedProcess(Struct, frozen=True):
     words: tuple[str, ...] = ()
     is_fork: bool = False
     time_ns: int = 0
+    # Those that an engine of many processes names its members by.
+    variables: Mapping[str, str] = {}
 
 
 class Recording(Struct, frozen=True):
@@ -488,6 +491,8 @@ class RecordingOrder(Struct, frozen=True):
     traced: str = ""
     # If set, the only tests to run, in this order.
     only: tuple[str, ...] = ()
+    # The variables of the environment that each process reports.
+    variables: tuple[str, ...] = RANK_VARIABLES
     limits: RecordingLimits = RecordingLimits()
 
 

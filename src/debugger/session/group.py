@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TypeVar
 
 from msgspec import Struct
@@ -39,16 +40,12 @@ _AGAIN_S = 1.0  # the same, for one that has not done it at once
 _SHARING_LEAST = 2  # members of which something can be said to be shared
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
-_READ_FACTS = (
-    "__import__('json').dumps([{k: v for k in %r"
-    " if (v := __import__('os').environ.get(k))},"
-    " getattr(getattr(__import__('sys').modules.get('multiprocessing.process'),"
-    " 'current_process', lambda: None)(), 'name', '')])"
-)
+_NAMES_FILE = Path(__file__).parent / "inside" / "member_names.py"
+_READ_FACTS = "(lambda names: (exec(%r, names), names['read_facts'](%r))[1])({})"
 
 
 class MemberFacts(Struct, frozen=True):
-    """What names a member: its engine's variables, and its name in multiprocessing."""
+    """What names a member: its engine's variables, and its name in the engine."""
 
     variables: Mapping[str, str]
     process_name: str = ""
@@ -232,7 +229,7 @@ async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
         return None
     if session.traits.runtime is not Runtime.PYTHON:
         return MemberFacts(process_info.read_environment(session.pid or 0, RANK_VARIABLES))
-    expression = _READ_FACTS % (RANK_VARIABLES,)
+    expression = _READ_FACTS % (_NAMES_FILE.read_text("utf-8"), RANK_VARIABLES)
     try:
         async with asyncio.timeout(seconds):
             answer = await session.run_job(

@@ -14,6 +14,7 @@ from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.questions.diff import diff_probes
 from debugger.questions.diff import diff_question as questions
 from debugger.questions.diff.answer import Diff
+from debugger.questions.group import member_probes
 from debugger.questions.probe import probe_comparison
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
@@ -58,6 +59,9 @@ async def diff(
         Option("--at", help="compare only values there, as probe", metavar="LOC 'EXPR, EXPR'"),
     ] = (),
     hits: Annotated[HitFilter, _AT_HITS] = EVERY_HIT,
+    is_group: Annotated[
+        bool, Option("--group", help="compare the values of CMD's processes at --at")
+    ] = False,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
     versus_stdin: Annotated[
         str | None, Option("--vs-stdin", help="standard input of the other run", metavar="FILE")
@@ -69,10 +73,21 @@ async def diff(
     ran, what these changed, and what was returned. With one command and --vs-stdin, it is run with
     two inputs. The same files in another folder, before and after a change, can be compared too.
     For JavaScript and Go it shows how often functions and lines ran; with --function, line by line.
-    With --at, in every language, only the values of expressions, hit by hit.
+    With --at, in every language, only the values of expressions, hit by hit; with --group those of
+    the processes of one command.
     """
     diff_probes.check_options(at, hits, function)
     requested = msgspec.structs.replace(options, words=words)
+    if is_group:
+        others = {"--vs": versus, "--save": save, "--vs-stdin": versus_stdin}
+        return await member_probes.answer_comparison(
+            call,
+            requested,
+            at,
+            hits,
+            [flag for flag, value in others.items() if value],
+            verb="diff",
+        )
     scope = diff_probes.probe_scope(at, hits) or function or ""
     sides = await _compared_sides(
         call, requested, versus, scope=scope, save=save, versus_stdin=versus_stdin

@@ -7,6 +7,7 @@ from msgspec import Struct
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
 from debugger.questions.group.laggards import GroupVerdict
+from debugger.questions.group.member_differences import ComparedLocation
 from debugger.session.group import SilentMember
 
 
@@ -51,6 +52,18 @@ class GroupValues(Struct, frozen=True):
     total: int
     rows: tuple[NamedValues, ...]
     silent: tuple[SilentMember, ...] = ()
+
+
+class MemberProbes(Struct, frozen=True):
+    """The values of a program's processes at locations: where they differ first."""
+
+    group: str
+    members: tuple[str, ...]
+    places: tuple[ComparedLocation, ...]
+    # How the program ended.
+    end: str
+    took_s: float
+    evidence: str | None = None
 
 
 class GroupStop(Struct, frozen=True):

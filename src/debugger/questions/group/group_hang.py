@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import StackPlace
 from debugger.model.location import is_library
-from debugger.questions.group import group_run
+from debugger.questions.group import group_run, member_meetings
 from debugger.questions.group.answer import GroupHang
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.laggards import (
@@ -27,19 +29,22 @@ from debugger.questions.group.laggards import (
     WAITS,
     MemberWait,
     is_meeting_call,
+    is_settled,
     judge_waits,
 )
+from debugger.questions.group.member_meetings import MeetingFacts
 from debugger.questions.group.member_stacks import (
     PlaceOf,
     describe_state,
     read_source_line,
     read_stopped_stacks,
+    snapshot_places,
 )
-from debugger.questions.hang import hang_question, python_waits
+from debugger.questions.hang import hang_question, python_waits, thread_sampling
 from debugger.questions.hang.answer import Hang
 from debugger.questions.hang.thread_sampling import ProcessWatch, go_on, watch_process
 from debugger.questions.runner import question_run
-from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session.group import Group, Member, ask_members, is_started
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
@@ -47,7 +52,10 @@ from debugger.session.stepping import WaitLimit
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
 _MEMBER_S = 6.0  # seconds until a member must have answered
 _WRAPPERS = 4  # frames of a library between the program and the function that it called
+_REMOVE_S = 2.0  # seconds until injected code must have been removed
 _STOP_S = 2.0  # seconds until a member must have stopped
+_SETTLE_S = 60.0  # seconds in which members that compute are looked at again
+_AGAIN_S = 2.0  # seconds between two looks
 _ASK_S = 20.0  # seconds for the question, after the time that the program runs
 _BEGINNINGS = ("_bootstrap", "BaseProcess._bootstrap")
 _JOINS = re.compile(r"(?:BaseProcess|Popen|Process|Pool|ProcessContext)\.(?:join|wait|poll)\Z")
@@ -68,33 +76,59 @@ async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang
             "hang --group takes a command, or the current group",
             hint="debugger attach --group --tree PID, then debugger hang --group",
         )
-    patience = WaitLimit(after_s + _ASK_S, question.patience.interrupted)
+    patience = WaitLimit(after_s + _SETTLE_S + _ASK_S, question.patience.interrupted)
     limited = replace(question, patience=patience)
     began = asyncio.get_running_loop().time()
     async with question_run.run_question(limited) as run:
         last, fault = await hang_question.run_for(run, after_s)
         if last is not None:
             return hang_question.report_ended(run, last, began, fault)
-        run.ends_at = asyncio.get_running_loop().time() + _ASK_S
         name = Path(target.program or target.module or "group").stem
-        group = Group(name, run.session, main=run.session)
-        members = await group.members()
-        return await find_laggards(ChosenMembers(group, tuple(members)))
+        return await _look_until_settled(run, Group(name, run.session, main=run.session))
+
+
+async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
+    """Look at the members until they are where they hang: imports may take them long (bounded)."""
+    before, limit = None, asyncio.get_running_loop().time() + _SETTLE_S
+    while True:
+        run.ends_at = asyncio.get_running_loop().time() + _ASK_S
+        answer = await find_laggards(ChosenMembers(group, tuple(await group.members())))
+        is_over = asyncio.get_running_loop().time() > limit or run.patience.interrupted.is_set()
+        if is_over or is_settled(answer.verdict, before):
+            return answer
+        before = answer.verdict
+        if not await thread_sampling.run_briefly(run, _AGAIN_S):
+            return answer
 
 
 async def find_laggards(chosen: ChosenMembers) -> GroupHang:
     """Read what each member does, side by side, and decide who is missing where."""
     labels = {one.session.pid: one.label for one in chosen.members if one.session.pid is not None}
+    locks: dict[str, str] = {}
     found, silent = await ask_members(
-        chosen.members, lambda one: _read_wait(one, chosen.group), _MEMBER_S
+        chosen.members, lambda one: _read_wait(one, chosen.group, locks), _MEMBER_S
     )
     waits = [_name_peers(found[one.label], labels) for one in chosen.members if one.label in found]
+    running = [one for one in chosen.members if one.label in found and _reports_itself(one)]
+    waits = await member_meetings.find_lock_owners(waits, locks, running)
+    if not is_started(chosen.group):
+        # Nothing of ours stays in a process that is only attached to.
+        await ask_members(
+            running, lambda one: python_waits.remove_snapshot_code(one.session), _REMOVE_S
+        )
     waits += [MemberWait(one.label, SILENT, detail=one.reason) for one in silent]
     verdict = judge_waits(waits)
     return GroupHang(chosen.group.name, len(chosen.members), verdict)
 
 
-async def _read_wait(member: Member, group: Group) -> MemberWait:
+def _reports_itself(member: Member) -> bool:
+    """Tell whether a member's own interpreter says what it does, while it runs."""
+    session = member.session
+    return session.traits.runtime is Runtime.PYTHON and session.state is State.RUNNING
+
+
+async def _read_wait(member: Member, group: Group, locks: dict[str, str]) -> MemberWait:
+    """Read what a member does; the name of a lock that it waits for is added to `locks`."""
     session, is_main = member.session, member.session is group.main
     if not session.is_live:
         state = describe_state(session)
@@ -107,24 +141,19 @@ async def _read_wait(member: Member, group: Group) -> MemberWait:
         place, call = find_own_call(stack, cwd)
         return MemberWait(member.label, STOPPED, place, call, is_main=is_main)
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event())
-    place, call = None, ""
-    if session.traits.runtime is Runtime.PYTHON and session.state is State.RUNNING:
-        snapshot = await python_waits.take_snapshot(session)
-        if not is_started(group):
-            await python_waits.remove_snapshot_code(session)
-        frames = snapshot.threads[0].frames if snapshot.threads else []
-        stack = [(one.function, one.file, one.line or None) for one in frames]
-        place, call = find_own_call(stack, cwd)
+    place, call, facts = None, "", MeetingFacts()
+    if _reports_itself(member):
+        snapshot = await python_waits.take_snapshot(session, member_meetings.MEETINGS)
+        facts = member_meetings.parse_facts(snapshot.facts)
+        if facts.lock:
+            locks[member.label] = facts.lock
+        for stack in snapshot_places(snapshot, cwd, every=False):
+            place, call = find_own_call(stack, cwd)
     elif session.state is State.RUNNING and session.traits.runtime is not Runtime.NODE:
         place, call = await _read_by_stopping(session, cwd)
-    return MemberWait(
-        member.label,
-        _kind_of_wait(watch, call),
-        place,
-        call,
-        _describe_call(watch),
-        is_main=is_main,
-    )
+    kind, detail = _kind_of_wait(watch, call), _describe_call(watch)
+    wait = MemberWait(member.label, kind, place, call, detail, is_main=is_main)
+    return member_meetings.add_facts(wait, facts)
 
 
 async def _read_by_stopping(session: Session, cwd: str) -> tuple[StackPlace | None, str]:
@@ -162,7 +191,7 @@ def _name_peers(wait: MemberWait, labels: Mapping[int, str]) -> MemberWait:
         return f"member {label}" if label is not None else found[0]
 
     detail = _NAMED_PID.sub(name, wait.detail)
-    return MemberWait(wait.label, wait.kind, wait.place, wait.call, detail, wait.is_main)
+    return msgspec.structs.replace(wait, detail=detail)
 
 
 def find_own_call(stack: Sequence[PlaceOf], cwd: str) -> tuple[StackPlace | None, str]:

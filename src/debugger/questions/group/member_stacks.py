@@ -64,7 +64,8 @@ async def read_member_stacks(member: Member, group: Group, *, every: bool) -> li
         if not is_started(group):
             # Nothing of ours stays in a process that is only attached to.
             await python_waits.remove_snapshot_code(session)
-        stacks = snapshot_places(snapshot, every=every)
+        places = snapshot_places(snapshot, session.target.cwd, every=every)
+        stacks = [_without_class(one) for one in places]
         state = "running"
     else:
         raise DebuggerError(ErrorCode.WRONG_STATE, _RUNS, hint="debugger pause")
@@ -81,17 +82,27 @@ async def read_stopped_stacks(session: Session, *, every: bool) -> list[list[Pla
     return [[(one.function, one.file, one.line) for one in stack.frames] for stack in stacks]
 
 
-def snapshot_places(snapshot: PythonSnapshot, *, every: bool) -> list[list[PlaceOf]]:
-    """Return the stacks of a snapshot, innermost frame first; the main thread's is the first."""
+def snapshot_places(snapshot: PythonSnapshot, cwd: str, *, every: bool) -> list[list[PlaceOf]]:
+    """Return the stacks of a snapshot, innermost frame first; the main thread's is the first.
+
+    Python names the file of a script as it was started: a relative path is below `cwd`.
+    """
     threads = snapshot.threads if every else snapshot.threads[:1]
     return [
-        # Of a stopped process the debugger reports the name without its class.
-        [
-            (frame.function.rpartition(".")[2], frame.file, frame.line or None)
-            for frame in one.frames
-        ]
+        [(frame.function, find_file(frame.file, cwd), frame.line or None) for frame in one.frames]
         for one in threads
     ]
+
+
+def find_file(file: str, cwd: str) -> str:
+    """Return the absolute path of a file that a process names; names in brackets are unchanged."""
+    path = f"{cwd}/{file}"
+    return path if not file.startswith(("/", "<")) and source_files.is_readable(path) else file
+
+
+def _without_class(stack: Sequence[PlaceOf]) -> list[PlaceOf]:
+    # Of a stopped process the debugger reports the name without its class.
+    return [(function.rpartition(".")[2], file, line) for function, file, line in stack]
 
 
 def reduce_stack(

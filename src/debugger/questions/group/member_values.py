@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
+from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
+from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import merge_values
 from debugger.model.number_format import NumberFormat
@@ -13,9 +16,20 @@ from debugger.model.program import EvaluationPurpose
 from debugger.questions.group.answer import GroupValues, NamedValues
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.session import inspection, value_inspection
-from debugger.session.group import Member, SilentMember, ask_members
+from debugger.session.group import Group, Member, SilentMember, ask_members, is_started
+from debugger.session.session import Session
 
 VALUES_S = 5.0  # seconds until a member must have answered
+_ARRAYS = {"ndarray", "Tensor", "Parameter"}
+_ARRAY_CODE = "debugger_array_values"
+_ARRAY_FILE = Path(__file__).parent / "inside" / "array_values.py"
+_LOADER = """
+import sys, types
+if NAME not in sys.modules:
+    made = types.ModuleType(NAME)
+    exec(compile(TEXT, "<string>", "exec"), made.__dict__)
+    sys.modules[NAME] = made
+"""
 _NOT_STOPPED = "{}; values are read at a stop"
 
 
@@ -24,24 +38,22 @@ async def evaluate_in_members(
 ) -> GroupValues:
     """Evaluate an expression in the current frame of each stopped member.
 
+    Arrays and tensors of Python are described: by their texts nobody sees which of them differ.
+
     Raises:
         DebuggerError: WRONG_STATE if no member is stopped; EVALUATION_FAILED if it fails in all.
     """
 
     async def evaluate(member: Member) -> str:
         session = member.session
-        value = await value_inspection.run_evaluation(
-            session,
-            lambda: value_inspection.evaluate_expression(
-                session,
-                expression,
-                purpose=EvaluationPurpose.PRINT,
-                depth=0,
-                show_type=False,
-                form=form,
-            ),
-        )
-        return value.value
+        text = _describing(expression) if form is None and _has_arrays(session) else None
+        if text is None:
+            return (await _evaluate_text(session, expression, form)).value
+        await _load_array_code(session)
+        try:
+            return (await _evaluate_text(session, text, form)).value
+        finally:
+            await _remove_array_code(session, chosen.group)
 
     stopped, silent = _split_stopped(chosen)
     found, failed = await ask_members(stopped, evaluate, VALUES_S)
@@ -55,6 +67,62 @@ async def evaluate_in_members(
     return GroupValues(
         chosen.group.name, len(chosen.members), (row,) if found else (), (*failed, *silent)
     )
+
+
+async def _evaluate_text(session: Session, text: str, form: NumberFormat | None) -> answers.Value:
+    return await value_inspection.run_evaluation(
+        session,
+        lambda: value_inspection.evaluate_expression(
+            session,
+            text,
+            purpose=EvaluationPurpose.PRINT,
+            depth=0,
+            show_type=False,
+            form=form,
+        ),
+    )
+
+
+def _has_arrays(session: Session) -> bool:
+    return session.traits.runtime is Runtime.PYTHON
+
+
+def _describing(text: str) -> str | None:
+    """Return an expression for the description of another one's value; None for a statement."""
+    try:
+        # Written anew, it has no comment at its end.
+        expression = ast.unparse(ast.parse(text.strip(), mode="eval"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return f"__import__('sys').modules[{_ARRAY_CODE!r}].describe(({expression}))"
+
+
+async def _load_array_code(session: Session) -> None:
+    known = {"NAME": _ARRAY_CODE, "TEXT": _ARRAY_FILE.read_text("utf-8")}
+    await _run_code(session, f"exec({_LOADER!r}, {known!r})")
+
+
+async def _remove_array_code(session: Session, group: Group) -> None:
+    # Nothing of ours stays in a process that is only attached to.
+    if not is_started(group):
+        await _run_code(session, f"__import__('sys').modules.pop({_ARRAY_CODE!r}, None)")
+
+
+async def _run_code(session: Session, code: str) -> None:
+    await session.run_job(lambda: session.backend.evaluate(code, None, EvaluationPurpose.EVALUATE))
+
+
+async def _describe_names(session: Session, names: list[str], group: Group) -> dict[str, str]:
+    await _load_array_code(session)
+    found = {}
+    try:
+        for name in names:
+            # The name of a returned value is no expression: it keeps its text.
+            if name.isidentifier() and (text := _describing(name)) is not None:
+                found[name] = (await _evaluate_text(session, text, None)).value
+    finally:
+        await _remove_array_code(session, group)
+    return found
 
 
 def _split_stopped(chosen: ChosenMembers) -> tuple[list[Member], list[SilentMember]]:
@@ -90,7 +158,11 @@ async def read_locals(chosen: ChosenMembers) -> GroupValues:
         found: answers.Variables = await session.run_job(
             lambda: inspection.frame_variables(session)
         )
-        return {one.name: one.value for one in found.variables}
+        values = {one.name: one.value for one in found.variables}
+        arrays = [one.name for one in found.variables if one.type in _ARRAYS]
+        if arrays and _has_arrays(session):
+            values |= await _describe_names(session, arrays, chosen.group)
+        return values
 
     stopped, silent = _split_stopped(chosen)
     found, failed = await ask_members(stopped, read, VALUES_S)

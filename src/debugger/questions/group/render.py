@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from debugger.model.group_labels import format_members
-from debugger.model.group_merge import StackBranch, StackPlace
+from debugger.model.group_merge import MergedValue, StackBranch, StackPlace
 from debugger.output import stop_text
 from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name, format_count, short_name, shorten_value
@@ -16,9 +16,11 @@ from debugger.questions.group.answer import (
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberProbes,
     MergedState,
 )
 from debugger.questions.group.laggards import CHILD, FAILED, SILENT, STOPPED, WaitRow
+from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
 from debugger.session.group import SilentMember
 
 _HEAD, _SILENT, _NOTES, _BODY = range(4)
@@ -98,12 +100,7 @@ def _format_silent(silent: Sequence[SilentMember]) -> list[TextSection]:
 
 def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
     """Format merged values: `120 on 0-6 · 119 on 7`."""
-    lines = []
-    for row in answer.rows:
-        texts = [
-            f"{shorten_value(one.value, _VALUE)} on {format_set(one.members)}" for one in row.values
-        ]
-        lines.append(f"{short_name(row.name)} = {' · '.join(texts)}")
+    lines = [f"{short_name(row.name)} = {_format_merged(row.values)}" for row in answer.rows]
     if not lines:
         lines.append(f"group {short_name(answer.group)}: no values")
     return [
@@ -112,6 +109,49 @@ def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
         ),
         *_format_silent(answer.silent),
     ]
+
+
+def _format_merged(values: Sequence[MergedValue]) -> str:
+    return " · ".join(
+        f"{shorten_value(one.value, _VALUE)} on {format_set(one.members)}" for one in values
+    )
+
+
+def format_member_probes(answer: MemberProbes, _page: RenderPage) -> list[TextSection]:
+    """Format where the values of members differ first."""
+    head = f"{short_name(answer.group)}: {format_count(len(answer.members), 'member')}"
+    lines = [line for one in answer.places for line in _format_location(one)]
+    return [
+        fixed_section(f"{head}; {answer.end}, {answer.took_s:.3g} s", _HEAD),
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_BODY
+        ),
+        *([fixed_section(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+    ]
+
+
+def _format_location(place: ComparedLocation) -> Iterator[str]:
+    function = f" in {short_name(place.function)}" if place.function else ""
+    if not place.counts:
+        yield f"{place.asked}: no member came here"
+        return
+    hits = " · ".join(
+        f"{one.value} {'hit' if one.value == '1' else 'hits'} on {format_set(one.members)}"
+        for one in place.counts
+    )
+    yield f"{place.asked}{function}: {hits}"
+    for one in place.expressions:
+        yield f"  {short_name(one.expression)}: {_format_difference(one, place.compared)}"
+
+
+def _format_difference(one: ExpressionDifference, compared: int) -> str:
+    if not compared:
+        return "only one member came here"
+    if one.hit is None:
+        value = f": {shorten_value(one.values[0].value, _VALUE)}" if compared == 1 else ""
+        return f"the same at {format_count(compared, 'hit')}{value}"
+    often = f" (at {one.differing} of {compared} hits)" if compared > 1 else ""
+    return f"differs first at hit {one.hit}{often}: {_format_merged(one.values)}"
 
 
 def format_group_stop(answer: GroupStop, page: RenderPage) -> list[TextSection]:

@@ -19,20 +19,18 @@ from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, 
 from debugger.session.session import Session
 
 _PARTS = ("locks", "tasks", "snapshot")
-_NAME = "debugger_hang_snapshot"
+SNAPSHOT_CODE = "debugger_hang_snapshot"
 _FOLDER = Path(__file__).parent / "inside"
 _LOADER = """
 import sys, types
-made = sys.modules.get(NAME)
-if made is None:
-    made = types.ModuleType(NAME)
-    for part, text in TEXTS.items():
+made = sys.modules.setdefault(NAME, types.ModuleType(NAME))
+for part, text in TEXTS.items():
+    if not hasattr(made, part):
         module = types.ModuleType(part)
         exec(compile(text, "<string>", "exec"), module.__dict__)
         setattr(made, part, module)
-    sys.modules[NAME] = made
 with open(PATH, "w") as file:
-    file.write(made.snapshot.snapshot(made.locks, made.tasks))
+    file.write(made.snapshot.snapshot(made.locks, made.tasks, getattr(made, "extra", None)))
 """
 _FUTEX = "waits in compiled code, or for the interpreter's lock"
 
@@ -64,10 +62,16 @@ class PythonSnapshot(Struct):
 
     threads: list[_SnapshotThread]
     tasks: list[_SnapshotThread]
+    # What the caller's own part has collected at the same moment.
+    facts: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-async def take_snapshot(session: Session) -> PythonSnapshot:
+async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSnapshot:
     """Take one sample of all threads and tasks, without a stop.
+
+    Args:
+        session: Of a Python process.
+        extra: A module whose `collect(locks)` runs in the process, too; it returns `facts`.
 
     Raises:
         DebuggerError: TIMEOUT if the interpreter does not answer, ADAPTER_FAILED.
@@ -75,7 +79,9 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
     with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
         path = Path(folder) / "snapshot.json"
         texts = {one: (_FOLDER / f"{one}.py").read_text("utf-8") for one in _PARTS}
-        known = {"NAME": _NAME, "TEXTS": texts, "PATH": str(path)}
+        if extra is not None:
+            texts["extra"] = extra.read_text("utf-8")
+        known = {"NAME": SNAPSHOT_CODE, "TEXTS": texts, "PATH": str(path)}
         # In names of its own, so that no variable of the program changes.
         expression = f"exec({_LOADER!r}, {known!r})"
         answer = await session.run_job(
@@ -127,7 +133,7 @@ async def evaluate_in_frame(
 
 async def remove_snapshot_code(session: Session) -> None:
     """Remove the injected code from the process."""
-    expression = f"__import__('sys').modules.pop({_NAME!r}, None)"
+    expression = f"__import__('sys').modules.pop({SNAPSHOT_CODE!r}, None)"
     await session.run_job(
         lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
     )

@@ -16,6 +16,7 @@ from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
 from debugger.questions.diff import diff_probes
+from debugger.questions.group import member_probes
 from debugger.questions.locations import event_location
 from debugger.questions.probe import pair_plot, probe_plot
 from debugger.questions.probe.answer import Probe
@@ -88,6 +89,9 @@ async def probe(
         Option("--plot", help="draw the values over the hits: .svg, .png or .html", metavar="FILE"),
     ] = None,
     force: Force = False,
+    is_group: Annotated[
+        bool, Option("--group", help="compare CMD's processes: whose value differs first")
+    ] = False,
     by: Annotated[
         Means | None, Option("--by", help="how to collect the values; default: automatic")
     ] = None,
@@ -99,7 +103,8 @@ async def probe(
     last row and the outliers. A location is FILE:LINE or FUNCTION; values are those before the line
     runs. A compiled loop on one line counts once, at its start. The program is not stopped where
     that can be avoided. For a location that was never reached, the answer says how near it came.
-    With --vs the hits of two commands are compared, as by diff --at.
+    With --vs the hits of two commands are compared, as by diff --at; with --group those of the
+    processes of one.
     """
     picture = None
     if plot is not None:
@@ -107,6 +112,17 @@ async def probe(
     requested = msgspec.structs.replace(options, words=words, pid=pid)
     if by == select_backend.FRIDA and not options.backend:
         requested = msgspec.structs.replace(requested, backend=select_backend.FRIDA)
+    if is_group:
+        given_by = {"--vs": versus, "--pid": pid, "--csv": csv, "--plot": plot, "--rows": rows}
+        given_by |= {"--from": start, "--to": end, "--output": output, "--by": by}
+        return await member_probes.answer_comparison(
+            call,
+            requested,
+            at,
+            hits,
+            [flag for flag, value in given_by.items() if value],
+            verb="probe",
+        )
     if versus or BETWEEN in words:
         given: dict[str, object] = {"--pid": pid, "--rows": rows, "--csv": csv, "--output": output}
         given |= {"--from": start, "--to": end, "--by": by}

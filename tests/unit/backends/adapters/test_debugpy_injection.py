@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import debugger.backends.adapters.debugpy as package
+from debugger.backends.adapters.debugpy import injector
 
 PATH = Path(str(package.__file__)).with_name("run_adapter.py")  # run by path, so loaded by path
 
@@ -203,3 +205,31 @@ def test_one_injection_that_is_run_twice_begins_once(tmp_path, monkeypatch):
     for _ in range(2):
         injected._report_progress(str(progress))
     assert progress.stat().st_size == 2
+
+
+def test_of_large_libraries_gdb_reads_only_those_that_it_calls():
+    torch = "/venv/torch/lib/libtorch_cuda.so"
+    small = {"/usr/lib/libc.so.6": 2 << 20, "/usr/bin/python3.11": 6 << 20, torch: 1 << 20}
+    large = {
+        **small,
+        torch: 1 << 30,
+        "/venv/lib/libcublas.so.13": 1,
+        "/usr/lib/libpython3.11.so.1": 1,
+    }
+    assert injector.choose_scanned_libraries(small) == []
+    assert injector.choose_scanned_libraries(large) == [
+        r"/usr/lib/libc\.so\.6",
+        r"/usr/lib/libpython3\.11\.so\.1",
+    ]
+    without = {path: size for path, size in large.items() if "libc.so" not in path}
+    assert injector.choose_scanned_libraries(without) == []
+    older = {**without, "/lib/libc-2.31.so": 1, "/lib/libdl-2.31.so": 1}
+    assert len(injector.choose_scanned_libraries(older)) == 3
+    musl = {**without, "/lib/ld-musl-x86_64.so.1": 1}
+    assert r"/lib/ld\-musl\-x86_64\.so\.1" in injector.choose_scanned_libraries(musl)
+
+
+def test_the_mapped_files_of_a_process_have_their_sizes():
+    found = injector.read_mapped_files(os.getpid())
+    assert any("python" in path and size for path, size in found.items())
+    assert injector.read_mapped_files(0) == {}

@@ -7,12 +7,14 @@ arguments. Standard library and debugpy's own modules only; facts are of debugpy
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 # debugpy looks for `attach_pid_injected` beside its own module of this name.
 _ATTACHED = Path(__file__).with_name("attached") / "__init__.py"
 _DIRECT_CALL = re.compile(r'call (\(int\)DoAttach\(\d+, ("[^"]*"), \d+\))')
+# By this pydevd limits the libraries whose symbols gdb reads.
+_SCAN = "PYDEVD_GDB_SCAN_SHARED_LIBRARIES"
+_LARGE = 256 << 20  # bytes of libraries
+_C_LIBRARY = re.compile(r"(?:libc|ld-musl-\w+|libc\.musl-\w+)[.-]")
+_CALLED = re.compile(r"(?:libc|libdl|libpthread|libpython[\w.]*|ld-musl-\w+|libc\.musl-\w+)[.-]")
 _BEGIN_S = 1.5  # seconds for the injected code to begin as a pending call
 _END_S = 10.0  # and to connect, which ends it
 _POLL_S = 0.01
@@ -95,6 +102,34 @@ def enclose_code(code: str) -> str:
     return f"exec(bytes([{','.join(map(str, enclosed.encode()))}]), {{}})"
 
 
+def read_mapped_files(pid: int) -> dict[str, int]:
+    """Return the sizes of the files that a process has mapped, by path: proc_pid_maps(5)."""
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    paths = {line[line.index("/") :] for line in lines if "/" in line}
+    sizes = {}
+    for path in paths:
+        with suppress(OSError):
+            sizes[path] = Path(path).stat().st_size
+    return sizes
+
+
+def choose_scanned_libraries(sizes: dict[str, int]) -> list[str]:
+    """Return the libraries in which gdb finds what it calls; none where it may look at all.
+
+    gdb reads the symbols of all libraries: of torch's, 2 GB, it does so for more than half a
+    minute, in which debugpy gives up. pydevd takes regular expressions of paths.
+    """
+    if sum(size for path, size in sizes.items() if ".so" in path) < _LARGE:
+        return []
+    found = sorted(path for path in sizes if _CALLED.match(path.rpartition("/")[2]))
+    # Without the C library it would not find `dlopen`.
+    has_c = any(_C_LIBRARY.match(path.rpartition("/")[2]) for path in found)
+    return [re.escape(path).replace(",", ".") for path in found if "'" not in path] if has_c else []
+
+
 def _change_injection(cli: Any, progress: Path) -> None:
     folder = Path(cli.pydevd.__file__).parent / "pydevd_attach_to_process"
     sys.path.append(str(folder))
@@ -102,6 +137,8 @@ def _change_injection(cli: Any, progress: Path) -> None:
     run_code = pydevd_injection.run_python_code
 
     def run_enclosed(pid: int, python_code: str, **options: Any) -> Any:
+        if libraries := choose_scanned_libraries(read_mapped_files(pid)):
+            os.environ.setdefault(_SCAN, ",".join(libraries))
         return run_code(pid, enclose_code(python_code), **options)
 
     pydevd_injection.run_python_code = run_enclosed

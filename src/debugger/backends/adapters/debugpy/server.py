@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.01
 _DEEP = 1_000  # frames
 _DEBUGGEE_CODE = "_debugger_inside"  # the name by which the debugger's expressions find it
+_SENT_CODE = "_debugger_sent_code"
 _ATTACHED = Path(__file__).with_name("attached")
 _TOOLS = (4, 3)  # of sys.monitoring: those that have no meaning
 _DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
@@ -157,13 +158,22 @@ def hide_injected_code() -> None:
 
 def load_debuggee_code() -> None:
     """Load what evaluations need, before the first of them meets the running program."""
-    file = Path(__file__).with_name("debuggee_code.py")
-    spec = util.spec_from_file_location(_DEBUGGEE_CODE, file)
-    if spec is None or spec.loader is None or _DEBUGGEE_CODE in sys.modules:
+    _load_once(_DEBUGGEE_CODE, "debuggee_code.py")
+
+
+def _load_once(name: str, file: str) -> None:
+    spec = util.spec_from_file_location(name, Path(__file__).with_name(file))
+    if spec is None or spec.loader is None or name in sys.modules:
         return
     module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    sys.modules[_DEBUGGEE_CODE] = module
+    sys.modules[name] = module
+
+
+def follow_sent_code() -> None:
+    """Let functions keep their files where a program that we started sends them to its workers."""
+    _load_once(_SENT_CODE, "sent_code.py")
+    sys.modules[_SENT_CODE].keep_sent_files()
 
 
 def follow_unwinding() -> None:
@@ -355,6 +365,7 @@ def run_server() -> None:
     log.describe_environment = _describe_nothing
     end_at_once()
     improve_pydevd()
+    follow_sent_code()
     cli.main()
 
 

@@ -179,11 +179,14 @@ def _lock_owner(lock: Any) -> list[str]:
 
 def _requested_lock(frame: FrameType) -> tuple[Any, str]:
     """Return the lock that a frame's line acquires, and its name in the source."""
-    for node in _lock_statements(frame.f_code.co_filename).get(frame.f_lineno or 0, ()):
-        for lock, text in _in_statement(node, frame):
-            if _is_taken(lock):
-                return lock, text
-    return None, ""
+    found = ((lock, text) for lock, text in requested_objects(frame) if _is_taken(lock))
+    return next(found, (None, ""))
+
+
+def requested_objects(frame: FrameType) -> list[tuple[Any, str]]:
+    """Return the objects that a frame's line acquires, and their names in the source."""
+    nodes = _lock_statements(frame.f_code.co_filename).get(frame.f_lineno or 0, ())
+    return [found for node in nodes for found in _in_statement(node, frame)]
 
 
 def _in_statement(node: Any, frame: FrameType) -> list[tuple[Any, str]]:

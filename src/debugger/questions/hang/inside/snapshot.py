@@ -24,8 +24,11 @@ _PLAIN = (int, float, bool, str, bytes, type(None))
 _SIZED = (list, tuple, dict, set, frozenset)
 
 
-def snapshot(locks: Any, tasks: Any) -> str:
-    """Return the threads and tasks as JSON; `locks` and `tasks` are the modules of this folder."""
+def snapshot(locks: Any, tasks: Any, extra: Any = None) -> str:
+    """Return the threads and tasks as JSON; `locks` and `tasks` are the modules of this folder.
+
+    `extra` is another module, whose facts are added.
+    """
     # Python threads; one that C code started has frames only while it runs Python code.
     known = {one.ident: one for one in threading.enumerate()}
     current: dict[int, list[str]] = {}
@@ -56,7 +59,8 @@ def snapshot(locks: Any, tasks: Any) -> str:
         if taken is not None and not wait["owners"]:
             wait["owners"] = current.get(taken, [])
     threads.sort(key=lambda one: not one["is_main"])
-    return json.dumps({"threads": threads, "tasks": awaiting})
+    facts = extra.collect(locks) if extra is not None else {}
+    return json.dumps({"threads": threads, "tasks": awaiting, "facts": facts})
 
 
 def _thread_record(ident: int, thread: Any, stack: list[FrameType], locks: Any) -> dict[str, Any]:

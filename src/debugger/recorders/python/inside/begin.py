@@ -77,7 +77,8 @@ class _OrderScannerOptions:
 class ProcessRecording:
     """The recording of this process, and its completion at the end."""
 
-    def __init__(self, order: dict[str, Any]) -> None:
+    def __init__(self, order: dict[str, Any], path: str) -> None:
+        self._path = path
         texts, chosen, calls = CodePart("texts"), CodePart("chosen"), CodePart("calls")
         known = CodePart("known_types")
         limits = order["limits"]
@@ -207,6 +208,11 @@ class ProcessRecording:
             "parent": parent or os.getppid(),
             "is_fork": bool(parent),
             "time_ns": time_ns(),
+            "variables": {
+                name: os.environ[name][:400]
+                for name in self._order["variables"]
+                if name in os.environ
+            },
             "words": [str(word)[:400] for word in getattr(sys, "orig_argv", ())][:40],
         }
         self._journal.write(["begin", known], last=True)
@@ -216,6 +222,7 @@ class ProcessRecording:
         self._act_before("_exit", lambda _arguments: self._book.end())
         for name in ("execv", "execve"):
             self._act_before(name, self._on_exec)
+        keep_in_children(self._path)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._on_fork)
 
@@ -259,6 +266,59 @@ class ProcessRecording:
             self._journal.close()
 
 
+_ENTRY = os.path.join(os.path.dirname(_HERE), "entry")  # noqa: PTH118, PTH120
+_ORDER = "DEBUGGER_RECORDING"
+_ENVIRONMENT = {"execve": 2, "posix_spawn": 2, "posix_spawnp": 2}  # the place of the argument
+
+
+def keep_in_children(path: str) -> None:
+    """Record also children that get an environment of their own, as a copy of `os.environ`.
+
+    The copy lacks our variables, which are hidden from the program.
+    """
+    import _posixsubprocess
+
+    for name, at in _ENVIRONMENT.items():
+        if hasattr(os, name):
+            _change_argument(os, name, at, lambda given: _add_to_mapping(given, path))
+    # Of all versions of Python the sixth argument: a list of b"NAME=VALUE", or None.
+    _change_argument(_posixsubprocess, "fork_exec", 5, lambda given: _add_to_list(given, path))
+
+
+def _change_argument(module: Any, name: str, at: int, change: Callable[[Any], Any]) -> None:
+    real = getattr(module, name)
+
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        if len(arguments) > at and arguments[at] is not None:
+            arguments = (*arguments[:at], change(arguments[at]), *arguments[at + 1 :])
+        return real(*arguments, **named)
+
+    wrapper.__name__ = wrapper.__qualname__ = name
+    wrapper.__doc__ = real.__doc__
+    setattr(module, name, wrapper)
+
+
+def _add_to_mapping(given: Any, path: str) -> Any:
+    try:
+        texts = {os.fsencode(name): os.fsencode(text) for name, text in dict(given).items()}
+    except (TypeError, ValueError):
+        return given  # the program's own error, which the call reports
+    pairs = _add_to_list([b"%b=%b" % pair for pair in texts.items()], path)
+    return dict(one.split(b"=", 1) for one in pairs)
+
+
+def _add_to_list(given: Any, path: str) -> Any:
+    if type(given) not in (list, tuple) or not all(type(one) is bytes for one in given):
+        return given
+    search, order = b"PYTHONPATH=", os.fsencode(_ORDER) + b"="
+    if any(one.startswith(order) for one in given):
+        return given
+    found = [one[len(search) :] for one in given if one.startswith(search)]
+    paths = os.pathsep.encode().join([os.fsencode(_ENTRY), *filter(None, found[:1])])
+    others = [one for one in given if not one.startswith(search)]
+    return [*others, search + paths, order + os.fsencode(path)]
+
+
 # What runs a program to look at its calls; "" stands for a program on the command line.
 _TRACING = ("cProfile", "profile", "pdb", "trace", "coverage", "")
 _VALUED = "WX"  # options of Python that have a value
@@ -288,4 +348,4 @@ def begin(path: str) -> None:
         order = read(path)
     except OSError:
         return
-    ProcessRecording(order).begin()
+    ProcessRecording(order, path).begin()

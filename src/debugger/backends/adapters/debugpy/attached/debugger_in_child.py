@@ -33,6 +33,7 @@ def _begin_debugging() -> None:
     module = sys.modules[_SERVER] = util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.improve_pydevd()
+    module.follow_sent_code()
 
 
 _begin_debugging()

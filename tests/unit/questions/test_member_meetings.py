@@ -1,0 +1,132 @@
+"""What a member's libraries know of its wait: torch.distributed, barriers and locks."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import threading
+import types
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from debugger.questions.group import laggards, member_meetings
+from debugger.questions.group.inside import meetings
+from debugger.questions.group.laggards import WAITS, Meeting, MemberWait
+from debugger.questions.hang.inside import locks
+
+TORCH = Path(__file__).parents[2] / "programs" / "groups" / "site-packages"
+
+
+@pytest.fixture
+def torch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Import the stand-in for torch, of a job of four ranks of which this is the second."""
+    monkeypatch.syspath_prepend(str(TORCH))
+    for name, value in (("RANK", "1"), ("WORLD_SIZE", "4"), ("MEETING_FOLDER", str(tmp_path))):
+        monkeypatch.setenv(name, value)
+    known = set(sys.modules)
+    import torch.distributed  # type: ignore[import-not-found]
+
+    yield torch
+    torch.distributed.distributed_c10d._world.default_pg = None
+    torch.distributed.distributed_c10d._World.pg_names.clear()
+    for name in set(sys.modules) - known:
+        del sys.modules[name]
+
+
+def collect_during(call: Any, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Any:
+    """Collect the facts in another thread while the main one is in a function, which returns."""
+    found: list[bytes] = []
+
+    def collect() -> None:
+        found.append(msgspec.json.encode(meetings.collect(locks)))
+
+    def wait(*_: Any) -> None:
+        thread = threading.Thread(target=collect)
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(owner, name, wait)
+    call()
+    return member_meetings.parse_facts(found[0])
+
+
+def test_a_collective_call_is_known_with_its_number_its_tensors_and_its_ranks(torch, monkeypatch):
+    torch.distributed.init_process_group("gloo")
+    work = sys.modules["torch.distributed._compiled"].Work
+    facts = collect_during(
+        lambda: torch.distributed.all_reduce(torch.ones(4, 3)), monkeypatch, work, "wait"
+    )
+    assert facts.rank == 1
+    assert msgspec.to_builtins(facts.call) == {
+        "name": "all_reduce",
+        "group": "",
+        "ranks": (0, 1, 2, 3),
+        "number": 1,
+        "tensors": "[4, 3] float32",
+        "peer": "",
+    }
+    wait = member_meetings.add_facts(MemberWait("1", WAITS, call="all_reduce"), facts)
+    assert wait.meeting == Meeting("", (0, 1, 2, 3), 1, "[4, 3] float32")
+    assert (wait.rank, wait.numbers) == (1, {"": 1})
+
+
+def test_a_pending_call_without_a_frame_comes_from_the_flight_recorder(torch, monkeypatch):
+    torch.distributed.init_process_group("gloo")
+    # As torch 2.15 writes it, for gloo.
+    entry = {
+        "collective_seq_id": 2,
+        "input_dtypes": ["Float"],
+        "input_sizes": [[4, 3]],
+        "process_group": ["0", "default_pg"],
+        "profiling_name": "gloo:broadcast",
+        "retired": False,
+    }
+    done = {**entry, "collective_seq_id": 1, "retired": True}
+    compiled = types.ModuleType("torch._C._distributed_c10d")
+    compiled._dump_fr_trace_json = lambda *_: msgspec.json.encode({"entries": [done, entry]})
+    monkeypatch.setitem(sys.modules, compiled.__name__, compiled)
+    # No function of torch is on the stack.
+    facts = collect_during(
+        lambda: owner.wait(1), monkeypatch, owner := types.SimpleNamespace(wait=0), "wait"
+    )
+    assert (facts.call.name, facts.call.number, facts.call.ranks) == ("broadcast", 2, (0, 1, 2, 3))
+    assert facts.call.tensors == "[4, 3] Float"
+    wait = member_meetings.add_facts(MemberWait("1", WAITS, call=""), facts)
+    assert laggards.is_meeting(wait)
+
+
+def test_a_program_without_torch_is_asked_for_nothing_of_it():
+    facts = meetings.collect(locks)
+    assert "torch" not in sys.modules
+    assert facts == {}
+
+
+def test_a_barrier_tells_how_many_must_come(monkeypatch):
+    barrier = threading.Barrier(1)
+    facts = collect_during(lambda: barrier.wait(5), monkeypatch, barrier, "_enter")
+    assert (facts.parties, facts.came) == (1, 0)
+
+
+def test_the_holder_of_a_lock_is_found_by_the_name_that_processes_share():
+    lock = multiprocessing.get_context("fork").Lock()
+    name = meetings._lock_name(lock)
+    assert meetings.find_held([name]) == []
+    with lock:
+        assert meetings.find_held([name, "/mp-other"]) == [name]
+
+
+def test_a_call_between_two_ranks_is_no_meeting_and_names_the_other():
+    call = (
+        b'{"call": {"name": "recv", "peer": "from rank 1", "number": 3, "tensors": "[2] float32"}}'
+    )
+    facts = member_meetings.parse_facts(call)
+    wait = member_meetings.add_facts(MemberWait("0", WAITS, call="recv"), facts)
+    assert (wait.meeting, wait.call, wait.detail) == (None, "recv", "from rank 1, [2] float32")
+
+
+def test_what_is_not_understood_is_no_fact():
+    assert member_meetings.parse_facts(b'{"rank": "first"}') == member_meetings.MeetingFacts()
+    assert member_meetings.parse_facts(b"") == member_meetings.MeetingFacts()
