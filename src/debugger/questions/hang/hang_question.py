@@ -50,6 +50,7 @@ _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
 _SAMPLES = 5
 _QUIET = 2  # samples of a program that computes nothing
+_RETAKEN = 5  # samples that are taken again, because they show a signal handler
 _SAMPLING_S = 6.0  # seconds for all samples
 _PYTHON_S = 3.0  # seconds for one snapshot
 _LATE_S = 5.0  # that a program gets more, at most, where others have the processors
@@ -303,11 +304,16 @@ async def _sample_by_stopping(
     run: RunningQuestion, outside: ProcessWatch, samples: HangSamples
 ) -> None:
     taken: list[thread_sampling.StackSample] = []
+    taken_in_handler: thread_sampling.StackSample | None = None
     session = run.session
     computing = [one for one in outside.last_threads if outside.is_computing(one)]
     valued = computing if computing and session.traits.has_kernel_thread_ids else None
+    is_go = session.traits.runtime is Runtime.GO
+    wanted = _SAMPLES if outside.any_computes else _QUIET
     try:
-        for at in range(_SAMPLES if outside.any_computes else _QUIET):
+        for at in range(wanted + (_RETAKEN if is_go else 0)):
+            if len(taken) == wanted:
+                break
             if at:
                 await thread_sampling.go_on(session)
                 if not await thread_sampling.run_briefly(run, _BETWEEN_S):
@@ -323,13 +329,17 @@ async def _sample_by_stopping(
             if taken[-1].is_slow:
                 samples.notes.append(_SLOW_VALUES)
                 break
+            if is_go and goroutine_waits.is_in_signal_handler(taken[-1]):
+                taken_in_handler = taken.pop()
+        if not taken and taken_in_handler is not None:
+            taken.append(taken_in_handler)
         if not taken:
             samples.sampled = _by_calls(outside)
             return
         samples.samples = len(taken)
         if computing and valued is None and len(taken) > _QUIET and not taken[-1].is_slow:
             del taken[0]  # with no values it says less than the others
-        if session.traits.runtime is Runtime.GO:
+        if is_go:
             samples.sampled = await session.run_job(
                 lambda: goroutine_waits.merge_goroutine_samples(session, taken)
             )
