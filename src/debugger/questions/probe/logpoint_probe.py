@@ -258,7 +258,7 @@ class _LoggedValues:
             cells,
             at_s=time.monotonic() - self.began,
             hit=hit,
-            thread=event.thread if event.thread is not None else thread,
+            thread=self.table.thread_number(event.thread if event.thread is not None else thread),
         )
         if self.table.is_over(place):
             self.over.set()
@@ -319,6 +319,8 @@ async def probe_by_logpoints(
     traits = question.traits
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
+    if question.has_passing_thread_ids:
+        table.number_threads()
     logged = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entry_functions, points)

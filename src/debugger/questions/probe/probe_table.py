@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from debugger.model.hit_filter import EVERY_HIT, HitFilter
 from debugger.model.hit_selection import HitSelector
+from debugger.model.thread_order import ThreadOrder
 from debugger.questions.probe.answer import ProbeChange, ProbeColumn, ProbeCount, ProbeRow
 from debugger.questions.probe.probe_points import HitRange
 
@@ -243,7 +244,7 @@ class _LocationRows:
         self.selector: HitSelector[_TakenHit] = HitSelector(hits)
         self.event = ""
         self.others = 0  # hits of other threads, or with other callers
-        self.threads: set[int] = set()  # those
+        self.threads: set[str] = set()  # those
         self.columns = [ValueSummary(one) for one in expressions]
         self.kept = SampledRows(rows)
         self.examples: dict[tuple[int, str], ProbeRow] = {}  # by column, of what it sums up
@@ -279,12 +280,31 @@ class ProbeTable:
         self._hits = msgspec.structs.replace(
             hits, first=None, nth=hits.nth if hits.nth is not None and hits.nth < 0 else None
         )
+        self._threads: ThreadOrder | None = None
         self._within = within
         self._places: list[_LocationRows] = []
         for one in expressions:
             self.add_location(one)
         for place, event in zip(self._places, events, strict=False):
             place.event = event
+
+    def _is_of_thread(self, thread: int | None, name: str) -> bool:
+        if self._hits.thread_name:
+            return self._hits.thread_name == name
+        return self._hits.thread in {None, thread}
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether the filter chooses a thread by its name."""
+        return bool(self._hits.thread_name)
+
+    def number_threads(self) -> None:
+        """Give threads the numbers of the order in which they come, and not the system's."""
+        self._threads = ThreadOrder()
+
+    def thread_number(self, thread: int | None) -> int | None:
+        """Return the number that a thread has in the table."""
+        return thread if self._threads is None else self._threads.number_of(thread)
 
     def add_location(self, expressions: Sequence[str]) -> int:
         """Add a location, and return its number."""
@@ -304,16 +324,21 @@ class ProbeTable:
         at_s: float,
         hit: int | None = None,
         thread: int | None = None,
+        name: str = "",
     ) -> None:
-        """Add one hit; without a number it is the location's next one."""
+        """Add one hit; without a number it is the location's next one.
+
+        The thread's name counts where the filter has one.
+        """
         known = self._places[place]
         if known.event:
             self._take_event(known)
             return
-        if self._hits.thread not in {None, thread}:
+        if not self._is_of_thread(thread, name):
             known.others += 1
-            if thread is not None and len(known.threads) < _THREADS_MAX:
-                known.threads.add(thread)
+            label = name if self._hits.thread_name else str(thread or "")
+            if label and len(known.threads) < _THREADS_MAX:
+                known.threads.add(label)
             return
         number = known.hits + 1 if hit is None else hit
         taken = _TakenHit(number, at_s, tuple(cells), thread)
@@ -379,7 +404,7 @@ class ProbeTable:
         skipped = known.selector.skipped
         return known.hits + skipped.before + skipped.later + skipped.unchanged + known.others
 
-    def other_threads(self, place: int) -> list[int]:
+    def other_threads(self, place: int) -> list[str]:
         """Return the threads whose hits the filter omits, at most a few."""
         return sorted(self._places[place].threads)
 
