@@ -318,6 +318,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.stored",
         "debugger.recorders.python.inside.exit_call",
         "debugger.recorders.python.inside.origin_moves",
+        "debugger.recorders.python.inside.object_marks",
         "debugger.recorders.python.inside.probed",
         "debugger.recorders.python.inside.run_end",
         "debugger.recorders.python.inside.stepped",

@@ -14,6 +14,7 @@ from debugger.model.hit_filter import EVERY_HIT, HitFilter
 from debugger.model.hit_selection import HitSelector
 from debugger.model.thread_order import ThreadOrder
 from debugger.questions.probe.answer import ProbeChange, ProbeColumn, ProbeCount, ProbeRow
+from debugger.questions.probe.object_identity import ObjectHits, ObjectNumbers
 from debugger.questions.probe.probe_points import HitRange
 
 DISTINCT_MAX = 1000  # values that are counted exactly
@@ -56,6 +57,9 @@ class ValueSummary:
         self._value: float | None = None
         self._steps = [0, 0]  # down, up
         self._neighbours: list[ProbeChange | None] = [None, None]
+        self._objects = ObjectHits()
+        self._has_addresses = False
+        self._departure: ProbeCount | None = None
 
     def add_value(self, hit: int, text: str, *, is_error: bool = False) -> Sequence[str]:
         """Add a hit's value; return its roles as the newest example: least, most, turn."""
@@ -79,6 +83,13 @@ class ValueSummary:
             marks.append(f"other {len(self._others)}")
         self._last = text
         return marks
+
+    def add_object(self, hit: int, number: int, cell: ProbeCell) -> None:
+        """Add the object that a hit's value is; 0 is none."""
+        self._objects.add_hit(hit, number)
+        self._has_addresses = self._has_addresses or cell.identity.rpartition(":")[2][:2] == "0x"
+        if cell.departure and self._departure is None:
+            self._departure = ProbeCount(cell.departure, 1, hit)
 
     def _count_text(self, hit: int, text: str) -> None:
         # Bounded, because a float or an address may differ at each hit.
@@ -130,6 +141,10 @@ class ValueSummary:
             change=self._change,
             turn=self._find_turn(),
             outliers=self._find_outliers(good),
+            objects=tuple(self._objects.to_objects()),
+            objects_total=self._objects.total,
+            are_addresses=self._has_addresses,
+            departure=self._departure,
             failed=self._failed,
             error=self._error,
             is_never_there=bool(self._taken) and not good,
@@ -187,10 +202,16 @@ _VALUE_MAX = 400  # characters
 
 
 class ProbeCell(Struct, frozen=True):
-    """The value or the error text of an expression at one hit."""
+    """The value or the error text of an expression at one hit.
+
+    `identity` tells its object from all others of the run; `departure` is the element by which an
+    array leaves its pattern.
+    """
 
     text: str
     is_error: bool = False
+    identity: str = ""
+    departure: str = ""
 
 
 class SampledRows:
@@ -281,6 +302,7 @@ class ProbeTable:
             hits, first=None, nth=hits.nth if hits.nth is not None and hits.nth < 0 else None
         )
         self._threads: ThreadOrder | None = None
+        self.objects = ObjectNumbers()
         self._within = within
         self._places: list[_LocationRows] = []
         for one in expressions:
@@ -375,6 +397,7 @@ class ProbeTable:
         for at, (column, cell) in enumerate(zip(known.columns, taken.cells, strict=True)):
             for mark in column.add_value(taken.number, cell.text, is_error=cell.is_error):
                 known.examples[at, mark] = row
+            column.add_object(taken.number, self.objects.number_of(cell.identity), cell)
         known.kept.take(row)
 
     def finish(self) -> None:

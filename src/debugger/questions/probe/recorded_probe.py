@@ -459,7 +459,16 @@ def _take_recording(
     earlier = [table.hit_count(place) for place in range(table.location_count)]
     for event in recording.events:
         if isinstance(event, model.ProbeHit):
-            cells = [ProbeCell(one.text, one.is_error) for one in event.values]
+            pid = recording.process.pid
+            cells = [
+                ProbeCell(
+                    one.text,
+                    one.is_error,
+                    f"{pid}:{one.number}" if one.number else "",
+                    one.departure,
+                )
+                for one in event.values
+            ]
             place = numbers.get(event.probe, event.probe)
             table.take_hit(
                 place,
