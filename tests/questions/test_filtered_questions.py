@@ -25,7 +25,7 @@ NAMES = {
     "--thread": "thread", "--in": "inside", "--after": "after", "--until": "until",
 }  # fmt: skip
 VALUES = {
-    "when": ("x > 1",), "nth": "3", "first": 2, "last": 2, "changes": True, "thread": 1,
+    "when": ("x > 1",), "nth": "3", "first": 2, "last": 2, "changes": True, "thread": "1",
     "inside": "f", "after": "f.c:3", "until": "f.c:4",
 }  # fmt: skip
 commands.register_all()

@@ -193,6 +193,19 @@ def test_a_method_of_rust_breaks_an_invariant(check: Callable[..., Any]) -> None
     assert statement_of(answer) == ("account.rs", at, "self.balance -= amount;")
 
 
+@pytest.mark.adapter("frida", "lldb-dap", "delve")
+@pytest.mark.parametrize("name", ["average.c", "average.go"])
+def test_a_parameter_that_is_wrong_at_the_crash_was_passed_by_its_caller(
+    check: Callable[..., Any], tmp_path: Path, name: str
+) -> None:
+    shutil.copy(FOLDER / name, tmp_path / name)
+    program = build_debuggee(f"holds/{name}") if name.endswith(".c") else tmp_path / name
+    answer = check("n != 0", "--at", "crash", "--", program)
+    at = line_with(name, "sum += average(100, n)")
+    assert statement_of(answer)[:2] == (name, at)
+    assert changes_of(answer)[0][2] == "0"
+
+
 @pytest.mark.adapter("delve")
 def test_the_length_of_a_slice_of_go_is_watched(check: Callable[..., Any], tmp_path: Path) -> None:
     shutil.copy(FOLDER / "props.go", tmp_path / "props.go")

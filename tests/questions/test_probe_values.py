@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +92,45 @@ def test_the_hits_of_changes_have_the_numbers_of_the_table(cli: Any) -> None:
     asked = ("probe", "--at", f"stages.js:{line}", "found", "--changes", "--", "node", "stages.js")
     told = cli(*asked, cwd=ORIGINS, timeout=90).out
     assert f"between hits 2 and 3: stages.js:{line} found = apply(found, stage)  [stage=" in told
+
+
+_RINGS = {
+    "rings.py": (
+        "class Ring:\n"
+        "    def __init__(self, order): self.order = order\n"
+        "def use(ring):\n"
+        "    return len(ring.order)\n"
+        "shared = Ring([0, 1, 2, 3, 4, 5, 9, 7])\n"
+        "for i in range(4):\n"
+        "    use(shared if i < 3 else Ring(list(shared.order)))\n"
+    ),
+    "rings.js": (
+        "function use(ring) {\n"
+        "  return ring.order.length;\n"
+        "}\n"
+        "const shared = { order: [0, 1, 2, 3, 4, 5, 9, 7] };\n"
+        "for (let i = 0; i < 4; i++) use(i < 3 ? shared : { order: [...shared.order] });\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        ("rings.py", sys.executable),
+        pytest.param("rings.js", "node", marks=pytest.mark.adapter("js-debug")),
+    ],
+)
+def test_hits_of_one_object_are_told_from_those_of_an_equal_one(
+    cli: Any, tmp_path: Path, name: str, program: str
+) -> None:
+    (tmp_path / name).write_text(_RINGS[name])
+    line = 4 if name.endswith(".py") else 2
+    place = f"{name}:{line}"
+    told = cli("probe", "--json", "--at", place, "ring, ring.order", "--", program, name,
+               cwd=tmp_path, timeout=60)  # fmt: skip
+    ring, order = told.data["data"]["places"][0]["columns"]
+    spans = [[one["spans"] for one in column["objects"]] for column in (ring, order)]
+    assert spans == [[[[1, 3]], [[4, 4]]]] * 2
+    assert ring["distinct"] == 1
+    assert (order["departure"]["value"], order["departure"]["hit"]) == ("[6] = 9 after 5", 1)

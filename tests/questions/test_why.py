@@ -277,6 +277,31 @@ def test_a_one_line_loop_is_no_write_of_the_local_that_its_body_assigns(
     assert answer["ending"] == f"NULL is a literal at pushed.c:{line}"
 
 
+def test_a_value_that_its_memory_had_already_is_followed_into_the_call_that_returned_it(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "returned.cpp", "left", "crash")
+    at = {one: find_marker("why/returned.cpp", one) for one in ("left", "return", "quantity")}
+    assert _steps(answer) == [
+        ("written", "main", at["left"]),
+        ("returned", "make_order", at["return"]),
+        ("computed", "make_order", at["quantity"]),
+        ("passed", "main", at["left"]),
+    ]
+    assert answer["ended"] == "constant"
+
+
+def test_an_item_of_a_vector_that_has_grown_is_followed_to_the_line_that_put_it_in(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "returned.cpp", "sizes[3]", "crash")
+    line = find_marker("why/returned.cpp", "push")
+    moves = [(one["text"].partition(" ")[0], one["frame"]["line"]) for one in answer["links"]]
+    assert moves[:2] == [("copied", line), ("written", line)]
+    # `i` of that moment, not of the vector's last growth.
+    assert answer["links"][2]["operands"] == [{"text": "i", "value": "3", "is_followed": False}]
+
+
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
 def test_an_operand_whose_block_ends_with_the_write_has_its_own_value(
     cli: Callable[..., Any],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,21 @@ def test_the_lines_of_threads_and_of_a_forked_process_are_recorded() -> None:
     assert lines["doubled"] == {6, 7, 8}
     assert find_marker("spectrum/forked.c", "in-child") in lines["main"]
     assert find_marker("spectrum/forked.c", "aborts") not in lines["main"]
+
+
+@pytest.mark.parametrize("flag", ["-no-pie", "-static"])
+def test_a_program_that_is_not_moved_when_it_is_loaded_is_recorded(
+    tmp_path: Path, flag: str
+) -> None:
+    source = tmp_path / "half.c"
+    source.write_text(
+        "int half(int n)\n{\n    return n / 2;\n}\nint main(void)\n{\n    return half(14);\n}\n"
+    )
+    program = tmp_path / "half"
+    subprocess.run(["gcc", "-g", flag, "-o", program, source], check=True, timeout=60)
+    ran = recorded_run(program)
+    assert ran.status == 7
+    assert recorded_lines(ran)["half"] == {2, 3, 4}
 
 
 def test_a_recorded_program_ends_as_it_does_alone() -> None:

@@ -44,6 +44,7 @@ class HitFilter(Struct, frozen=True):
     last: int | None = None
     changes: bool = False  # only hits at which a value differs from the hit before
     thread: int | None = None
+    thread_name: str = ""  # in place of a number
     inside: str | None = None  # only below a call of this function
     after: HitEvent | None = None
     until: HitEvent | None = None
@@ -72,7 +73,7 @@ class HitFilter(Struct, frozen=True):
             ("--nth", "last" if self.nth == -1 else self.nth),
             ("--first", self.first),
             ("--last", self.last),
-            ("--thread", self.thread),
+            ("--thread", self.thread_name or self.thread),
             ("--in", self.inside),
             *((flag, event.text) for flag, event in events if event is not None),
         ]
@@ -126,7 +127,7 @@ def build_hit_filter(
     first: int | None = None,
     last: int | None = None,
     changes: bool = False,
-    thread: int | None = None,
+    thread: str | None = None,
     inside: str | None = None,
     after: str | None = None,
     until: str | None = None,
@@ -153,7 +154,9 @@ def build_hit_filter(
                 f"{flag} is 1 to {most:,}, not {number}",
                 hint=f"{flag} 3 is three hits",
             )
-    if thread is not None and thread < 0:  # js-debug's main thread is 0
+    thread = (thread or "").strip()
+    is_number = re.fullmatch(r"-?\d+", thread) is not None
+    if is_number and int(thread) < 0:  # js-debug's main thread is 0
         raise DebuggerError(
             ErrorCode.USAGE,
             f"no thread has the number {thread}",
@@ -167,7 +170,8 @@ def build_hit_filter(
         first=first,
         last=last,
         changes=changes,
-        thread=thread,
+        thread=int(thread) if is_number else None,
+        thread_name="" if is_number else thread,
         inside=inside.strip() if inside is not None else None,
         after=parse_event(after) if after is not None else None,
         until=parse_event(until) if until is not None else None,
@@ -206,7 +210,12 @@ _OPTIONS: tuple[tuple[str, Any, Any, Option], ...] = (
         False,
         Option("--changes", help="only hits at which a value differs from the hit before"),
     ),
-    ("thread", int | None, None, Option("--thread", help="only hits of this thread", metavar="N")),
+    (
+        "thread",
+        str | None,
+        None,
+        Option("--thread", help="only of this thread: its number in rows, or name", metavar="N"),
+    ),
     (
         "inside",
         str | None,
@@ -231,6 +240,20 @@ HIT_OPTIONS = OptionGroup(
     build_hit_filter,
 )
 Hits = Annotated[HitFilter, HIT_OPTIONS]
+
+
+def refuse_thread_name(hits: HitFilter) -> None:
+    """Reject a thread's name, for what knows threads by their numbers alone.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+    """
+    if hits.thread_name:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"no thread is known here by its name ({hits.thread_name})",
+            hint="give its number, which debugger threads or a row of probe shows",
+        )
 
 
 class Refusal(Struct, frozen=True):

@@ -175,6 +175,10 @@ class RecordedCell(Struct, frozen=True):
 
     text: str
     is_error: bool = False
+    # The number of its object in the process; 0 of a plain value.
+    number: int = 0
+    # The element by which an array leaves the pattern that it begins with.
+    departure: str = ""
 
 
 class ProbeHit(Struct, frozen=True, tag=True, tag_field="event"):

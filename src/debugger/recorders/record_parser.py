@@ -42,13 +42,20 @@ def _parse_entered(  # noqa: PLR0917 - the order is that of the record
 
 
 def _parse_probed(
-    probe: int, hit: int, at: int, thread: int, values: tuple[str | tuple[str], ...]
+    probe: int, hit: int, at: int, thread: int, values: tuple[str | tuple[str | int, ...], ...]
 ) -> ProbeHit:
-    cells = (
-        RecordedCell(one) if isinstance(one, str) else RecordedCell(one[0], is_error=True)
-        for one in values
-    )
-    return ProbeHit(probe, hit, at, thread, tuple(cells))
+    return ProbeHit(probe, hit, at, thread, tuple(map(_parse_cell, values)))
+
+
+def _parse_cell(value: str | tuple[str | int, ...]) -> RecordedCell:
+    """Parse a value: its text, [error], or [text, the object's number, its departure]."""
+    if isinstance(value, str):
+        return RecordedCell(value)
+    text, *marks = value
+    if not marks:
+        return RecordedCell(str(text), is_error=True)
+    number, departure = marks
+    return RecordedCell(str(text), number=int(number), departure=str(departure))
 
 
 _Pairs = tuple[tuple[str, str | None], ...]
@@ -69,7 +76,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
         tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...]],
         ValueWritten,
     ),
-    "q": (tuple[int, int, int, int, tuple[str | tuple[str], ...]], _parse_probed),
+    "q": (tuple[int, int, int, int, tuple[str | tuple[str | int, ...], ...]], _parse_probed),
     "Q": (
         tuple[
             int,

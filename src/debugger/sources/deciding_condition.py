@@ -22,6 +22,8 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 _HEAD = re.compile(r"(?:\}\s*)?(?:else\s+)?(if|while|switch|for)\b\s*(.*)")
+# A `for` of Go with a condition alone; those of other languages have brackets, `in` or `of`.
+_GO_WHILE = re.compile(r"(?![({])(?!.*;|.*:=|.*\b(?:in|of|range)\b).*\{\s*")
 _ELSE = re.compile(r"(?:\}\s*)?else\b(?!\s+if\b)")
 _OWNER = re.compile(r"\bfunction\b|=>\s*\{?$|\bfunc\b|\bfn\b|\bclass\b|\)\s*(?:const\s*)?\{$")
 _NO_CODE = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|//.*$")
@@ -186,7 +188,7 @@ def indent_width(words: str) -> int:
 def _braced_condition(line: int, head: re.Match[str], *, is_met: bool) -> DecidingCondition:
     text = _condition_text(head[2])
     written = text
-    if head[1] in {"for", "switch"}:
+    if head[1] == "switch" or (head[1] == "for" and not _GO_WHILE.fullmatch(head[2])):
         operands, text, written = _braced_operands(head[2] if head[1] == "for" else text), "", ""
     else:
         operands = _braced_operands(text)

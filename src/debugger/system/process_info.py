@@ -365,6 +365,17 @@ def read_exit_status(pid: int) -> int | None:
         return None
 
 
+def thread_name(thread: int | None) -> str:
+    """Return the name of a thread of any process, by the system's number of it; "" if it is gone.
+
+    The system cuts names to 15 bytes.
+    """
+    try:
+        return Path(f"/proc/{thread}/comm").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
 def child_commands(pid: int) -> dict[int, tuple[str, ...]]:
     """Return the command lines of a process's children, by pid."""
     if not has_proc():

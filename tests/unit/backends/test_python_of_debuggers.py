@@ -14,8 +14,8 @@ _ROOT = Path(debugger.__file__).parent / "backends"
 _FILES = sorted(
     [
         _ROOT / "lldb" / "lldb_rust.py",
-        *(_ROOT / "lldb_cli" / "inside").glob("*.py"),
-        *(_ROOT / "dap" / "adapters" / "gdb" / "inside").glob("*.py"),
+        *(_ROOT / "lldb" / "command_line" / "inside").glob("*.py"),
+        *(_ROOT / "adapters" / "gdb" / "inside").glob("*.py"),
     ]
 )
 _NEWER_NAMES = {"pairwise", "bit_count", "aclosing", "ExceptionGroup", "TaskGroup", "tomllib"}

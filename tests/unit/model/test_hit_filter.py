@@ -15,6 +15,7 @@ from debugger.model.hit_filter import (
     parse_event,
     parse_nth,
     refuse_options,
+    refuse_thread_name,
     require_one_condition,
 )
 from debugger.model.hit_selection import HitMark, NumberedHit, select_hits
@@ -103,7 +104,7 @@ def test_an_event_is_a_location_with_a_condition_of_its_own():
         ({"first": 3, "last": 2}, "--first and --last exclude each other"),
         ({"first": 0}, "--first is 1 to"),
         ({"last": 5000}, "--last is 1 to 1,000"),
-        ({"thread": -1}, "no thread has the number -1"),
+        ({"thread": "-1"}, "no thread has the number -1"),
         ({"when": (" ",)}, "empty expression"),
         ({"after": "a\nb"}, "one line"),
     ],
@@ -117,7 +118,7 @@ def test_options_without_a_meaning_are_refused_with_a_hint(given, message):
 
 
 def test_the_options_repeat_the_filter():
-    given = {"when": ("x > 1",), "nth": "last", "changes": True, "thread": 2, "inside": "main"}
+    given = {"when": ("x > 1",), "nth": "last", "changes": True, "thread": "2", "inside": "main"}
     hits = build_hit_filter("probe", **given, after="f.c:1 if y", until="g")
     repeated = " ".join(hits.options())
     assert repeated == (
@@ -161,3 +162,15 @@ def test_a_refused_option_is_refused_with_its_reason():
     assert refused.value.hint == "debugger probe --last N"
     hidden = [one.name for one in group.parameters if one.about.is_hidden]
     assert hidden == ["last"]
+
+
+def test_a_thread_is_chosen_by_its_number_or_its_name():
+    numbered = build_hit_filter("probe", thread="2")
+    assert (numbered.thread, numbered.thread_name) == (2, "")
+    named = build_hit_filter("probe", thread="worker-1")
+    assert (named.thread, named.thread_name) == (None, "worker-1")
+    assert named.options() == ["--thread", "worker-1"]
+    with pytest.raises(DebuggerError, match="no thread has the number -2"):
+        build_hit_filter("probe", thread="-2")
+    with pytest.raises(DebuggerError, match="no thread is known here by its name"):
+        refuse_thread_name(named)

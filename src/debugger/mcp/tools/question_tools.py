@@ -44,7 +44,7 @@ _RUN = (
 _WHEN = ToolArgument("when", "condition", _RARE, form=ONE_TEXT)
 # The less common parts of the filter of hits.
 _CHANGES = ToolArgument("changes", "only where a value differs from the hit before", _RARE)
-_THREAD = ToolArgument("thread", "only its hits", _RARE)
+_THREAD = ToolArgument("thread", "only its hits: number or name", _RARE, form=HIT_NUMBER)
 _CALLERS = (
     _THREAD,
     ToolArgument("inside", "FUNCTION: only hits below it", _RARE),

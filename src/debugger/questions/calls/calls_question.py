@@ -11,6 +11,7 @@ import msgspec
 from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.hit_filter import refuse_thread_name
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.recordings import function_lookup, recorded_run, traced_run
 from debugger.questions.recordings.answer import CallRow, ValueView
@@ -169,6 +170,7 @@ async def record_calls(
         is_chosen = bool(when or filtered.hits)
         return await with_callees(program, place, answer, depth=depth, is_chosen=is_chosen)
     place = await asyncio.to_thread(resolve_function, place, program.source_roots)
+    refuse_thread_name(filtered.hits)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
     def order(roots: tuple[str, ...]) -> RecordingOrder:

@@ -27,6 +27,8 @@ _DONE = re.compile(r"([\w.]+)\.Wait\(\)")
 _NAME = re.compile(r"goroutine (\d+)")
 _LOCK_FIELDS = {"lock": "m", "rwlock": "rw", "send": "c", "receive": "c"}
 _IN = re.compile(r"sync\.\(\*(?:RW)?Mutex\)\.R?Lock$|runtime\.chan(?:send|recv)$")
+# Delve 1.27 loses the interrupted frame at the entry of a signal handler.
+_HANDLER = re.compile(r"runtime\.sig(?:tramp|return|handler|fwd)")
 _SIDES = {"send": (_RECEIVES,), "receive": (_SENDS, _CLOSES)}
 
 
@@ -51,6 +53,11 @@ class _FrameEvaluator:
                     found = _ADDRESS.search(value.value)
                     self._known[key] = found[0] if found else ""
         return self._known[key]
+
+
+def is_in_signal_handler(sample: StackSample) -> bool:
+    """Tell whether a goroutine was stopped in a handler, as of the signal that preempts it."""
+    return any(_HANDLER.match(frames[0].function) for frames in sample.frames.values() if frames)
 
 
 async def merge_goroutine_samples(

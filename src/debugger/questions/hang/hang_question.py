@@ -50,6 +50,7 @@ _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
 _SAMPLES = 5
 _QUIET = 2  # samples of a program that computes nothing
+_RETAKEN = 5  # samples that are taken again, because they show a signal handler
 _SAMPLING_S = 6.0  # seconds for all samples
 _PYTHON_S = 3.0  # seconds for one snapshot
 _LATE_S = 5.0  # that a program gets more, at most, where others have the processors
@@ -302,32 +303,20 @@ async def _sample_child(run: RunningQuestion, child: Session) -> HangSamples:
 async def _sample_by_stopping(
     run: RunningQuestion, outside: ProcessWatch, samples: HangSamples
 ) -> None:
-    taken: list[thread_sampling.StackSample] = []
     session = run.session
     computing = [one for one in outside.last_threads if outside.is_computing(one)]
-    valued = computing if computing and session.traits.has_kernel_thread_ids else None
+    has_thread_ids = session.traits.has_kernel_thread_ids
+    # Without them, the first sample is of frames alone where values may take long.
+    is_first_bare = bool(computing) and not has_thread_ids
+    valued = computing if computing and has_thread_ids else None
     try:
-        for at in range(_SAMPLES if outside.any_computes else _QUIET):
-            if at:
-                await thread_sampling.go_on(session)
-                if not await thread_sampling.run_briefly(run, _BETWEEN_S):
-                    break
-            if not await thread_sampling.stop_program(run):
-                break
-            # The first is of frames alone where values may take long: then it is what is known.
-            named = () if computing and valued is None and not taken else valued
-            taken.append(thread_sampling.StackSample())
-            await session.run_job(
-                partial(thread_sampling.read_stacks, session, taken[-1], valued=named)
-            )
-            if taken[-1].is_slow:
-                samples.notes.append(_SLOW_VALUES)
-                break
+        most = _SAMPLES if outside.any_computes else _QUIET
+        taken = await _take_stack_samples(run, samples, most, valued, is_first_bare=is_first_bare)
         if not taken:
             samples.sampled = _by_calls(outside)
             return
         samples.samples = len(taken)
-        if computing and valued is None and len(taken) > _QUIET and not taken[-1].is_slow:
+        if is_first_bare and len(taken) > _QUIET and not taken[-1].is_slow:
             del taken[0]  # with no values it says less than the others
         if session.traits.runtime is Runtime.GO:
             samples.sampled = await session.run_job(
@@ -340,6 +329,40 @@ async def _sample_by_stopping(
     finally:
         if isinstance(session.target, AttachTarget):
             await thread_sampling.go_on(session)
+
+
+async def _take_stack_samples(
+    run: RunningQuestion,
+    samples: HangSamples,
+    most: int,
+    valued: Sequence[int] | None,
+    *,
+    is_first_bare: bool,
+) -> list[thread_sampling.StackSample]:
+    """Stop the program some times, and return its stacks; notes go to `samples`.
+
+    A sample of Go in the handler of a signal is taken again, a few times.
+    """
+    session = run.session
+    taken: list[thread_sampling.StackSample] = []
+    in_handler: list[thread_sampling.StackSample] = []
+    while len(taken) < most and len(in_handler) <= _RETAKEN:
+        if taken or in_handler:
+            await thread_sampling.go_on(session)
+            if not await thread_sampling.run_briefly(run, _BETWEEN_S):
+                break
+        if not await thread_sampling.stop_program(run):
+            break
+        sample = thread_sampling.StackSample()
+        named = () if is_first_bare and not taken else valued
+        await session.run_job(partial(thread_sampling.read_stacks, session, sample, valued=named))
+        is_go = session.traits.runtime is Runtime.GO
+        is_lost = is_go and goroutine_waits.is_in_signal_handler(sample)
+        (in_handler if is_lost else taken).append(sample)
+        if sample.is_slow:
+            samples.notes.append(_SLOW_VALUES)
+            break
+    return taken or in_handler[-1:]
 
 
 async def _written_at_abort(

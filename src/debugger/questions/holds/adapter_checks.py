@@ -6,7 +6,9 @@ import asyncio
 import dataclasses
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -33,6 +35,7 @@ from debugger.questions.holds.logged_checks import (
     PlaceVisit,
     check_points,
     log_checks,
+    lvalues_of,
 )
 from debugger.questions.holds.node_narrowing import narrow_in_node
 from debugger.questions.holds.stepped_narrowing import narrow_by_stepping
@@ -81,7 +84,10 @@ async def check_by_debugger(
             why = f"at most {_NARROWED_MAX} are narrowed: ask for this invariant alone"
             found = msgspec.structs.replace(found, why_unknown=why)
         elif found.outcome is InvariantOutcome.BROKEN and good is None:
-            found = msgspec.structs.replace(found, why_unknown=_FIRST_OF_OBJECT)
+            notes = tuple(_origin_commands(request, found))
+            found = msgspec.structs.replace(found, why_unknown=_FIRST_OF_OBJECT, notes=notes)
+        elif found.outcome is InvariantOutcome.FALSE_FROM_START:
+            found = msgspec.structs.replace(found, notes=tuple(_origin_commands(request, found)))
         elif found.outcome is InvariantOutcome.BROKEN and good is not None:
             narrowed_count += 1
             kind = _kind_of(places[log.false[number].place])
@@ -303,6 +309,19 @@ def _unreached(request: CheckRequest, numbers: Sequence[int], log: CheckLog) -> 
     places = [one.asked for number, one in enumerate(request.places) if number not in reached]
     events = enumerate(request.events, len(numbers))
     return (*places, *(one.asked for number, one in events if number not in log.visits))
+
+
+def _origin_commands(request: CheckRequest, found: Invariant) -> Iterator[str]:
+    """Yield the command that follows a value back that was wrong at its first check."""
+    first = found.first_false
+    paths = lvalues_of(found.expression)
+    if first is None or not paths or not first.frame.file or first.frame.line is None:
+        return
+    where = f"{Path(first.frame.file).name}:{first.frame.line}"
+    nth = ["--nth", str(first.ordinal)] if first.ordinal > 1 and not request.when else []
+    when = ["--when", request.when] if request.when else []
+    words = shlex.join(["debugger", "why", paths[0], "--at", where, *nth, *when])
+    yield f"{words} -- CMD follows {paths[0]} to where it comes from"
 
 
 def _call_notes(question: QuestionRun, request: CheckRequest, log: CheckLog) -> Iterator[str]:

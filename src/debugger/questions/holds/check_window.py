@@ -7,7 +7,7 @@ any function. Where that is not possible, it is read in the frame of the functio
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,10 +27,12 @@ from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import inspection
 from debugger.session.session import Session
+from debugger.sources.function_names import last_part
 
 _DEEP = 60  # frames in which the function of the check is searched
 _CALLERS = 6
 _STOPS_MAX = 20_000  # stops of one run
+_CONTROL = re.compile(r"(?:\}\s*)?(?:return|if|else|while|for|switch|match)\b")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 # The types of Rust, as LLDB's expressions name them.
 _RUST_TYPES: Mapping[str, str] = {
@@ -330,10 +332,39 @@ class WindowRun:
         return None if is_true is None else not is_true
 
 
+def enters_function(frames: Sequence[FrameView], operands: Iterable[str]) -> bool:
+    """Tell whether the innermost frame is at its function's head, where it stores its parameters.
+
+    The operands are those of the invariant: on one line the body may assign to them as well.
+    """
+    if len(frames) < 2:  # noqa: PLR2004 - the function and its caller
+        return False
+    here = frames[0]
+    text = line_text(here.file or "", here.line or 0)
+    name = re.escape(last_part(here.function))
+    is_named = re.search(rf"\b{name}\s*(?:<[^()]*>)?\s*\(", text) is not None
+    is_call = text.endswith(";") or _CONTROL.match(text) is not None
+    is_head = text == "{" or (is_named and not is_call)
+    return is_head and not any(_is_assigned(one, text) for one in operands)
+
+
+def _is_assigned(name: str, text: str) -> bool:
+    word = re.escape(name)
+    assigned = (
+        rf"(?<![\w.>]){word}\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{word}\b"
+    )
+    return re.search(assigned, text) is not None
+
+
 def describe_statement(
     frames: list[FrameView], before: InvariantState, after: InvariantState
 ) -> BreakingStatement:
-    """Describe the statement between two states; `frames` begin with its own."""
+    """Describe the statement between two states; `frames` begin with its own.
+
+    Of a parameter it is the call that has passed it.
+    """
+    if enters_function(frames, after.values):
+        frames = frames[1:]
     here = frames[0]
     return BreakingStatement(
         frame=here,

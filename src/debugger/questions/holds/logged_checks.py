@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.hit_filter import HitFilter
+from debugger.model.hit_filter import HitFilter, refuse_thread_name
 from debugger.model.hit_selection import HitSelector
 from debugger.questions.holds.check_request import CheckRequest
 from debugger.questions.holds.checked_lines import CheckedLine
@@ -160,6 +160,7 @@ class _CheckTable(ProbeTable):
         super().__init__([one.expressions for one in points], within, rows=1)
         self._log = log
         self._events = [one.event for one in points]
+        refuse_thread_name(hits)
         self._thread = hits.thread
         self._selectors: list[HitSelector[int]] = [HitSelector(hits) for _ in points]
 
@@ -171,6 +172,7 @@ class _CheckTable(ProbeTable):
         at_s: float,  # noqa: ARG002 - of a table
         hit: int | None = None,  # noqa: ARG002 - as the debugger numbers it
         thread: int | None = None,
+        name: str = "",  # noqa: ARG002 - of a table
     ) -> None:
         """Add a hit as a check."""
         log = self._log
@@ -245,6 +247,10 @@ def key_expressions(expression: str, language: str) -> tuple[str, str]:
     paths = lvalues_of(expression)
     # A field tells its object; a name alone may be a pointer, or a variable that calls share.
     field_path = next((one for one in paths if "." in one or "->" in one), "")
+    if language == "go" and paths:
+        # delve shows what an address points to, which differs from check to check.
+        pointer = "0" if field_path else f"uintptr({paths[0]})"
+        return pointer, f"uintptr(&{field_path or paths[0]})"
     if field_path or not paths:
         return "0", f"&({field_path})" if field_path else "0"
     return paths[0], f"&({paths[0]})"

@@ -13,7 +13,7 @@ from msgspec import Struct
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.hit_filter import HitFilter
+from debugger.model.hit_filter import HitFilter, refuse_thread_name
 from debugger.model.hit_selection import HitSelector
 from debugger.output.location_text import format_count
 from debugger.questions.probe.probe_arguments import (
@@ -58,6 +58,7 @@ class _NumberedHits(ProbeTable):
         within = HitRange(ends_run=not hits.kept_last)
         super().__init__([one.expressions for one in points], within, rows=_ROWS)
         self._events = [one.event for one in points]
+        refuse_thread_name(hits)
         self._thread = hits.thread
         self._selector: HitSelector[int] = HitSelector(hits)
         self._certain: list[int] = []
@@ -71,6 +72,7 @@ class _NumberedHits(ProbeTable):
         at_s: float,  # noqa: ARG002 - of a table
         hit: int | None = None,  # noqa: ARG002 - of a table
         thread: int | None = None,
+        name: str = "",  # noqa: ARG002 - of a table
     ) -> None:
         """Add a hit, or the event that begins or ends those that count."""
         selector = self._selector

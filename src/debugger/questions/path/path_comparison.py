@@ -18,7 +18,7 @@ from debugger.questions.path.branch_views import branch_views
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
 from debugger.questions.recordings.answer import CountView, RunView
-from debugger.questions.recordings.native_counts import run_native_counted
+from debugger.questions.recordings.native_recording import record_native
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.recorders import call_tree, run_alignment
@@ -54,9 +54,9 @@ async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
     if program.is_native:
         # Its lines and branches tell more than the arguments of its calls, which differ with the
         # input; and every function is counted, however many there are.
-        counted = await run_native_counted(program)
-        if counted is not None:
-            return counted
+        recorded = await record_native(program)
+        if recorded is not None:
+            return recorded
     return await recorded_run.run_recorded(
         program, lambda roots: RecordingOrder(roots, lines=LineRecording.HIT), is_compared=True
     )

@@ -36,6 +36,18 @@ class ProbeCount(Struct, frozen=True):
     hit: int
 
 
+class ProbeObject(Struct, frozen=True):
+    """An object that an expression was at some hits; one number is one object in all columns.
+
+    Of a compiled program it is an address: what was freed there may have been another object.
+    """
+
+    number: int
+    hits: int
+    # The first and the last hit of each stretch.
+    spans: tuple[tuple[int, int], ...]
+
+
 class ProbeColumn(Struct, frozen=True):
     """A summary of one expression over all hits with values."""
 
@@ -55,6 +67,12 @@ class ProbeColumn(Struct, frozen=True):
     turn: ProbeChange | None = None
     # The few values far from the rest, or of another kind than all others.
     outliers: tuple[ProbeCount, ...] = ()
+    # The objects that it was, the most frequent ones, and the number of all.
+    objects: tuple[ProbeObject, ...] = ()
+    objects_total: int = 0
+    are_addresses: bool = False
+    # The first hit at which an array leaves the pattern that its elements begin with.
+    departure: ProbeCount | None = None
     # The hits without a value; `error` is the reason of the last one.
     failed: int = 0
     error: str | None = None

@@ -28,6 +28,12 @@ from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import State
 from debugger.model.program import ExitedProgram
+from debugger.questions.probe.object_identity import (
+    JAVASCRIPT_MARK,
+    go_addresses,
+    parse_go_address,
+    split_mark,
+)
 from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.probe.recorded_probe import EntryHits, ProbeEnd, to_the_end
@@ -132,7 +138,8 @@ _JS = (
     "if(typeof v==='bigint')return String(v)+'n';"
     "if(typeof v==='function')return 'function '+v.name;"
     "if(typeof v!=='object'||v===null)return Object.is(v,-0)?'-0':String(v);"
-    f"{_JS_WHOLE}return text.replace(/\\n +(?:at|\\.{{3}}) .*?( \\x7b)?(?=\\n|$)/g,"
+    f"{_JS_WHOLE}return {JAVASCRIPT_MARK}(v)"
+    "+text.replace(/\\n +(?:at|\\.{3}) .*?( \\x7b)?(?=\\n|$)/g,"
     "'$1').replace(/\\n */g,' ')"
     ".slice(0,300)})(%s)}"
     "catch(e){return '<'+e+'>'}})()"
@@ -187,8 +194,20 @@ def _parse_cell(value: str, log: LogDialect) -> ProbeCell:
     if message is not None:
         return ProbeCell(_LINE_END.split(message.removeprefix("error: "))[0], is_error=True)
     text = log.clean_value(text)
+    text, identity, departure = split_mark(text)
     text = _POINTED.sub("", text, count=1) if _POINTED.match(text) else text
-    return ProbeCell(" ".join(text.split()) if "\n" in text else text)
+    shown = " ".join(text.split()) if "\n" in text else text
+    return ProbeCell(shown, identity=identity, departure=departure)
+
+
+def _with_addresses(
+    cells: Sequence[ProbeCell], count: int, addresses: Mapping[int, str]
+) -> tuple[ProbeCell, ...]:
+    """Return the cells of the expressions, with the addresses that the cells behind them are."""
+    own = list(cells[:count])
+    for at, cell in zip(addresses, cells[count:], strict=True):
+        own[at] = msgspec.structs.replace(own[at], identity=parse_go_address(cell.text))
+    return tuple(own)
 
 
 def parse_missed(printed: str) -> int:
@@ -211,6 +230,7 @@ class _LoggedValues:
     log: LogDialect
     began: float
     ends_run: bool  # at the last hit that counts
+    language: str = ""
     failures: dict[int, tuple[int, str]] = field(default_factory=dict)
     told: dict[int, int] = field(default_factory=dict)  # hits, by place
     hitting: dict[int, set[int]] = field(default_factory=dict)  # processes, by place
@@ -251,14 +271,22 @@ class _LoggedValues:
             if not (self.ends_run and self.table.is_all_over):
                 self.table.set_hits(place, hit or self.table.hit_count(place) + 1)
             return True
-        count = len(self.wanted[place].expressions)
-        thread, cells = parse_cells(event.text, count, self.log)
+        expressions = self.wanted[place].expressions
+        addresses = go_addresses(expressions, self.language)
+        thread, cells = parse_cells(event.text, len(expressions) + len(addresses), self.log)
+        cells = _with_addresses(cells, len(expressions), addresses)
+        cells = tuple(
+            msgspec.structs.replace(one, identity=f"{process}:{one.identity}")
+            if one.identity
+            else one
+            for one in cells
+        )
         self.table.take_hit(
             place,
             cells,
             at_s=time.monotonic() - self.began,
             hit=hit,
-            thread=event.thread if event.thread is not None else thread,
+            thread=self.table.thread_number(event.thread if event.thread is not None else thread),
         )
         if self.table.is_over(place):
             self.over.set()
@@ -319,7 +347,9 @@ async def probe_by_logpoints(
     traits = question.traits
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
-    logged = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run)
+    if question.has_passing_thread_ids:
+        table.number_threads()
+    logged = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run, question.language)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entry_functions, points)
     numbers = {place: len(points) + at for at, place in enumerate(entries, 1)}
@@ -430,7 +460,8 @@ async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
 def _logpoint_spec(
     one: ProbePoint, traits: DebuggerTraits, language: str, burst: int
 ) -> BreakpointSpec:
-    text = logpoint_text(one.expressions, traits, language)
+    addresses = go_addresses(one.expressions, language)
+    text = logpoint_text([*one.expressions, *addresses.values()], traits, language)
     return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=burst)
 
 

@@ -16,6 +16,7 @@ from debugger.model.hit_filter import HitFilter
 from debugger.model.location import near_names
 from debugger.model.signals import signal_name
 from debugger.questions.probe.answer import Probe, ProbePlace
+from debugger.questions.probe.object_identity import OBJECTS_MAX
 from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.probe_table import ProbeTable
 from debugger.questions.probe.recorded_probe import EntryHits, ProbeEnd, RecordedProbes
@@ -83,8 +84,15 @@ def of_ending(
         output_dropped=ending.output.dropped,
         timed_out=last.timed_out,
         waited_s=last.waited_s,
-        notes=(*_chosen_notes(points, ending), *ending.notes),
+        notes=(*_chosen_notes(points, ending), *_object_notes(table), *ending.notes),
     )
+
+
+def _object_notes(table: ProbeTable) -> list[str]:
+    """Return the note on objects that are not told apart."""
+    if not table.objects.is_full:
+        return []
+    return [f"only the first {OBJECTS_MAX:,} objects are told apart"]
 
 
 def _chosen_notes(points: Sequence[ProbePoint], ending: ProbeEnd) -> list[str]:

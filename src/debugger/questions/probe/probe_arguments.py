@@ -251,7 +251,7 @@ def means_for(found: QuestionRun, hits: HitFilter, by: Means | None) -> Means | 
     """
     has_thread = found.traits.log.thread is not None or by == select_backend.FRIDA
     needs = "--in" if hits.inside is not None else None
-    if hits.thread is not None and not has_thread:
+    if hits.thread_name or (hits.thread is not None and not has_thread):
         needs = "--thread"
     if needs is None or by == "stops":
         return by

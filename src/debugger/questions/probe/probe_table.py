@@ -12,7 +12,9 @@ from msgspec import Struct
 
 from debugger.model.hit_filter import EVERY_HIT, HitFilter
 from debugger.model.hit_selection import HitSelector
+from debugger.model.thread_order import ThreadOrder
 from debugger.questions.probe.answer import ProbeChange, ProbeColumn, ProbeCount, ProbeRow
+from debugger.questions.probe.object_identity import ObjectHits, ObjectNumbers
 from debugger.questions.probe.probe_points import HitRange
 
 DISTINCT_MAX = 1000  # values that are counted exactly
@@ -55,6 +57,9 @@ class ValueSummary:
         self._value: float | None = None
         self._steps = [0, 0]  # down, up
         self._neighbours: list[ProbeChange | None] = [None, None]
+        self._objects = ObjectHits()
+        self._has_addresses = False
+        self._departure: ProbeCount | None = None
 
     def add_value(self, hit: int, text: str, *, is_error: bool = False) -> Sequence[str]:
         """Add a hit's value; return its roles as the newest example: least, most, turn."""
@@ -78,6 +83,13 @@ class ValueSummary:
             marks.append(f"other {len(self._others)}")
         self._last = text
         return marks
+
+    def add_object(self, hit: int, number: int, cell: ProbeCell) -> None:
+        """Add the object that a hit's value is; 0 is none."""
+        self._objects.add_hit(hit, number)
+        self._has_addresses = self._has_addresses or cell.identity.rpartition(":")[2][:2] == "0x"
+        if cell.departure and self._departure is None:
+            self._departure = ProbeCount(cell.departure, 1, hit)
 
     def _count_text(self, hit: int, text: str) -> None:
         # Bounded, because a float or an address may differ at each hit.
@@ -129,6 +141,10 @@ class ValueSummary:
             change=self._change,
             turn=self._find_turn(),
             outliers=self._find_outliers(good),
+            objects=tuple(self._objects.to_objects()),
+            objects_total=self._objects.total,
+            are_addresses=self._has_addresses,
+            departure=self._departure,
             failed=self._failed,
             error=self._error,
             is_never_there=bool(self._taken) and not good,
@@ -186,10 +202,16 @@ _VALUE_MAX = 400  # characters
 
 
 class ProbeCell(Struct, frozen=True):
-    """The value or the error text of an expression at one hit."""
+    """The value or the error text of an expression at one hit.
+
+    `identity` tells its object from all others of the run; `departure` is the element by which an
+    array leaves its pattern.
+    """
 
     text: str
     is_error: bool = False
+    identity: str = ""
+    departure: str = ""
 
 
 class SampledRows:
@@ -243,7 +265,7 @@ class _LocationRows:
         self.selector: HitSelector[_TakenHit] = HitSelector(hits)
         self.event = ""
         self.others = 0  # hits of other threads, or with other callers
-        self.threads: set[int] = set()  # those
+        self.threads: set[str] = set()  # those
         self.columns = [ValueSummary(one) for one in expressions]
         self.kept = SampledRows(rows)
         self.examples: dict[tuple[int, str], ProbeRow] = {}  # by column, of what it sums up
@@ -279,12 +301,32 @@ class ProbeTable:
         self._hits = msgspec.structs.replace(
             hits, first=None, nth=hits.nth if hits.nth is not None and hits.nth < 0 else None
         )
+        self._threads: ThreadOrder | None = None
+        self.objects = ObjectNumbers()
         self._within = within
         self._places: list[_LocationRows] = []
         for one in expressions:
             self.add_location(one)
         for place, event in zip(self._places, events, strict=False):
             place.event = event
+
+    def _is_of_thread(self, thread: int | None, name: str) -> bool:
+        if self._hits.thread_name:
+            return self._hits.thread_name == name
+        return self._hits.thread in {None, thread}
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether the filter chooses a thread by its name."""
+        return bool(self._hits.thread_name)
+
+    def number_threads(self) -> None:
+        """Give threads the numbers of the order in which they come, and not the system's."""
+        self._threads = ThreadOrder()
+
+    def thread_number(self, thread: int | None) -> int | None:
+        """Return the number that a thread has in the table."""
+        return thread if self._threads is None else self._threads.number_of(thread)
 
     def add_location(self, expressions: Sequence[str]) -> int:
         """Add a location, and return its number."""
@@ -304,16 +346,21 @@ class ProbeTable:
         at_s: float,
         hit: int | None = None,
         thread: int | None = None,
+        name: str = "",
     ) -> None:
-        """Add one hit; without a number it is the location's next one."""
+        """Add one hit; without a number it is the location's next one.
+
+        The thread's name counts where the filter has one.
+        """
         known = self._places[place]
         if known.event:
             self._take_event(known)
             return
-        if self._hits.thread not in {None, thread}:
+        if not self._is_of_thread(thread, name):
             known.others += 1
-            if thread is not None and len(known.threads) < _THREADS_MAX:
-                known.threads.add(thread)
+            label = name if self._hits.thread_name else str(thread or "")
+            if label and len(known.threads) < _THREADS_MAX:
+                known.threads.add(label)
             return
         number = known.hits + 1 if hit is None else hit
         taken = _TakenHit(number, at_s, tuple(cells), thread)
@@ -350,6 +397,7 @@ class ProbeTable:
         for at, (column, cell) in enumerate(zip(known.columns, taken.cells, strict=True)):
             for mark in column.add_value(taken.number, cell.text, is_error=cell.is_error):
                 known.examples[at, mark] = row
+            column.add_object(taken.number, self.objects.number_of(cell.identity), cell)
         known.kept.take(row)
 
     def finish(self) -> None:
@@ -379,7 +427,7 @@ class ProbeTable:
         skipped = known.selector.skipped
         return known.hits + skipped.before + skipped.later + skipped.unchanged + known.others
 
-    def other_threads(self, place: int) -> list[int]:
+    def other_threads(self, place: int) -> list[str]:
         """Return the threads whose hits the filter omits, at most a few."""
         return sorted(self._places[place].threads)
 

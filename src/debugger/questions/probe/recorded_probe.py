@@ -16,7 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import State
-from debugger.model.hit_filter import EVERY_HIT, HitFilter
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_thread_name
 from debugger.model.hit_selection import CALLERS_MAX, is_called_by
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.text_filters import clip_text
@@ -35,6 +35,7 @@ from debugger.recorders.recorded_process import (
     roots_of,
 )
 from debugger.session.session import Session
+from debugger.system.process_info import thread_name
 
 _STOPS_MAX = 50  # unrequested stops of a run
 
@@ -179,6 +180,10 @@ async def probe_by_stopping(
     """
     specs = tuple(msgspec.structs.replace(one.spec, condition=one.when) for one in points)
     below = hits.inside
+    if question.has_passing_thread_ids:
+        table.number_threads()
+    else:
+        refuse_thread_name(hits)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         began = time.monotonic()
         stop = await run.wait_first()
@@ -216,7 +221,13 @@ async def _take_hit(
             table.skip_hit(number - 1)
             continue
         cells = [await evaluate_cell(session, one) for one in points[number - 1].expressions]
-        table.take_hit(number - 1, cells, at_s=at_s, thread=stop.thread)
+        table.take_hit(
+            number - 1,
+            cells,
+            at_s=at_s,
+            thread=table.thread_number(stop.thread),
+            name=thread_name(stop.thread) if table.needs_names else "",
+        )
 
 
 async def _is_below(session: Session, stop: answers.Stop, function: str) -> bool:
@@ -447,6 +458,7 @@ def slow_tracing(interpreters: Iterable[str], took_s: float) -> list[str]:
 
 def _to_probe(one: ProbePoint, within: HitRange, hits: HitFilter, *, is_split: bool) -> ProbeOrder:
     spec = one.spec
+    refuse_thread_name(hits)
     if one.event:
         within, hits = HitRange(), HitFilter()
     return ProbeOrder(
@@ -480,7 +492,16 @@ def _take_recording(
     earlier = [table.hit_count(place) for place in range(table.location_count)]
     for event in recording.events:
         if isinstance(event, model.ProbeHit):
-            cells = [ProbeCell(one.text, one.is_error) for one in event.values]
+            pid = recording.process.pid
+            cells = [
+                ProbeCell(
+                    one.text,
+                    one.is_error,
+                    f"{pid}:{one.number}" if one.number else "",
+                    one.departure,
+                )
+                for one in event.values
+            ]
             place = numbers.get(event.probe, event.probe)
             table.take_hit(
                 place,

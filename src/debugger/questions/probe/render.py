@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -18,7 +19,7 @@ from debugger.output.location_text import (
     shorten_value,
 )
 from debugger.output.structured import RenderPage, TextSection, fixed_section
-from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
+from debugger.questions.probe.answer import Probe, ProbeColumn, ProbeObject, ProbePlace, ProbeRow
 from debugger.questions.recordings import run_text
 
 CELL = 60
@@ -244,6 +245,7 @@ _MEANS = {
 }
 _EVENTS = {"crash": "crash", "fail": "failure", "exit": "end", "hang": "hang"}
 _NARROWED = 6  # changes that are narrowed
+_ADDRESS = re.compile(r"(?:\([^()]*\)\s*)?0x[0-9a-f]+")
 _FEW = 4  # distinct values that are all named
 
 
@@ -385,8 +387,14 @@ def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
     return [
         f"  {format_column(one)}"
         for one in place.columns
-        if one.taken and (is_all or one.is_never_there or one.failed or is_constant(one))
+        if one.taken and (is_all or _is_told(one))
     ]
+
+
+def _is_told(column: ProbeColumn) -> bool:
+    """Tell whether a summary says what the rows do not."""
+    is_shared = any(one.hits > 1 for one in column.objects) or column.departure is not None
+    return column.is_never_there or bool(column.failed) or is_constant(column) or is_shared
 
 
 def _format_hits(place: ProbePlace) -> str:
@@ -432,10 +440,36 @@ def format_column(column: ProbeColumn) -> str:
             for one in column.outliers
         )
         parts.append(f"stands out: {far}")
+    parts += _format_objects(column)
     if column.failed:
         error = shorten_value(column.error or "", IN_A_LIST)
         parts.append(f"no value at {format_count(column.failed, 'hit')}: {error}")
     return f"{name}: {'; '.join(parts)}"
+
+
+def _format_objects(column: ProbeColumn) -> Iterator[str]:
+    """Tell which hits saw one object, and where an array leaves its pattern."""
+    if column.are_addresses and _ADDRESS.fullmatch(column.first or ""):
+        return  # the values are the addresses
+    kind, kinds = ("address", "addresses") if column.are_addresses else ("object", "objects")
+    total, hits = column.objects_total, sum(one.hits for one in column.objects)
+    if total == 1 and hits > 1:
+        yield f"one {kind} (#{column.objects[0].number})"
+    elif total > 1 and all(one.hits == 1 for one in column.objects):
+        yield f"{total:,} {kinds}, each at one hit"
+    elif total > 1:
+        shown = [_format_object(one) for one in column.objects[:_FEW]]
+        more = f", {total - len(shown):,} more" if total > len(shown) else ""
+        yield f"{total:,} {kinds}: {', '.join(shown)}{more}"
+    if column.departure is not None:
+        one = column.departure
+        yield f"leaves its pattern at hit {one.hit:,}: {shorten_value(one.value, _VALUE)}"
+
+
+def _format_object(one: ProbeObject) -> str:
+    spans = [f"{a:,}" if a == b else f"{a:,}-{b:,}" for a, b in one.spans[:_FEW]]
+    more = " …" if len(one.spans) > _FEW else ""
+    return f"#{one.number} at {' '.join(spans)}{more}"
 
 
 def _format_step(before: str, after: str) -> str:

@@ -17,9 +17,10 @@ from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec, HitRule
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
-from debugger.model.hit_filter import EVERY_HIT, HitFilter
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_thread_name
 from debugger.model.location import SourceMap
 from debugger.model.program import ResumeKind, StopReason
+from debugger.model.thread_order import ThreadOrder
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.function_lookup import line_text
@@ -43,6 +44,7 @@ from debugger.session import source_files, stepping
 from debugger.session.assigned_locals import UNASSIGNED
 from debugger.session.inspection import frame_variables
 from debugger.session.stepping import WaitLimit
+from debugger.system.process_info import thread_name
 
 _PANICS = "runtime.gopanic"
 _AWAITED = "await"  # js-debug's mark between the parts of an asynchronous stack
@@ -180,6 +182,12 @@ class CallFilter(Struct, frozen=True):
 EVERY_CALL = CallFilter()
 
 
+def _is_of_thread(hits: HitFilter, thread: int | None, number: int | None) -> bool:
+    if hits.thread_name:
+        return hits.thread_name == thread_name(thread)
+    return hits.thread in {None, number}
+
+
 async def step_through(
     program: RecordedProgram,
     function: FunctionPlace,
@@ -204,6 +212,8 @@ async def step_through(
     # 4. A hit of the same breakpoint further in is a recursive call, which is run to its end.
     # 5. A stop in another thread ends the record of the call.
     assert program.question is not None
+    if not program.question.has_passing_thread_ids:
+        refuse_thread_name(filtered.hits)
     # Without a name, in JavaScript, it is the function around the line.
     nameless = "" if program.language == counted_run.JAVASCRIPT else None
     spec = BreakpointSpec(
@@ -212,7 +222,7 @@ async def step_through(
         function=function.name or nameless,
         condition=when or None,
         hit_count=nth if nth > 1 and not filtered.hits else None,
-        thread=filtered.hits.thread,
+        thread=None if program.question.has_passing_thread_ids else filtered.hits.thread,
         rule=filtered.rule,
     )
     remaining = nth - 1 if filtered.hits else 0  # calls before the nth
@@ -222,7 +232,12 @@ async def step_through(
         is_alone = most == 1 or (nth == 1 and filtered.rule is None)
         walk = _SteppedCalls(run, is_alone=is_alone, takes_changes=filtered.hits.changes)
         stop = await run.wait_first()
+        threads = ThreadOrder()
         while stop.state == State.STOPPED.value and walk.is_call(stop):
+            number = threads.number_of(stop.thread)
+            if spec.thread is None and not _is_of_thread(filtered.hits, stop.thread, number):
+                stop = await run.go_on(run.session_of(stop))
+                continue
             if not await walk.has_changed(stop) or remaining:
                 remaining -= walk.is_changed
                 stop = await run.go_on(run.session_of(stop))

@@ -6,7 +6,13 @@ import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec, HitRule
-from debugger.model.hit_filter import HitEvent, HitFilter, Refusal, require_one_condition
+from debugger.model.hit_filter import (
+    HitEvent,
+    HitFilter,
+    Refusal,
+    refuse_thread_name,
+    require_one_condition,
+)
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session.session import Session
 
@@ -52,6 +58,7 @@ def filter_hits(
         found = spec_in_session(call, session, event.place)
         return msgspec.structs.replace(found, condition=event.when)
 
+    refuse_thread_name(hits)
     spec = msgspec.structs.replace(spec, condition=condition, thread=hits.thread)
     rest = msgspec.structs.replace(hits, conditions=(), thread=None)
     if not rest:

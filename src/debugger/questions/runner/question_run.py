@@ -13,7 +13,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.debugger_words import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
 from debugger.model.text_filters import clip_text
@@ -54,6 +54,12 @@ class QuestionRun:
     traits: DebuggerTraits = field(default_factory=DebuggerTraits)
     language: str = ""
     languages: tuple[str, ...] = ()  # those of the adapter
+
+    @property
+    def has_passing_thread_ids(self) -> bool:
+        """Whether the debugger's thread numbers are the system's, which differ in each run."""
+        is_native = self.traits.runtime is Runtime.NATIVE
+        return is_native and isinstance(self.target, LaunchTarget)
 
 
 @dataclass

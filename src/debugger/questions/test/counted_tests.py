@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from debugger.model.events import OutputStream
 from debugger.questions.recordings import recorded_run
+from debugger.questions.recordings.native_recording import native_recorders
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.runner import command_call
 from debugger.questions.test import test_runners
@@ -23,7 +24,6 @@ from debugger.questions.test.test_rerun import go_build_words
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.go.go_recorder import build_with_counters
 from debugger.recorders.model import LineRecording, Recording, RecordingOrder
-from debugger.recorders.native.line_recorder import NativeLineRecorder, NativeLines
 from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.recorded_process import (
     CompletedRun,
@@ -306,10 +306,12 @@ async def _native_tests(
     cwd: str,
     env: Mapping[str, str],
 ) -> _SingleTests:
-    lines = await asyncio.to_thread(NativeLines, words("")[0], cwd)
+    program = words("")[0]
+    # Which lines ran is enough, and each of many tests has a process of its own.
+    found = native_recorders(program, cwd, env, Path(cwd), needs_counts=False)
+    recorder = await asyncio.to_thread(lambda: next(found))
 
     def command(name: str) -> tuple[Sequence[str], ProcessRecorder]:
-        recorder = NativeLineRecorder(lines)
         return recorder.command_line(words(name)), recorder
 
     return _SingleTests(names, command, cwd, env)

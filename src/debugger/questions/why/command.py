@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from typing import Annotated
 
@@ -44,6 +45,7 @@ from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import (
     RUNS_PATIENT,
     RUNS_USUAL,
+    USUAL_S,
     WhyRequest,
     check_expression,
     program_words,
@@ -75,6 +77,8 @@ async def why(
     each link is marked: seen in the run, seen in a rerun, or inferred from the source. Without a
     command the value is that of the session's stop.
     """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     expression = check_expression(expression)
     if not words:
         return await _trace_at_stop(call, expression, at, options.timeout, hits, shows_all=every)
@@ -92,6 +96,7 @@ async def why(
         request, notes = await _why_request(call, program, question, expression, place, hits)
         request = msgspec.structs.replace(request, shows_all=every)
         request = await _find_hit(call, options, program, question, request)
+        request = msgspec.structs.replace(request, spent_s=loop.time() - began)
         answer = await _trace_or_find(call, options, program, question, request)
     except DebuggerError as error:
         raise await explain_false_condition(call, program, place, hits.when, error) from error
@@ -139,10 +144,13 @@ async def _why_request(  # noqa: PLR0917 - as they were given
     hits: HitFilter,
 ) -> tuple[WhyRequest, tuple[str, ...]]:
     """Return the request, and notes on the hit that a run before has chosen."""
-    runs_most = RUNS_USUAL if options.timeout is None else RUNS_PATIENT
+    is_usual = options.timeout is None
+    runs_most = RUNS_USUAL if is_usual else RUNS_PATIENT
+    usual_s = USUAL_S if is_usual else 0.0
     if event_location.is_event(at):
         event_location.refuse_filter(shlex.join(["why", expression, "--at", at]), at, hits)
-        return WhyRequest(expression=expression, place=at, runs_most=runs_most), ()
+        request = WhyRequest(expression=expression, place=at, runs_most=runs_most, usual_s=usual_s)
+        return request, ()
     target = question.target
     script = target.program
     current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
@@ -161,6 +169,7 @@ async def _why_request(  # noqa: PLR0917 - as they were given
         when=hits.when or "",
         runs=runs,
         runs_most=runs_most,
+        usual_s=usual_s,
     )
     return request, found.notes
 
@@ -222,7 +231,8 @@ async def _trace_at_stop(
         )
     session = call.current_session()
     request = trace_dispatch.request_at_stop(session, expression)
-    request = msgspec.structs.replace(request, shows_all=shows_all)
+    usual_s = USUAL_S if timeout is None else 0.0
+    request = msgspec.structs.replace(request, shows_all=shows_all, usual_s=usual_s)
     question = await trace_dispatch.question_of_session(
         call, session, seconds=timeout or _TIMEOUT_S
     )

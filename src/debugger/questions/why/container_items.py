@@ -80,12 +80,11 @@ def find_stores(lines: Sequence[str], item: TakenItem, near: int) -> tuple[ItemS
     return tuple(sorted(found, key=lambda one: abs(one.line - near))[:_STORES_MAX])
 
 
-def stored_call(statement: str) -> StatementOrigin | None:
-    """Return the call whose result a statement puts into a container; None without one."""
+def stored_value(statement: str) -> StatementOrigin | None:
+    """Return what a statement puts into a container as its last argument; None if it does not."""
     match = _STORED.search(statement)
     arguments = _parts_of(statement, match.end()) if match is not None else ()
-    found = statement_origin.classify_expression(arguments[-1]) if arguments else None
-    return found if found is not None and found.kind is OriginKind.CALL else None
+    return statement_origin.classify_expression(arguments[-1]) if arguments else None
 
 
 def choose_name(taking: str, store: ItemStore, expression: str, equal: Sequence[str]) -> str | None:

@@ -75,6 +75,16 @@ def name_at(frame: TraceFrame, address: int) -> str:
     return min(names, key=len, default="")
 
 
+def holder_of(frame: TraceFrame, value: TraceValue) -> str:
+    """Return the variable of a frame that holds memory, of several the smallest; "" without one."""
+    holders = [
+        (one.size, name)
+        for name, one in frame.vars.items()
+        if one.address and one.address <= value.address < one.address + one.size
+    ]
+    return min(holders, default=(0, ""))[1]
+
+
 def argument_at(frame: TraceFrame, address: int) -> str:
     """Return the parameter that lies at an address in its function's frame; "" without one."""
     for name in frame.args:

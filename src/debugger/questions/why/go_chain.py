@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.questions.why import go_source
-from debugger.questions.why.answer import LinkCertainty
+from debugger.questions.why.answer import ChainEnd, LinkCertainty
 from debugger.questions.why.go_run import GoFrame, GoRecord
 from debugger.questions.why.go_source import GoSourceFunction, SiteKind
 
@@ -64,6 +64,23 @@ class FoundWrite(Struct, frozen=True):
     target: str
     prefix: str
     certainty: LinkCertainty
+
+
+class ChainEnded(Struct, frozen=True):
+    """The end of the chain, and its reason."""
+
+    end: ChainEnd
+    reason: str
+
+
+class NeedsRun(Struct, frozen=True):
+    """A further run is needed, to a record: the stack there tells who called."""
+
+    record: GoRecord
+    position: GoPosition
+
+
+GoStep = GoPosition | ChainEnded | NeedsRun
 
 
 def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite | None:

@@ -68,6 +68,11 @@ class GoLog:
     def __post_init__(self) -> None:
         self._expressions = [logged_expressions(one) for one in self.sites]
 
+    @property
+    def count(self) -> int:
+        """The number of records, with those that were not kept."""
+        return self.missed + len(self.records)
+
     def breakpoints(self) -> list[BreakpointSpec]:
         """Return the logpoints of the sites."""
         question = self.question
@@ -99,8 +104,9 @@ class GoLog:
             return False
         self._hits[at] = self._hits.get(at, 0) + 1
         if len(self.records) >= _RECORDS_MAX:
-            self.missed += 1
-            return True
+            # The last write of a value counts, and the call that led to it.
+            del self.records[: _RECORDS_MAX // 2]
+            self.missed += _RECORDS_MAX // 2
         texts = self._expressions[at]
         thread, cells = parse_cells(event.text, len(texts), self.question.traits.log)
         values: dict[str, str] = {}
@@ -119,7 +125,7 @@ class GoLog:
         self.records.append(
             GoRecord(
                 self.sites[at],
-                len(self.records),
+                self.count,
                 self._hits[at],
                 thread or 0,
                 depths[1] - depths[0] if len(depths) > 1 else 0,

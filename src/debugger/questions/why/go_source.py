@@ -125,6 +125,7 @@ class GoSources:
     """The functions and sites of a program's sources."""
 
     def __init__(self, files: Sequence[str]) -> None:
+        self._files = files
         self.functions: list[GoSourceFunction] = []
         self.sites: list[GoSite] = []
         self._globals: list[GoGlobal] = []
@@ -179,6 +180,24 @@ class GoSources:
         """Return the declarations of a variable outside of the functions."""
         return [one for one in self._globals if one.name == name]
 
+    def unseen_writers(self, name: str) -> list[str]:
+        """Return the lines that may write a variable of a package, and are no sites of it."""
+        word = re.escape(name)
+        pattern = re.compile(
+            rf"(?<![\w.]){word}(?:\.\w+|\[[^\]]*\])*\s*(?:(?:[-+*/%&|^]|<<|>>|&\^)?=(?!=)|\+\+|--)"
+            rf"|&{word}\b"
+        )
+        known = {(one.file, one.line) for one in self.sites if name in one.targets}
+        known |= {(one.file, one.line) for one in self.globals_named(name)}
+        return [
+            f"{Path(file).name}:{number}"
+            for file in self._files
+            for number, text in enumerate(source_files.read_source(file) or (), 1)
+            if name in text
+            and (file, number) not in known
+            and pattern.search(_without_comment(text)) is not None
+        ]
+
     def fields_of(self, literal: str) -> tuple[str, ...]:
         """Return the fields of a literal's struct type, in order; none if it is not known."""
         name = literal.partition("{")[0].lstrip("&*").rpartition(".")[2]
@@ -190,9 +209,11 @@ class GoSources:
         found = []
         for one in self.functions:
             lines = source_files.read_source(one.file) or ()
+            inner = _one_line_body(one, lines) if lines else []
+            found += [(one, text) for text in inner if called.search(text)]
             for number in range(one.head + 1, one.last):
                 if function.name in lines[number - 1] and called.search(lines[number - 1]):
-                    found.append((one, join_statement(lines, number)))  # noqa: PERF401
+                    found.append((one, join_statement(lines, number)))
         return found
 
 
@@ -264,8 +285,21 @@ def _parameter_names(text: str) -> tuple[str, ...]:
     return tuple(one.split()[0] for one in parts if one.split())
 
 
+def _one_line_body(function: GoSourceFunction, lines: Sequence[str]) -> list[str]:
+    """Return the statements of a function on one line; none of another one."""
+    text = _without_comment(lines[function.head - 1]).strip()
+    if function.last != function.head or not text.endswith("}"):
+        return []
+    begin = statement_origin.opening_bracket(text)
+    return [one for part in text[begin + 1 : -1].split(";") if (one := part.strip())]
+
+
 def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSite]:
     inner = 0
+    for one in _one_line_body(function, lines):
+        site = _parse_site(function, function.head, one)
+        if site is not None:
+            yield site
     for number in range(function.head + 1, function.last):
         text = lines[number - 1].strip()
         if text.startswith("//") or _GIVES.search(text) is None:

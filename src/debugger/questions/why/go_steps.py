@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from debugger.model.answers.frames import FrameView
 from debugger.questions.why import go_chain, go_plan, go_source
@@ -18,7 +17,14 @@ from debugger.questions.why.answer import (
     ValueOperand,
     WhyLink,
 )
-from debugger.questions.why.go_chain import Activation, CallSite, GoPosition
+from debugger.questions.why.go_chain import (
+    Activation,
+    CallSite,
+    ChainEnded,
+    GoPosition,
+    GoStep,
+    NeedsRun,
+)
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
 from debugger.questions.why.why_request import repeat_with
@@ -30,24 +36,8 @@ _INPUTS = re.compile(
     r"(?:os\.(?:Args|Getenv|LookupEnv|ReadFile|Environ)|io\.ReadAll|rand\.|time\.Now|flag\."
     r"|bufio\.|\w+\.(?:Read\w*|Text|Scan\w*)\b|fmt\.S?F?[Ss]can)"
 )
+_WRITERS_SHOWN = 4
 _CONVERTERS = re.compile(r"(?:strconv\.(?:Atoi|Parse\w+|Itoa|Format\w+)|strings\.Trim\w*)$")
-
-
-class ChainEnded(Struct, frozen=True):
-    """The end of the chain, and its reason."""
-
-    end: ChainEnd
-    reason: str
-
-
-class NeedsRun(Struct, frozen=True):
-    """A further run is needed, to a record: the stack there tells who called."""
-
-    record: GoRecord
-    position: GoPosition
-
-
-GoStep = GoPosition | ChainEnded | NeedsRun
 
 
 class GoSteps:
@@ -86,6 +76,11 @@ class GoSteps:
     def _explain_unwritten(self, position: GoPosition, root: str) -> ChainEnded:
         for one in self._sources.globals_named(root):
             name = Path(one.file).name
+            writers = self._sources.unseen_writers(root)
+            if writers:
+                shown = ", ".join(writers[:_WRITERS_SHOWN])
+                text = f"no write of {root} was seen; not watched are {shown}"
+                return ChainEnded(ChainEnd.NOT_FOLLOWED, text)
             return ChainEnded(
                 ChainEnd.CONSTANT, f"{root} was not changed: {one.text} at {name}:{one.line}"
             )
@@ -377,7 +372,7 @@ class GoSteps:
         value = go_source.classify_value(text)
         # The records of what this `return` itself calls come before the caller's next one.
         return self._follow_side(
-            stop, inner, value, suffix, number if is_whole else 0, len(stop.log.records)
+            stop, inner, value, suffix, number if is_whole else 0, stop.log.count
         )
 
     def _follow_receive(

@@ -15,7 +15,7 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import go_chain, go_plan, go_source
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
-from debugger.questions.why.go_chain import GoPosition
+from debugger.questions.why.go_chain import ChainEnded, GoPosition, GoStep, NeedsRun
 from debugger.questions.why.go_run import (
     GoLocation,
     GoStop,
@@ -23,7 +23,7 @@ from debugger.questions.why.go_run import (
     run_to_location,
 )
 from debugger.questions.why.go_source import GoSourceFunction, GoSources
-from debugger.questions.why.go_steps import ChainEnded, GoStep, GoSteps, NeedsRun
+from debugger.questions.why.go_steps import GoSteps
 from debugger.questions.why.why_request import WhyRequest, repeat_with
 from debugger.sources.project_files import imported_go_files
 
@@ -51,28 +51,27 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     began = asyncio.get_running_loop().time()
     # A large program takes seconds to read.
     sources = await asyncio.to_thread(lambda: GoSources(_source_files(question)))
-    trace = GoTrace(question, request, sources)
-    seconds = question.patience.seconds
+    trace = GoTrace(question, request, sources, began)
     try:
         # The build and the reading of the sources count, too.
-        async with asyncio.timeout_at(began + seconds):
-            await trace.follow()
+        async with asyncio.timeout_at(trace.until) as bound:
+            await trace.follow(bound)
     except TimeoutError:
-        if trace.is_empty:
-            raise DebuggerError(
-                ErrorCode.TIMEOUT,
-                f"{request.location_text()} was not reached within {seconds:g} s",
-                hint="debugger why --timeout 300 …",
-            ) from None
-        trace.ended = ChainEnded(ChainEnd.BOUND, f"{seconds:g} s are the most: --timeout 300")
+        await trace.end_late(began)
     return trace.build_answer(asyncio.get_running_loop().time() - began)
 
 
 class GoTrace:
     """The chain so far, and the runs that it took."""
 
-    def __init__(self, question: QuestionRun, request: WhyRequest, sources: GoSources) -> None:
+    def __init__(
+        self, question: QuestionRun, request: WhyRequest, sources: GoSources, began: float
+    ) -> None:
         self._question, self._request = question, request
+        self._began = began - request.spent_s
+        # When no further link is looked for.
+        self.until = self._began + request.seconds_for(question.patience.seconds, 0)
+        self.is_late = False
         self._sources = sources
         self._expression = _without_package(request.expression, self._sources)
         self._steps = GoSteps(self._sources, self._expression)
@@ -81,13 +80,8 @@ class GoTrace:
         self.ended = ChainEnded(ChainEnd.NOT_FOLLOWED, "")
         self.frame: FrameView | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether no link is known."""
-        return not self._steps.links
-
-    async def follow(self) -> None:
-        """Follow the value to the end of the chain."""
+    async def follow(self, bound: asyncio.Timeout) -> None:
+        """Follow the value to the end of the chain; the first run sets the time for all."""
         location = await self._first_location()
         function, expression = await self._begin_of(location)
         step: GoStep | None = None
@@ -95,10 +89,13 @@ class GoTrace:
             sites = go_plan.plan_sites(self._sources, function, expression)
             self.runs += 1
             self._steps.is_first_run = step is None
+            began = asyncio.get_running_loop().time()
             async with run_to_location(self._question, location, sites) as stop:
                 if stop.log.missed:
-                    self.notes.append(f"{stop.log.missed:,} later records were not kept")
+                    self.notes.append(f"{stop.log.missed:,} earlier records were not kept")
                 position = await self._first_position(stop, location, step)
+                if step is None:
+                    self._set_bound(bound, asyncio.get_running_loop().time() - began)
                 step = await self._follow_steps(stop, position)
             if not isinstance(step, NeedsRun):
                 self.ended = step
@@ -111,6 +108,43 @@ class GoTrace:
                 go_plan.line_breakpoint(site), step.record.hit, site.place, frame=0
             )
             function, expression = site.function, step.position.expression
+
+    async def end_late(self, began: float) -> None:
+        """End the chain at its time limit; of a location not reached yet, the value alone is read.
+
+        Raises:
+            DebuggerError: TIMEOUT if it is not reached without logpoints, either.
+        """
+        self.is_late = True
+        seconds = self.until - began
+        more = "--timeout 300 gives more"
+        text = f"{seconds:.0f} s are the most for all runs: {more}"
+        if self.frame is None:
+            text = (
+                f"within {seconds:.0f} s the lines that may give it ran too often to be logged: "
+                f"--nth or --when choose an earlier moment, {more}"
+            )
+            try:
+                async with asyncio.timeout_at(began + self._question.patience.seconds):
+                    await self._read_value()
+            except TimeoutError:
+                raise DebuggerError(
+                    ErrorCode.TIMEOUT,
+                    f"{self._request.location_text()} was not reached in time",
+                    hint="debugger why --timeout 300 …",
+                ) from None
+        self.ended = ChainEnded(ChainEnd.BOUND, text)
+
+    async def _read_value(self) -> None:
+        location = await self._first_location()
+        self.runs += 1
+        async with run_to_location(self._question, location, ()) as stop:
+            await self._first_position(stop, location, None)
+
+    def _set_bound(self, bound: asyncio.Timeout, run_s: float) -> None:
+        patience = self._question.patience.seconds
+        self.until = self._began + self._request.seconds_for(patience, run_s)
+        bound.reschedule(self.until)
 
     async def _first_location(self) -> GoLocation:
         request = self._request
@@ -176,9 +210,7 @@ class GoTrace:
             value = await self._value_there(stop, expression, number)
             self._steps.value = value
             self.frame = FrameView(frame.index, frame.function, frame.file, frame.line)
-        bare = GoPosition(
-            expression, activation, len(stop.log.records), frame.line or 0, value, certainty
-        )
+        bare = GoPosition(expression, activation, stop.log.count, frame.line or 0, value, certainty)
         return await self._with_addresses(stop, bare)
 
     async def _value_there(self, stop: GoStop, expression: str, number: int) -> str:
@@ -241,6 +273,7 @@ class GoTrace:
             ending=self.ended.reason or None,
             runs=self.runs,
             method=_METHOD,
+            timed_out=self.is_late,
             took_s=round(took_s, 1),
             notes=tuple(dict.fromkeys(self.notes)),
         )

@@ -20,6 +20,14 @@ from debugger.questions.why.answer import (
     LinkCertainty,
     LinkKind,
 )
+from debugger.questions.why.chain_positions import (
+    as_inferred,
+    at_part,
+    field_of,
+    is_changed_parameter,
+    place_of,
+    stored_value,
+)
 from debugger.questions.why.container_items import ItemStore
 from debugger.questions.why.native_links import NativeLinks, describe_origin, observed
 from debugger.questions.why.native_steps import (
@@ -31,8 +39,8 @@ from debugger.questions.why.native_steps import (
     ValuePosition,
 )
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
-from debugger.session import source_files
+from debugger.questions.why.struct_parts import StructPart
+from debugger.questions.why.traced_run import TraceEvent, TraceValue
 
 _OPERANDS = 4
 _LANE = 8  # hexadecimal digits of a number of four bytes
@@ -52,7 +60,7 @@ class NativeChain(NativeLinks):
         """Return where the value of an expression must come from, by its frame alone."""
         frame = position.frame
         name = position.expression
-        if name in frame.args and not self._is_changed_parameter(position):
+        if name in frame.args and not is_changed_parameter(position):
             passed = self._follow_argument(position)
             if passed is not None:
                 return passed
@@ -66,16 +74,6 @@ class NativeChain(NativeLinks):
                 "a value in memory",
             )
         return self._follow_origin(origin, position)
-
-    @staticmethod
-    def _is_changed_parameter(position: ValuePosition) -> bool:
-        frame = position.frame
-        lines = source_files.read_source(frame.file) if frame.file else None
-        if lines is None or not frame.line:
-            return True
-        body = list(lines[max(frame.first_line, 0) : frame.line - 1])
-        # A loop may lead back from below.
-        return statement_origin.is_reassigned(position.expression, body)
 
     def _follow_argument(self, position: ValuePosition) -> NextStep | None:
         """Add the link of a parameter to the caller's argument; None if the values differ."""
@@ -136,8 +134,8 @@ class NativeChain(NativeLinks):
 
     def _follow_origin(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         """Return what comes next for the right side of an assignment, or an argument."""
-        origin = struct_parts.known_operand(origin, position.frame, _field_of(position))
-        place = _place_of(position.frame)
+        origin = struct_parts.known_operand(origin, position.frame, field_of(position))
+        place = place_of(position.frame)
         item = container_items.taken_item(origin)
         if item is not None and origin.kind is not OriginKind.OPERAND:
             return StoreTarget(position, item, origin)
@@ -155,7 +153,7 @@ class NativeChain(NativeLinks):
 
     def _follow_operand(self, name: str, position: ValuePosition) -> NextStep:
         frame = position.frame
-        place = _place_of(frame)
+        place = place_of(frame)
         if name.startswith("&"):
             return ReachedEnd(ChainEnd.ALLOCATION, f"{name} is the address of a variable, {place}")
         if re.match(r"argv\[", name):
@@ -223,10 +221,10 @@ class NativeChain(NativeLinks):
         name = container_items.choose_name(taking, store, target.position.expression, equal)
         if name is None:
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"what was put in is {store.statement}")
-        return _as_inferred(self._follow_operand(name, position))
+        return as_inferred(self._follow_operand(name, position))
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
-        place = _place_of(position.frame)
+        place = place_of(position.frame)
         if native_values.is_input(origin.function):
             return ReachedEnd(ChainEnd.INPUT, f"{origin.text} at {place}")
         # Rust's `new` is a function like any other.
@@ -238,6 +236,8 @@ class NativeChain(NativeLinks):
         part = struct_parts.part_at(
             position.expression, position.value, position.frame, position.part
         )
+        if origin.field:
+            part = StructPart("", 0, 0, origin.field)
         position = msgspec.structs.replace(position, part=part)
         target = ReturnTarget(position, origin.function, origin.text, origin)
         if native_values.is_handed_on(origin.function):
@@ -259,24 +259,24 @@ class NativeChain(NativeLinks):
             ):
                 continue
             if value.is_equal(position.value) and value.kind != "array":
-                return _as_inferred(self._follow_operand(text, position))
+                return as_inferred(self._follow_operand(text, position))
             inner = struct_parts.find_equal_part({text: value}, position.value)
             if inner is None and native_values.is_handed_on(call.function):
                 # A conversion keeps the number that a newtype begins with, however small it is.
                 inner = struct_parts.leading_part(text, value, position.value)
             if inner is not None:
-                return _at_part(position, *inner)
+                return at_part(position, *inner)
         return None
 
     def _follow_unread(self, name: str, position: ValuePosition) -> NextStep | None:
         """Follow a parameter without memory, if the caller's argument has the position's value."""
         count = len(self.links)
         outer = msgspec.structs.replace(position, expression=name, certainty=LinkCertainty.INFERRED)
-        if name in position.frame.args and not self._is_changed_parameter(outer):
+        if name in position.frame.args and not is_changed_parameter(outer):
             step = self._follow_argument(outer)
             mine = position.value.bytes[:_LANE]
             if isinstance(step, ValuePosition) and step.value.bytes[:_LANE] == mine:
-                return _as_inferred(step)
+                return as_inferred(step)
         del self.links[count:]
         return None
 
@@ -307,21 +307,27 @@ class NativeChain(NativeLinks):
                 {name: known[name] for name in origin.operands if name in known}, position.value
             )
             if inner is not None:
-                return _at_part(position, *inner)
+                return at_part(position, *inner)
         equal = [
             one
             for one, value in read.items()
             if value.is_equal(position.value) and (not mine or value.address != mine)
         ]
         if len(equal) == 1 and position.value.number:
-            return _as_inferred(self._follow_operand(equal[0], position))
+            return as_inferred(self._follow_operand(equal[0], position))
         if len(read) == 1 and len(origin.operands) == 1:
             return self._follow_operand(next(iter(read)), position)
         self.computed = position, origin
         text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
         file, line = Path(position.frame.file or "?").name, position.frame.line
         others = [name for name, value in read.items() if not mine or value.address != mine]
-        next_command = f"; go on with {_LINE_ASK.format(others[0], file, line)}" if others else ""
+        next_command = ""
+        if others:
+            # Of the line's hits the one with this value.
+            value = read[others[0]]
+            is_plain = value.kind in {"int", "unsigned"} and value.text.lstrip("-").isdecimal()
+            when = f" --when '{others[0]} == {value.text}'" if is_plain else ""
+            next_command = f"; go on with {_LINE_ASK.format(others[0], file, f'{line}{when}')}"
         return ReachedEnd(
             ChainEnd.NOT_FOLLOWED, f"computed from {text or origin.text}{next_command}"
         )
@@ -339,6 +345,8 @@ class NativeChain(NativeLinks):
         position = ValuePosition(
             name, target.value, event.frames, at, observed(target), event, target.part
         )
+        if native_values.is_moved(event, position.frame.statement):
+            return self._follow_moved(position, target.expression, details, threads)
         if native_values.is_free(event):
             text = "the block was freed, and the allocator wrote its own data there"
             self.add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
@@ -359,6 +367,21 @@ class NativeChain(NativeLinks):
             return self._explain_library_write(position, details, threads)
         return self._explain_own_write(position, details, threads)
 
+    def _follow_moved(
+        self, position: ValuePosition, expression: str, details: Sequence[str], threads: int
+    ) -> NextStep:
+        """Add the link of a library's copy, as that of a growing vector, and follow its source."""
+        event = position.event
+        assert event is not None
+        value = msgspec.structs.replace(position.value, address=event.source)
+        name = frame_values.holder_of(position.frame, value) or expression
+        called = native_values.plain_call(event.library_call)
+        text = f"copied by {called}" + (f" from {name}" if name != expression else "")
+        self.add_write(
+            event, position, text, position.index, details, threads, kind=LinkKind.COPIED
+        )
+        return MemoryTarget(msgspec.structs.replace(position, expression=name, value=value))
+
     def _explain_own_write(
         self, position: ValuePosition, details: Sequence[str], threads: int
     ) -> NextStep:
@@ -366,7 +389,7 @@ class NativeChain(NativeLinks):
         assert event is not None
         name = frame_values.argument_at(frame, position.value.address)
         origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
-        origin = struct_parts.known_operand(origin, frame, _field_of(position))
+        origin = struct_parts.known_operand(origin, frame, field_of(position))
         if origin.kind in {OriginKind.UNKNOWN, OriginKind.CALL} and native_values.COPYING.search(
             frame.statement
         ):
@@ -408,7 +431,7 @@ class NativeChain(NativeLinks):
             until=target.event,
         )
         origin = statement_origin.origin_of_assignment(frame.statement, name)
-        origin = struct_parts.known_operand(origin, frame, _field_of(position))
+        origin = struct_parts.known_operand(origin, frame, field_of(position))
         kind, text = describe_origin(origin)
         is_sum = origin.kind is OriginKind.COMPUTED
         self.add(
@@ -427,7 +450,15 @@ class NativeChain(NativeLinks):
         """Add the link of an assignment that ran, or the first part of a loop."""
         frame = event.frames[0]
         position = ValuePosition(
-            target.expression, target.value, event.frames, 0, observed(target), event
+            target.expression,
+            target.value,
+            event.frames,
+            0,
+            observed(target),
+            event,
+            # A line has yet to run where it is recorded; a write has been done.
+            is_ahead=not event.new,
+            until=target.event if not event.new else None,
         )
         # A breakpoint at a loop's line binds to its first part.
         text = re.sub(r"^for\s*\(([^;]*);.*", r"\1;", frame.statement)
@@ -461,9 +492,7 @@ class NativeChain(NativeLinks):
             self.add_write(event, position, text, position.index, details, threads, kind=kind)
             end = ChainEnd.INPUT if is_input else ChainEnd.CONSTANT
             message = call.text if call is not None else frame.statement
-            return ReachedEnd(
-                end, f"{message} at {_place_of(frame)}" + f": {source}" * bool(source)
-            )
+            return ReachedEnd(end, f"{message} at {place_of(frame)}" + f": {source}" * bool(source))
         text = f"overwritten by {called}" if is_copy else f"written by {event.library_call}"
         self.add_write(
             event, position, text, position.index, details, threads, kind=LinkKind.COPIED
@@ -478,7 +507,7 @@ class NativeChain(NativeLinks):
         known = position.frame.vars
         if source.startswith('"'):
             return ReachedEnd(
-                ChainEnd.CONSTANT, f"the literal {source} at {_place_of(position.frame)}"
+                ChainEnd.CONSTANT, f"the literal {source} at {place_of(position.frame)}"
             )
         into, out = known.get(to), known.get(source)
         if into is None or out is None:
@@ -510,8 +539,8 @@ class NativeChain(NativeLinks):
             if one.kind not in {"struct", "array"} and one.is_equal(value)
         ]
         if equal and value.number:
-            chosen = min(equal, key=len)
-            return _as_inferred(self._follow_operand(chosen, position))
+            chosen = statement_origin.classify_expression(min(equal, key=len))
+            return as_inferred(self._follow_origin(chosen, position))
         part = struct_parts.find_equal_part(named, value)
         if part is not None:
             name, inner = part
@@ -522,13 +551,15 @@ class NativeChain(NativeLinks):
         if argument.kind is OriginKind.CONSTANT:
             return self._follow_origin(argument, position)
         if argument.kind is not OriginKind.CALL:
-            stored = container_items.stored_call(frame.statement)
+            stored = stored_value(position)
             argument = stored or statement_origin.loop_element(frame.statement) or argument
+            if stored is not None and stored.kind is not OriginKind.CALL:
+                return self._follow_origin(stored, position)
         if argument.kind is OriginKind.CALL:
             return ReturnTarget(position, argument.function, argument.text)
         return ReachedEnd(
             ChainEnd.NOT_FOLLOWED,
-            f"no operand of the statement at {_place_of(frame)} has the value any more",
+            f"no operand of the statement at {place_of(frame)} has the value any more",
         )
 
     def explain_return(self, event: TraceEvent, target: ReturnTarget) -> NextStep:
@@ -539,7 +570,7 @@ class NativeChain(NativeLinks):
             target.position.value,
             event.frames,
             0,
-            LinkCertainty.RERUN,
+            target.certainty,
             event,
             target.position.part,
         )
@@ -558,28 +589,3 @@ class NativeChain(NativeLinks):
             stack=native_values.callers_of(event.frames, 0)[:1],
         )
         return self._follow_origin(origin, position)
-
-
-def _at_part(position: ValuePosition, name: str, found: TraceValue) -> ValuePosition:
-    """Return the position of the part of an operand that was chosen for its equal value."""
-    part = struct_parts.part_at(name, found, position.frame, position.part)
-    certainty = LinkCertainty.INFERRED
-    return msgspec.structs.replace(
-        position, expression=name, value=found, certainty=certainty, part=part
-    )
-
-
-def _field_of(position: ValuePosition) -> str:
-    """Return the name of the field that a position's value is; "" for a whole value."""
-    return position.part.field if position.part is not None else ""
-
-
-def _place_of(frame: TraceFrame) -> str:
-    return f"{Path(frame.file or '?').name}:{frame.line}"
-
-
-def _as_inferred(step: NextStep) -> NextStep:
-    """Mark the next link: of several operands this one was chosen because its value is equal."""
-    if isinstance(step, ValuePosition):
-        return msgspec.structs.replace(step, certainty=LinkCertainty.INFERRED)
-    return step

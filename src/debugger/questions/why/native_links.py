@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from debugger.model.answers.frames import FrameView
 from debugger.questions.why import native_values
-from debugger.questions.why.answer import LinkCertainty, LinkKind, ValueOperand, WhyLink
-from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, ValueOperand, WhyLink
+from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame
 
@@ -75,6 +75,23 @@ class NativeLinks:
                 operands=operands,
             )
         )
+
+    def explain_read(self, event: TraceEvent, position: ValuePosition) -> ReachedEnd:
+        """Add the link of a system call that read into the memory, which is the chain's end."""
+        own = event.own
+        source = native_values.describe_source(event) or f"descriptor {event.descriptor}"
+        self.links.append(
+            WhyLink(
+                LinkKind.INPUT,
+                LinkCertainty.RERUN,
+                f"read in by the system call {event.call}",
+                frame=native_values.frame_view(own) if own is not None else None,
+                statement=own.statement if own is not None else "",
+                new=position.value.text,
+                details=(f"from {source} ({event.bytes:,} bytes read)",),
+            )
+        )
+        return ReachedEnd(ChainEnd.INPUT, source)
 
 
 def describe_origin(origin: StatementOrigin) -> tuple[LinkKind, str]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import run_planning
+from debugger.questions.why.answer import ChainEnd
 from debugger.questions.why.native_sites import ChainSites, NativeSources
-from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.traced_run import (
     EndPlan,
     LinePlan,
@@ -20,9 +21,10 @@ from debugger.questions.why.traced_run import (
     WatchPlan,
     run_traced,
 )
-from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.why.why_request import RUNS_USUAL, WhyRequest
 
 _FUNCTIONS_MAX = 200  # functions whose calls are known
+_END_S = 1.5  # seconds that the end of a run takes
 _LAST_DEEP = 8  # last hits of a site whose stacks a further run reads
 
 
@@ -49,7 +51,7 @@ class NativeRuns:
         self._marker_line: LinePlan | None = None
         self._deep_from: dict[str, int] = {}
         self._keys = 0
-        self._began = asyncio.get_running_loop().time()
+        self._began = asyncio.get_running_loop().time() - request.spent_s
 
     def new_key(self, letter: str) -> str:
         """Return a key that no plan has used."""
@@ -61,8 +63,31 @@ class NativeRuns:
         return asyncio.get_running_loop().time() - self._began
 
     def has_left(self) -> bool:
-        """Tell whether the bound of runs allows one more."""
-        return self.count < self._request.runs_most
+        """Tell whether the bounds of runs and of seconds allow one more."""
+        return self.count < self._request.runs_most and self.has_time()
+
+    def has_time(self) -> bool:
+        """Tell whether a run as long as the first one ends in time."""
+        return self.used_s() + self.survey.seconds < self.seconds
+
+    def describe_late(self) -> ReachedEnd:
+        """Return the end for a run that was not over in time, with the writes until then."""
+        text = f"the run with watchpoints was not over in {self.seconds:g} s in all"
+        counts = (self.last or self.survey).counts
+        count = max((counts.get(key, 0) for key in self.watched), default=0)
+        if count > 1:
+            text += f"; until then the memory was written {count:,} times"
+        return ReachedEnd(
+            ChainEnd.BOUND, f"{text}: --nth or --when choose an earlier moment, --timeout 300"
+        )
+
+    def describe_bound(self) -> str:
+        """Return which bound allows no further run."""
+        is_usual = self._request.runs_most == RUNS_USUAL
+        more = ", without --timeout S" if is_usual else ""
+        if self.has_time():
+            return f"{self.count} runs are the most{more}"
+        return f"{self.seconds:g} s are the most, and a run takes {self.survey.seconds:.1f} s{more}"
 
     async def run_survey(self) -> TraceResult:
         """Run to the location, and read the value and the stack there.
@@ -85,6 +110,7 @@ class NativeRuns:
         if not found.reached:
             raise run_planning.location_error(request, found)
         self.survey = self.last = found
+        self.seconds = request.seconds_for(self.seconds, found.seconds)
         self.sources.add_functions(found.functions)
         return found
 
@@ -138,7 +164,7 @@ class NativeRuns:
 
     async def _run_plan(self, plan: TracePlan) -> TraceResult:
         self.count += 1
-        seconds = max(self.seconds - self.used_s(), 1.0)
+        seconds = max(self.seconds - self.used_s() - _END_S, 1.0)
         found = await run_traced(self._call, self._question, plan, seconds=seconds)
         self.notes += found.notes
         return found
@@ -149,6 +175,11 @@ class NativeRuns:
         self.marker_watch = self.watched.get(event.key)
         self._marker_return = self.returned.get(event.key)
         self._marker_line = self._lined.get(event.key)
+
+    def line_of(self, event: TraceEvent | None) -> tuple[LinePlan, ...]:
+        """Return the plan of the line that an event is of, if it is none of the chain's sites."""
+        plan = self._lined.get(event.key) if event is not None else None
+        return (plan,) if plan is not None else ()
 
     def sequence_of(self, event: TraceEvent | None) -> int | None:
         """Return the moment of an event in the last run; None is its end."""

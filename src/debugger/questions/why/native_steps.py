@@ -47,6 +47,8 @@ class ReturnTarget(Struct, frozen=True):
     function: str
     text: str
     call: StatementOrigin | None = None
+    # Whether the value was seen to be what the function returns.
+    certainty: LinkCertainty = LinkCertainty.RERUN
 
 
 class StoreTarget(Struct, frozen=True):

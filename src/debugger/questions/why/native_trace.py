@@ -10,10 +10,12 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
+    chain_positions,
     container_items,
     heap_history,
     native_values,
     run_planning,
+    unset_memory,
     write_choice,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
@@ -34,7 +36,7 @@ from debugger.questions.why.traced_run import (
     TraceEvent,
     TraceResult,
 )
-from debugger.questions.why.why_request import RUNS_USUAL, WhyRequest
+from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 
 _SLOTS = 4  # debug registers of x86-64
@@ -71,6 +73,7 @@ class NativeTrace:
         self._chain = NativeChain()
         self._heap = HeapHistory()
         self._repeats = 0
+        self._is_go = question.language == "go"
         # The last position whose memory was watched.
         self._first_position: ValuePosition | None = None
 
@@ -171,7 +174,7 @@ class NativeTrace:
     ) -> ReachedEnd | None:
         """Return the end for runs or seconds that are used up."""
         runs = self._runs
-        if runs.has_left() and runs.used_s() < runs.seconds:
+        if runs.has_left():
             return None
         # Where the value is in memory already: a call's result is not, at the line of the call.
         known = (
@@ -181,14 +184,10 @@ class NativeTrace:
         )
         frame = known.frame
         where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
-        reached = f"{runs.seconds:g} s are the most"
-        if not runs.has_left():
-            is_usual = self._request.runs_most == RUNS_USUAL
-            more = ", without --timeout S" if is_usual else ""
-            reached = f"{runs.count} runs are the most{more}"
         return ReachedEnd(
             ChainEnd.BOUND,
-            f"{reached}; go on with debugger why '{known.expression}' --at {where} -- CMD",
+            f"{runs.describe_bound()}; go on with debugger why '{known.expression}' --at {where} "
+            "-- CMD",
         )
 
     async def _follow_memory(self, position: ValuePosition) -> NextStep:
@@ -231,6 +230,36 @@ class NativeTrace:
         certainty = LinkCertainty.SEEN if is_first else LinkCertainty.RERUN
         return self._chain.explain_line(event, position, name, certainty)
 
+    async def _follow_stores(self, position: ValuePosition, key: str) -> NextStep:
+        """Watch the memory again with the stores that change nothing: it may be set by one.
+
+        Where no run is left for that, the end says what is not known.
+        """
+        runs = self._runs
+        unknown = unset_memory.end_without_run(position)
+        if self._bound_reached(position) is not None:
+            return unknown
+        owner = write_choice.owner_of(position)
+        watch = msgspec.structs.replace(
+            runs.watched[key], key=runs.new_key("w"), of_stores=True, of_block=False
+        )
+        result = await runs.run(
+            watches=[watch],
+            entries=(run_planning.entry_of(owner),) if owner is not None else (),
+            reads=True,
+            blocks=self._heap.is_used,
+            expression=self._request.expression if not runs.end.key else "",
+            frame=self._request.frame,
+        )
+        if not self._is_same(result):
+            return unknown if result.late else self._lost()
+        before = runs.sequence_of(position.event)
+        found = write_choice.find_last_write(result, watch.key, before)
+        read = write_choice.find_last_write(result, f"read:{watch.key}", before)
+        if read is not None and (found is None or found.sequence < read.sequence):
+            return self._chain.explain_read(read, position)
+        return await self._explain_event(position, result, watch.key, found)
+
     async def _read_operands(self, event: TraceEvent) -> TraceEvent:
         """Run once more to a late event of many, whose operands were not read."""
         if event.deep or not self._runs.has_left():
@@ -249,6 +278,9 @@ class NativeTrace:
         if same is not None:
             self._repeats = 0
             return self._chain.explain_assignment(same, position)
+        is_complete = self._is_go or self._runs.watched[key].of_stores
+        if not is_complete and write_choice.may_hide_store(position, key, event, result):
+            return await self._follow_stores(position, key)
         if event is None:
             return self._explain_unwritten(position, result, key)
         if not event.deep:
@@ -264,6 +296,17 @@ class NativeTrace:
             if not event.deep:
                 return self._bound_reached(position) or self._lost()
         return self._explain_last(position, event, result, blocks)
+
+    def _explain_unwritten(
+        self, position: ValuePosition, result: TraceResult, key: str
+    ) -> ReachedEnd:
+        """Return the end for memory that nothing was seen to write, with its block's allocation."""
+        if self._is_go:
+            return unset_memory.end_of_go(position)
+        link = self._heap.allocation_link(position.value.address)
+        is_allocated = link is not None and not unset_memory.is_local(position)
+        self._chain.links += [link] if link is not None and is_allocated else []
+        return unset_memory.describe_unwritten(position, result, key, is_allocated=is_allocated)
 
     def _explain_last(
         self,
@@ -381,10 +424,7 @@ class NativeTrace:
 
     def _lost(self) -> ReachedEnd:
         if self._runs.last is not None and self._runs.last.late:
-            return ReachedEnd(
-                ChainEnd.BOUND,
-                f"the run with watchpoints was not over in {self._runs.seconds:g} s: --timeout 300",
-            )
+            return self._runs.describe_late()
         return ReachedEnd(
             ChainEnd.LOST,
             "another run did not come to the same place with the same addresses (threads, time or "
@@ -397,21 +437,7 @@ class NativeTrace:
         events = result.events_of(f"read:{key}")
         if not events:
             return None
-        event = events[-1]
-        own = event.own
-        source = native_values.describe_source(event) or f"descriptor {event.descriptor}"
-        self._chain.links.append(
-            WhyLink(
-                LinkKind.INPUT,
-                LinkCertainty.RERUN,
-                f"read in by the system call {event.call}",
-                frame=native_values.frame_view(own) if own is not None else None,
-                statement=own.statement if own is not None else "",
-                new=position.value.text,
-                details=(f"from {source} ({event.bytes:,} bytes read)",),
-            )
-        )
-        return ReachedEnd(ChainEnd.INPUT, source)
+        return self._chain.explain_read(events[-1], position)
 
     def _explain_stale(self, position: ValuePosition, event: TraceEvent) -> NextStep:
         """Return what comes next for memory whose last write was of an earlier call's frame."""
@@ -437,45 +463,6 @@ class NativeTrace:
             "the stack",
         )
 
-    def _explain_unwritten(
-        self, position: ValuePosition, result: TraceResult, key: str
-    ) -> ReachedEnd:
-        """Return the end for memory that nothing was seen to write."""
-        name = position.expression
-        frame = position.frame
-        if self._question.language == "go":
-            return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED,
-                f"nothing was seen to write {name}: Go moves its stacks and allocates elsewhere in "
-                f"each run; debugger who-wrote {name} --at LOC -- CMD asks delve",
-            )
-        if native_values.is_local(name, position.value, frame):
-            assigned = run_planning.assigning_line(position)
-            if assigned:
-                return ReachedEnd(
-                    ChainEnd.NOT_FOLLOWED,
-                    f"no change of {name} was seen, and {assigned} assigns it: its memory had the "
-                    "value already, or the code is not the source's",
-                )
-            return ReachedEnd(
-                ChainEnd.UNINITIALISED,
-                f"{name} is read before it is written: nothing wrote its memory before",
-            )
-        link = self._heap.allocation_link(position.value.address)
-        if link is not None:
-            self._chain.links.append(link)
-            return ReachedEnd(
-                ChainEnd.UNINITIALISED,
-                f"nothing was seen to write {name} since its block was allocated",
-            )
-        initial = result.initial.get(key, "")
-        if initial and initial == result.final.get(key, initial):
-            zero = not initial.strip("0")
-            text = "it is zero from the start" if zero else "it has its value from the start"
-            declared = heap_history.find_declaration(name, frame.file)
-            return ReachedEnd(ChainEnd.CONSTANT, f"{name} was not changed: {text}{declared}")
-        return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"nothing was seen to write {name}")
-
     async def _follow_return(self, target: ReturnTarget) -> NextStep:
         """Find the `return` by which a function gave its value."""
         position = target.position
@@ -490,8 +477,10 @@ class NativeTrace:
             event = write_choice.find_return(target, self._runs)
         if event is None:
             unknown = "is no function of the program with source, or has no single definition"
-            return self._chain.follow_call_operand(target) or ReachedEnd(
-                ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}"
+            return (
+                self._chain.follow_call_operand(target)
+                or chain_positions.inner_call(target)
+                or ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}")
             )
         self._runs.mark_event(event)
         return self._chain.explain_return(event, target)
@@ -553,8 +542,8 @@ class NativeTrace:
             )
             for one in places
         ]
-        # Another local with the value may be its source.
-        await runs.run(returns=plans, entries=(run_planning.entry_of(frame),))
+        lines = runs.line_of(target.position.event) if target.position.is_ahead else ()
+        await runs.run(returns=plans, lines=lines, entries=(run_planning.entry_of(frame),))
 
     def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
         survey, request = self._runs.survey, self._request
@@ -575,6 +564,7 @@ class NativeTrace:
             ending=ended.reason,
             runs=self._runs.count,
             method=_METHOD,
+            timed_out=ended.end is ChainEnd.BOUND and not self._runs.has_time(),
             took_s=round(self._runs.used_s(), 1),
             notes=tuple(dict.fromkeys(self._runs.notes)),
         )

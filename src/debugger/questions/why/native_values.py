@@ -8,6 +8,7 @@ import struct
 from debugger.model.answers import FrameView
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue, WatchPlan
 
+_TEMPLATES_MAX = 16  # templates within templates
 _TEXT_LEAST = 4  # printable bytes that are taken for text
 _ALLOCATORS = re.compile(
     r"^_*(?:(?:GI_+)?(?:libc_)?(?:malloc|calloc|realloc|memalign|posix_memalign|aligned_alloc"
@@ -29,8 +30,25 @@ _CONVERSIONS = frozenset(
 )
 
 
+# Functions by which a container moves its items, as the libraries of C++ and Rust call them.
+_MOVING = re.compile(
+    r"relocate|uninitialized_(?:move|copy)|move_backward|copy_move|grow|realloc_move|shift"
+)
+
+
 # Names of functions that return their argument, or a part of it, in another type.
 _HANDING_ON = re.compile(r"(?:try_)?\w*(?:into|from)|(?:as|to)_\w+|abs|cloned?|copied|index|value")
+
+
+def is_moving(function: str) -> bool:
+    """Tell whether a library's function moves the items of a container."""
+    return _MOVING.search(_without_templates(function)) is not None
+
+
+def is_moved(event: TraceEvent, statement: str) -> bool:
+    """Tell whether a library copied from known memory, in a call that does not name it."""
+    is_named = COPYING.search(statement) is not None
+    return event.source != 0 and not is_named and not is_input(event.library_call)
 
 
 def is_handed_on(function: str) -> bool:
@@ -40,10 +58,20 @@ def is_handed_on(function: str) -> bool:
 
 def plain_call(function: str) -> str:
     """Return a library function's name without decorations: `fgets` of `__GI__IO_fgets`."""
-    name = re.sub(r"@.*$|\(.*$|<.*$", "", function)
+    name = re.sub(r"@.*$|\(.*$|<.*$", "", _without_templates(function))
     name = re.sub(r"^_*(?:GI_+)?(?:IO_|libc_|isoc\d+_)?(?:new_)?", "", name)
     copy = re.match(r"(mem(?:p?cpy|move|set)|str(?:n?cpy|n?cat)|stpcpy)_", name)
     return copy[1] if copy else name.rpartition("::")[2]
+
+
+def _without_templates(function: str) -> str:
+    """Return a name without the arguments of its templates: `std::vector::push_back`."""
+    for _ in range(_TEMPLATES_MAX):
+        shorter = re.sub(r"(?<!operator)<[^<>]*>", "", function)
+        if shorter == function:
+            break
+        function = shorter
+    return function
 
 
 def is_allocation(event: TraceEvent) -> bool:

@@ -67,7 +67,12 @@ def entry_of(frame: TraceFrame) -> str:
 
 def statement_numbers(frame: TraceFrame) -> range:
     """Return the lines that the statement of a frame may have."""
-    return range(frame.line or 0, (frame.line or 0) + _STATEMENT_LINES)
+    first = frame.line or 0
+    lines = source_files.read_source(frame.file or "") or ()
+    for number, text in enumerate(lines[max(first - 1, 0) :][:_STATEMENT_LINES], first):
+        if text.split("//")[0].rstrip().endswith((";", "{", "}")):
+            return range(first, number + 1)
+    return range(first, first + _STATEMENT_LINES)
 
 
 def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> tuple[LinePlan, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
+import msgspec
 from msgspec import Struct
 
 from debugger.model.statement import join_statement
@@ -35,6 +36,8 @@ class StatementOrigin(Struct, frozen=True):
     operands: tuple[str, ...] = ()
     # Of a method's call: its object, as written.
     receiver: str = ""
+    # Of a call whose struct a field is read of: `find(3).price`.
+    field: str = ""
 
 
 _NUMBER = re.compile(
@@ -68,6 +71,7 @@ _TARGETS = re.compile(r"^\s*(?:let\s+)?(?P<left>[^=;{}\"']+?)\s*(?:[-+*/%&|^]|<<
 _STRUCTURE = re.compile(r"^\s*(?:if|while|for|match|switch|return|else|case)\b")
 _LOOP_PARTS = 3
 _METHOD = re.compile(r"(.+)(?:\.|->)\s*([A-Za-z_]\w*)(?:::<.*>)?$", re.DOTALL)
+_CALL_FIELD = re.compile(r"(.+\))\s*\.\s*([A-Za-z_]\w*)", re.DOTALL)
 _OPERATOR = re.compile(r"(?<!-)[-+*/%&|^<=>](?!>)|\?.*:")
 _STRUCT = re.compile(r"[A-Z]\w*(?:::\w+)*\s*\{(?=.*\}$)", re.DOTALL)
 _TYPES = frozenset(
@@ -186,7 +190,16 @@ def classify_expression(expression: str) -> StatementOrigin:
         arguments = split_arguments(text[call.end() : -1])
         receiver = re.sub(r"(?:->|\.|::)$", "", call[1])
         return StatementOrigin(OriginKind.CALL, text, call[2], arguments, receiver=receiver)
-    return _last_method(text) or computed_origin(text)
+    return _last_method(text) or _field_of_call(text) or computed_origin(text)
+
+
+def _field_of_call(text: str) -> StatementOrigin | None:
+    """Return the call of `find(3).price`, with the field; None for another expression."""
+    match = _CALL_FIELD.fullmatch(text)
+    call = classify_expression(match[1]) if match is not None else None
+    if match is None or call is None or call.kind is not OriginKind.CALL or call.field:
+        return None
+    return msgspec.structs.replace(call, text=text, field=match[2])
 
 
 def _last_method(text: str) -> StatementOrigin | None:
@@ -308,7 +321,8 @@ def computed_origin(text: str) -> StatementOrigin:
     plain = re.sub(r'"(?:\\.|[^"\\])*"', " ", text)
     names: dict[str, None] = {}
     for match in _WORDS.finditer(plain):
-        is_call = plain[match.end() :].lstrip().startswith("(")
+        # What stands before a brace is a type, as in `Item{i, 2}`.
+        is_call = plain[match.end() :].lstrip().startswith(("(", "{"))
         name = re.sub(r"(?:->|\.|::)?\w+$", "", match[0]) if is_call else match[0]
         if name and name not in _TYPES:
             names[name] = None

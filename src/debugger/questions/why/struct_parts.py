@@ -69,6 +69,15 @@ def part_of(
     """
     if value.kind not in {"struct", "array"} or value.size <= place.size or not place.address:
         return value
+    named = value.fields.get(known.field) if known is not None and not known.type else None
+    if named is not None:
+        offset, size, kind = named
+        its = value.bytes[2 * offset : 2 * (offset + size)]
+        if not value.address or (its and not its.startswith(place.bytes[: len(its)])):
+            return None
+        return msgspec.structs.replace(
+            place, address=value.address + offset, size=size, kind=kind, bytes=its or place.bytes
+        )
     # The struct on the left side is of the same size.
     for one in frame.vars.values():
         if one.size == value.size and one.address <= place.address < one.address + one.size:

@@ -37,6 +37,8 @@ class TraceValue(Struct, frozen=True):
     bytes: str = ""
     # Of a pointer: the size of what it points to.
     pointee: int = 0
+    # Of a struct: its fields with their offsets, sizes and kinds.
+    fields: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -83,6 +85,8 @@ class TraceEvent(Struct, frozen=True):
     new: str | None = None
     # Heap blocks of the statement's pointers: the pointer's value, the block's start and size.
     blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    # Of a write by `memcpy` or `memmove`: the address that it copied from; 0 where not known.
+    source: int = 0
     # Of a return: the first eight bytes of the value, in hexadecimal.
     value: str = ""
     # Of a system call.
@@ -179,6 +183,8 @@ class WatchPlan(Struct, frozen=True):
     # The first words of a heap block: of the program's own writes only those of a count of
     # references that becomes zero are events, with the key `KEY:dropped`.
     of_block: bool = False
+    # Stores of the value that the memory has already are events, too: each load costs a stop.
+    of_stores: bool = False
 
 
 class ReturnPlan(Struct, frozen=True):

@@ -16,6 +16,9 @@ LINKS_MAX = 12
 # Each run of a native program is a link or several: those that a run can watch at once.
 RUNS_USUAL = 4
 RUNS_PATIENT = 14  # where the user has given a time limit
+# Seconds in all, without a time limit of the user's; of a slow program as many of its runs.
+USUAL_S = 20.0
+SLOW_RUNS = 4
 
 
 class WhyRequest(Struct, frozen=True):
@@ -35,6 +38,10 @@ class WhyRequest(Struct, frozen=True):
     runs: int = 0
     # The most runs, of those that follow a native program's value.
     runs_most: int = RUNS_USUAL
+    # The seconds for all runs of a compiled program; 0 is as long as the question may take.
+    usual_s: float = 0.0
+    # The seconds that finding the location took.
+    spent_s: float = 0.0
     # The most links.
     links: int = LINKS_MAX
     # Whether each operand is shown with its own origin, and not only the one that is followed.
@@ -44,6 +51,12 @@ class WhyRequest(Struct, frozen=True):
     def event(self) -> str | None:
         """The event that the location is; None for a line or a function."""
         return self.place if self.at is None else None
+
+    def seconds_for(self, patience_s: float, run_s: float) -> float:
+        """Return the seconds for all runs, by the first one's."""
+        if not self.usual_s:
+            return patience_s
+        return min(patience_s, max(self.usual_s, SLOW_RUNS * run_s))
 
     @property
     def is_last(self) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from debugger.questions.why import native_values, statement_origin, struct_parts
+from debugger.questions.why import (
+    native_values,
+    run_planning,
+    statement_origin,
+    struct_parts,
+)
 from debugger.questions.why.container_items import ItemStore
 from debugger.questions.why.native_runs import NativeRuns
 from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
@@ -14,7 +19,6 @@ from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResul
 _STACK = 8 << 20  # bytes
 _LEVELS = 24  # frames that are read of a stack
 _CALLS_BETWEEN = 3  # frames from a function to the one that called it by a container's own
-_STATEMENT_LINES = 8
 
 
 def is_unseen(result: TraceResult, key: str, event: TraceEvent | None, before: int | None) -> bool:
@@ -54,6 +58,23 @@ def is_of_value(position: ValuePosition, event: TraceEvent) -> bool:
         return True
     least = min(len(event.new), len(position.value.bytes))
     return event.new[:least] == position.value.bytes[:least]
+
+
+def may_hide_store(
+    position: ValuePosition, key: str, event: TraceEvent | None, result: TraceResult
+) -> bool:
+    """Tell whether memory seems to be unset: its last change is none, or not the value's own.
+
+    It is an allocator's, or one of an earlier call's frame. A store that changed nothing is unseen.
+    """
+    if event is None:
+        initial = result.initial.get(key, "")
+        is_constant = bool(initial.strip("0")) and initial == result.final.get(key, initial)
+        return not is_constant
+    if event.deep and native_values.is_allocation(event):
+        return native_values.plain_call(event.library_call) != "calloc"
+    is_passed = position.expression in position.frame.args
+    return event.deep and not is_passed and not is_of_frame(position, event, result)
 
 
 def same_value_write(
@@ -178,7 +199,8 @@ def find_return(target: ReturnTarget, runs: NativeRuns) -> TraceEvent | None:
         for one in result.events
         if one.sequence > least
         and (before is None or one.sequence < before)
-        and (one.key in keys or (one.key in sites and _is_of_call(one, position)))
+        and one.key in keys | sites
+        and ((one.key in keys and not position.is_ahead) or _is_of_call(one, position))
     ]
     found = max(events, key=lambda one: one.sequence, default=None)
     return found if found is not None and found.deep else None
@@ -193,8 +215,7 @@ def _is_of_call(event: TraceEvent, position: ValuePosition) -> bool:
     caller = next((one for one in callers if one.cfa == frame.cfa), None)
     if caller is None or not position.is_ahead:
         return caller is not None
-    first = frame.line or 0
-    return caller.line is not None and first <= caller.line < first + _STATEMENT_LINES
+    return caller.line in run_planning.statement_numbers(frame)
 
 
 def find_store(

@@ -61,7 +61,7 @@ class NativeLines:
             for file, line, address in lines.statements_of(own)
         }
         self.statements = [found[address] for address in sorted(found)][:_ADDRESSES_MAX]
-        self.lowest = image.binary.lowest_address if image.binary.is_pie else 0
+        self.lowest = image.binary.lowest_address
         self._image = image
         self._names: dict[int, RecordedFunction] = {}
         if not self.statements:

@@ -40,9 +40,9 @@ class NativeRecorder:
         self._sources = {os.path.normpath(one): one for one in sources}
         (folder / "environment.json").write_text(json.dumps(dict(env)), "utf-8")
 
-    def host_argv(self, argv: Sequence[str]) -> list[str]:
+    def command_line(self, words: Sequence[str]) -> list[str]:
         """Return the command that runs a program counted, and ends as it does."""
-        return [sys.executable, "-I", _HOST, str(self._folder), *argv]
+        return [sys.executable, "-I", _HOST, str(self._folder), *words]
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
         """Return the environment of the host; that of the program is in a file."""

@@ -52,6 +52,14 @@ def test_the_header_of_a_loop_is_a_condition_and_may_hold_the_step() -> None:
     assert [(one.line, one.link) for one in found.steps] == [(1, "p->next")]
 
 
+def test_a_for_of_go_with_a_condition_alone_goes_on_while_it_is_true() -> None:
+    heads = {"for n != 1 {": "n != 1", "for i := range rows {": "", "for _, x := range rows {": ""}
+    for head, condition in heads.items():
+        found = outline_loop("a.go", [head, "\tn++", "}"], 1)
+        assert found is not None
+        assert [one.text for one in found.exits] == [condition], head
+
+
 def test_a_condition_that_calls_something_is_quoted_and_only_its_operands_are_read() -> None:
     lines = ["while True:", "    if queue.is_done(limit):", "        break", "    x = queue[0]"]
     found = outline_loop("walk.py", lines, 1)

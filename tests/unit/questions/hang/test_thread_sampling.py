@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.hang.thread_sampling import SampledFrame, find_common_loop
+from debugger.model.program import Frame
+from debugger.questions.hang.goroutine_waits import is_in_signal_handler
+from debugger.questions.hang.thread_sampling import SampledFrame, StackSample, find_common_loop
 
 ADDS = ["function add(rows) {", "  for (const row of rows) total += row;", "}"]
 TURNS = ["function sum() {", "  while (cursor < last) {", "    add(page());", "  }", "}"]
@@ -42,3 +44,11 @@ def test_a_loop_that_ends_is_told_where_there_is_no_other():
     assert found is not None
     assert place is not None
     assert place.function == "add"
+
+
+def test_a_goroutine_in_the_handler_of_a_signal_shows_nothing_of_its_own():
+    waits = (Frame(0, "runtime.gopark", 1), Frame(1, "main.main", 2))
+    handler = (Frame(0, "runtime.sigtramp", 3), Frame(1, "???", 4))
+    loop = (Frame(0, "main.sum", 5), Frame(1, "main.main", 6))
+    assert is_in_signal_handler(StackSample(frames={1: waits, 7: handler}))
+    assert not is_in_signal_handler(StackSample(frames={1: waits, 7: loop, 9: ()}))

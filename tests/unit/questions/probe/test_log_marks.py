@@ -9,6 +9,7 @@ import pytest
 from debugger.backends.select_backend import ADAPTERS, OWN
 from debugger.model.breakpoints import split_template
 from debugger.questions.probe import logpoint_probe
+from debugger.questions.probe.object_identity import split_mark
 from debugger.questions.probe.probe_table import ProbeCell
 
 BREAK = "\x1f"
@@ -45,10 +46,9 @@ def test_values_are_told_apart(
     adapter: str, values: list[str], thread: int | None, found: tuple[str, ...]
 ) -> None:
     printed = "".join(BREAK + one for one in values) + BREAK
-    assert logpoint_probe.parse_cells(printed, len(found), TRAITS[adapter].log) == (
-        thread,
-        tuple(map(ProbeCell, found)),
-    )
+    told, cells = logpoint_probe.parse_cells(printed, len(found), TRAITS[adapter].log)
+    assert told == thread
+    assert [(one.text, one.is_error) for one in cells] == [(text, False) for text in found]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,11 @@ def test_values_of_javascript_are_written_as_they_are(expression: str, text: str
     asked = said[said.index("{") + 1 : said.rindex("}")]
     program = f"const v=6;class Cart{{constructor(q){{this.qty=q}}}}console.log({asked})"
     ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
-    assert ran.stdout == f"{text}\n"
+    shown, identity, departure = split_mark(ran.stdout)
+    assert shown == f"{text}\n"
+    # The first object that the program has met is number 1.
+    is_object = expression.startswith(("(", "[", "new", "Object"))
+    assert (identity, departure) == ("1" if is_object else "", "")
 
 
 def test_hits_that_had_no_room_are_counted() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from debugger.model.hit_filter import HitFilter
 from debugger.questions.probe.answer import ProbeColumn
 from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.probe.probe_table import (
@@ -141,3 +142,13 @@ def test_the_rows_of_several_places_come_in_the_order_of_time() -> None:
     assert table.kept_rows()[1].thread == 7
     table.set_hits(1, 9)
     assert (table.hit_count(0), table.hit_count(1)) == (1, 9)
+
+
+def test_threads_of_a_run_are_numbered_in_the_order_in_which_they_come() -> None:
+    table = ProbeTable([("x",)], HitRange(), rows=10, hits=HitFilter(thread=2))
+    table.number_threads()
+    for system, value in ((4711, "a"), (4712, "b"), (4711, "c"), (4712, "d")):
+        thread = table.thread_number(system)
+        table.take_hit(0, [ProbeCell(value)], at_s=0.1, thread=thread)
+    assert [(row.thread, row.values[0]) for row in table.kept_rows()] == [(2, "b"), (2, "d")]
+    assert table.other_threads(0) == ["1"]

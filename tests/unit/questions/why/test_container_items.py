@@ -7,10 +7,10 @@ import pytest
 from debugger.questions.why.container_items import (
     choose_name,
     find_stores,
-    stored_call,
+    stored_value,
     taken_item,
 )
-from debugger.questions.why.statement_origin import origin_of_assignment
+from debugger.questions.why.statement_origin import OriginKind, origin_of_assignment
 
 _LINES = [
     "heap.push(Scored(0, start));",
@@ -64,7 +64,10 @@ def test_an_element_and_a_call_that_is_put_in_are_found() -> None:
     assert item is not None
     (store,) = find_stores(["by_key[k] = amount;"], item, 1)
     assert (store.method, store.names) == ("[]", ("amount",))
-    call = stored_call("work.push_back(target_of(node));")
+    call = stored_value("work.push_back(target_of(node));")
     assert call is not None
     assert call.function == "target_of"
-    assert stored_call("work.push_back(node);") is None
+    plain = stored_value("work.push_back(2 * node);")
+    assert plain is not None
+    assert (plain.kind, plain.operands) == (OriginKind.COMPUTED, ("node",))
+    assert stored_value("work.size();") is None

@@ -74,3 +74,14 @@ def test_a_parameter_that_is_assigned_to_is_known(line: str) -> None:
 @pytest.mark.parametrize("line", ["w = v;", "if (v == 3)", "a->v = 3;", "x && v", "&v->next"])
 def test_a_parameter_that_is_only_read_is_not_reassigned(line: str) -> None:
     assert not is_reassigned("v", [line])
+
+
+def test_a_field_of_a_call_is_the_calls_and_a_type_is_no_operand() -> None:
+    origin = classify_expression("make_order(3).quantity")
+    assert (origin.kind, origin.function, origin.field) == (
+        OriginKind.CALL,
+        "make_order",
+        "quantity",
+    )
+    assert classify_expression("a(1).x + b(2).x").kind is OriginKind.COMPUTED
+    assert classify_expression("Item{i, 100L * i - 300}").operands == ("i",)

@@ -102,7 +102,9 @@ class ProcessRecording:
             return
         if order["probes"]:
             parts = (CodePart("expressions"), CodePart("run_end"), CodePart("exit_call"))
-            shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"), *parts)
+            tool = CodePart("tool")
+            marks = CodePart("object_marks")
+            shared = SharedNames(CodePart("frames"), chosen, texts, tool, marks, *parts)
             self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
             self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
             return

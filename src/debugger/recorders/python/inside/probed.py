@@ -75,9 +75,10 @@ class ProbedLocation:
 
     def has_changed(self, values: list[Any]) -> bool:
         """Tell whether the values differ from those of the hit before, and keep them."""
-        if values == self.previous:
+        texts = [one[0] if isinstance(one, list) else one for one in values]
+        if texts == self.previous:
             return False
-        self.previous = values
+        self.previous = texts
         return True
 
     def state(self) -> list[Any]:
@@ -138,6 +139,8 @@ class ProbeRecorder:
         self._due = _STATE_NS
         self._threads: dict[tuple[int, str], int] = {}
         self._is_hinted = False
+        self._marks = self._parts.ObjectMarks()
+        self._departed: set[str] = set()  # expressions whose departure was found
         if self._exit is not None:
             self._exit.begin_process()
         for place in self._places:
@@ -484,10 +487,22 @@ class ProbeRecorder:
                 found.append([error])
             else:
                 text = self._write(value)
-                found.append(text)
+                found.append(self._with_marks(one, value, text))
                 if not self._is_hinted:
                     self._hint_own_text(one, value, text)
         return found
+
+    def _with_marks(self, one: Any, value: Any, text: str) -> Any:
+        """Return a value's text, of an object with its number and its departure from a pattern."""
+        was_full = self._marks.is_full
+        number = self._marks.number_of(value)
+        departure = "" if one.text in self._departed else self._parts.find_departure(value)
+        if departure:
+            self._departed.add(one.text)
+        if self._marks.is_full and not was_full:
+            most = self._parts.OBJECTS_MAX
+            self.note("many objects", f"only the first {most:,} objects are told apart")
+        return [text, number, departure] if number or departure else text
 
     def _hint_own_text(self, one: Any, value: Any, text: str) -> None:
         """Note once how to see a value whose fields say little, and whose type can write it."""

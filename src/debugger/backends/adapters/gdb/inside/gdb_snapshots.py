@@ -326,6 +326,7 @@ def evaluate(expression: str) -> dict[str, Any] | None:
 
 
 _ELEMENTS_MAX = 2000
+_FIELDS_MAX = 40
 
 
 def _read_container_element(expression: str) -> dict[str, Any] | None:
@@ -410,7 +411,19 @@ def describe_value(value: Any) -> dict[str, Any] | None:
         "size": size,
         "bytes": _bytes_of(value, address, size),
         "pointee": kind.target().sizeof if kind.code == gdb.TYPE_CODE_PTR else 0,
+        "fields": _fields_of(kind) if kind.code == gdb.TYPE_CODE_STRUCT else {},
     }
+
+
+def _fields_of(kind: Any) -> dict[str, tuple[int, int, str]]:
+    """Return the offset, the size and the kind of each field that lies at whole bytes."""
+    found = {}
+    for one in kind.fields()[:_FIELDS_MAX]:
+        bits = getattr(one, "bitpos", None)
+        if one.name and one.type is not None and bits is not None and not one.bitsize | bits % 8:
+            inner = one.type.strip_typedefs()
+            found[one.name] = bits // 8, inner.sizeof, _kind_of(inner)
+    return found
 
 
 def _format_value(value: Any) -> str:

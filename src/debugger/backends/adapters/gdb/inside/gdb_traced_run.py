@@ -23,6 +23,7 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 calls: Any = importlib.import_module("gdb_calls")
+stores: Any = importlib.import_module("gdb_stores")
 importlib.import_module("gdb_shell").refuse_shell()
 
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
@@ -154,7 +155,9 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         address, size = plan["address"], plan["size"]
         kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
         expression = f"*(unsigned {kind} *) {address:#x}"
-        super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=gdb.WP_WRITE, internal=True)
+        self.is_of_stores = plan["of_stores"]
+        used = gdb.WP_ACCESS if self.is_of_stores else gdb.WP_WRITE
+        super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=used, internal=True)
         self.key = plan["key"]
         self._run, self._address, self._size = run, address, size
         self._is_of_block = plan["of_block"]
@@ -177,18 +180,20 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         address.
         """
         run = self._run
-        for one in (self, *run.watches):
+        is_store = self.is_of_stores and stores.is_store_before(gdb.newest_frame().pc())
+        self.record_change(is_store=is_store)
+        for one in run.watches:
             if abs(one._address - self._address) < _STORE:  # noqa: SLF001 - of its own class
                 one.record_change()
         is_end = any(run.is_end_event(one.key) for one in run.watches)
         run.is_over = run.is_over or is_end or run.is_late()
         return run.is_over
 
-    def record_change(self) -> None:
-        """Record a change, unless it is known already."""
+    def record_change(self, *, is_store: bool = False) -> None:
+        """Record a change, unless it is known already, or a store that changes nothing."""
         run = self._run
         now = self.read_bytes()
-        if now == self.before:
+        if now == self.before and not is_store:
             return
         if self._is_stack and (not run.has_begun or _is_in_loader()):
             self.before = now
@@ -200,6 +205,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         event = run.add_event(self.key + kind, {"old": self.before, "new": now}, is_write=True)
         if event["deep"]:
             self._add_stream(event)
+            event["source"] = stores.find_copied_memory(self._address, self._size)
         self.before = now
 
     def _add_stream(self, event: dict[str, Any]) -> None:
@@ -359,7 +365,7 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
             continue
-        if watch.type != gdb.BP_HARDWARE_WATCHPOINT:
+        if watch.type not in {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}:
             watch.delete()
             run.result["notes"].append(f"no watchpoint register is free for {one['address']:#x}")
             continue

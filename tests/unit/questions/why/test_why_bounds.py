@@ -1,0 +1,63 @@
+"""How long the runs of a question about a value may take, and what is a store that nobody saw."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.questions.why import native_values, write_choice
+from debugger.questions.why.answer import LinkCertainty
+from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult, TraceValue
+from debugger.questions.why.why_request import USUAL_S, WhyRequest
+
+_FRAME = TraceFrame("main", "/src/a.c", 4, cfa=0x7FFF00001000)
+
+
+@pytest.mark.parametrize(
+    ("usual_s", "patience_s", "run_s", "seconds"),
+    [
+        (USUAL_S, 60.0, 1.0, USUAL_S),
+        (USUAL_S, 60.0, 9.0, 36.0),  # of a slow program as many runs
+        (USUAL_S, 10.0, 1.0, 10.0),
+        (0.0, 60.0, 1.0, 60.0),  # the user's own time limit
+    ],
+)
+def test_all_runs_together_have_a_bound_of_their_own(
+    usual_s: float, patience_s: float, run_s: float, seconds: float
+) -> None:
+    request = WhyRequest("n", "a.c:4", usual_s=usual_s)
+    assert request.seconds_for(patience_s, run_s) == seconds
+
+
+def _position(value: str) -> ValuePosition:
+    memory = TraceValue(text="0", kind="int", address=0x404010, size=4, bytes=value)
+    return ValuePosition("n", memory, (_FRAME,), 0, LinkCertainty.SEEN)
+
+
+def _allocated(function: str) -> TraceEvent:
+    library = TraceFrame(function, library=True)
+    return TraceEvent("w1", 1, 1, (library, _FRAME), old="01000000", new="00000000")
+
+
+def test_memory_without_a_change_may_have_been_set_by_a_store_of_the_same_value() -> None:
+    zero = TraceResult(initial={"w1": "00000000"}, final={"w1": "00000000"})
+    assert write_choice.may_hide_store(_position("00000000"), "w1", None, zero)
+    # What it is from the start it is, whoever has stored it again.
+    seven = TraceResult(initial={"w1": "07000000"}, final={"w1": "07000000"})
+    assert not write_choice.may_hide_store(_position("07000000"), "w1", None, seven)
+
+
+@pytest.mark.parametrize(("function", "is_unset"), [("malloc", True), ("calloc", False)])
+def test_memory_that_the_allocator_wrote_last_may_hold_a_stored_zero(
+    function: str, is_unset: bool
+) -> None:
+    event = _allocated(function)
+    found = write_choice.may_hide_store(_position("00000000"), "w1", event, TraceResult())
+    assert found is is_unset
+
+
+def test_a_librarys_function_is_named_without_the_arguments_of_its_templates() -> None:
+    name = "std::vector<int, std::allocator<int> >::push_back"
+    assert native_values.plain_call(name) == "push_back"
+    assert native_values.is_moving("std::__relocate_a<Item*, Item*>")
+    assert not native_values.is_moving("std::map<relocate, int>::insert")
