@@ -270,7 +270,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 543,
     "recorders/native": 607,
     "recorders/node": 909,
-    "recorders/python": 9682,
+    "recorders/python": 10000,
     "session": 4934,
     "session/pointers": 407,
     "session/timeline": 1668,
