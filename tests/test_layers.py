@@ -320,6 +320,8 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.code_rewriter",
         "debugger.recorders.python.inside.code_splicer",
         "debugger.recorders.python.inside.exec_watch",
+        "debugger.recorders.python.inside.function_search",
+        "debugger.recorders.python.inside.hooked_calls",
         "debugger.recorders.python.inside.rewritten",
         "debugger.recorders.python.inside.followed",
         "debugger.recorders.python.inside.expressions",

@@ -270,7 +270,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 543,
     "recorders/native": 607,
     "recorders/node": 960,
-    "recorders/python": 9741,
+    "recorders/python": 10000,
     "session": 4976,
     "session/inside": 60,
     "session/pointers": 407,

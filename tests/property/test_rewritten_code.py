@@ -106,16 +106,25 @@ def rewrite(
         return made
     key = key_of(code)
 
-    def begin(*_arguments: Any) -> None:
+    def start() -> object:
         seen.begun[key] += 1
+        return key
 
-    def leave(*_arguments: Any) -> None:
-        seen.left[key] += 1
+    # Each hook gets what the start hook of its frame returned.
+    def resume(call: object) -> None:
+        seen.begun[key] += call is key
 
-    callbacks = {
-        **dict.fromkeys(("start", "resume", "throw"), begin),
-        **dict.fromkeys(("return", "yield", "unwind"), leave),
-    }
+    def suspend(call: object) -> None:
+        seen.left[key] += call is key
+
+    def leave(_value: object, call: object) -> None:
+        seen.left[key] += call is key
+
+    def unwind(call: object, offset: int, error: BaseException) -> None:
+        seen.left[key] += call is key and offset >= 0 and isinstance(error, BaseException)
+
+    callbacks = {"start": start, "resume": resume, "throw": resume}
+    callbacks |= {"yield": suspend, "return": leave, "unwind": unwind}
     hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits)
     if is_fast and not code.co_flags & _GENERATES:
         return code_splicer.CodeSplicer(hooks, PARTS, is_counted=is_counted).splice()

@@ -339,6 +339,8 @@ class OriginOrder(Struct, frozen=True):
     name: str = ""
     # `crash` or `fail` instead of a line: the exception that ends the program, or a test.
     event: str = ""
+    # More expressions, whose values at an event are followed back in the same run.
+    further: tuple[str, ...] = ()
     when: str = ""
     # The hit that counts; -1 is the last one.
     nth: int = 1

@@ -86,13 +86,21 @@ async def _add_origins(
     began = asyncio.get_running_loop().time() - spent_s
     values = [one for one in (answer.why, answer.why_compared) if one is not None]
     from_cache = (None,) if answer.kind == "exception" or not values else ()
+    # One recording answers for all of them.
+    seconds = _seconds_left(question, took_s) - spent_s
+    runs = None
+    if _is_python(question) and answer.outcome == "crashed" and seconds > 0:
+        names = [one.expression for one in values]
+        runs = python_trace.runs_at(call, _bounded(question, seconds), CRASH, names)
     found: list[ValueOrigin] = []
     for value in (*from_cache, *values):
         if len(found) == _SHOWN:
             break
         spent_s = asyncio.get_running_loop().time() - began
         one = msgspec.structs.replace(answer, why=value)
-        origin = await find_crash_origin(call, question, options, one, took_s, spent_s=spent_s)
+        origin = await find_crash_origin(
+            call, question, options, one, took_s, spent_s=spent_s, runs=runs
+        )
         if origin is not None and (origin.text or value is answer.why):
             found.append(origin)
     first, second = [*found, None, None][:_SHOWN]
@@ -136,17 +144,19 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     took_s: float,
     *,
     spent_s: float = 0.0,
+    runs: python_trace.TracedRuns | None = None,
 ) -> ValueOrigin | None:
     """Return the origin of the value that a crash's cause names; None if it names none.
 
     What the stack shows needs no run. Otherwise the program is run again, within a few times the
     seconds that it took, and never for a process that was attached to, a core file or a kept stop.
+    Further runs of Python are those of all values of the crash.
     """
     origin = answer.why
     if answer.frame is None:
         return origin
     if origin is None:
-        found = await _find_cached(call, question, answer, took_s)
+        found = await _find_cached(question, answer, runs, took_s)
         return _with_command(found, _why_command(options, found)) if found is not None else None
     origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
     if question.keep and answer.session is not msgspec.UNSET:
@@ -159,14 +169,21 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
         return _with_command(origin, command)
     least_s = _LEAST_S if question.language in _OTHERS else _RUNS_S
     seconds = _seconds_left(question, took_s, least_s=least_s) - spent_s
-    if seconds <= 0:
+    is_recorded = runs is not None and bool(runs.count) and runs.follows(origin.expression)
+    if seconds <= 0 and not is_recorded:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     request = WhyRequest(expression=origin.expression, place=CRASH)
     if question.language == "javascript":
         at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
         request = msgspec.structs.replace(request, at=at, nth=-1)
-    return await _trace_within(call, _bounded(question, seconds), origin, command, request)
+    bounded = _bounded(question, max(seconds, 0.0))
+    return await _trace_within(call, bounded, origin, command, request, runs=runs)
+
+
+def _is_python(question: QuestionRun) -> bool:
+    target = question.target
+    return isinstance(target, LaunchTarget) and (target.python or target.module) is not None
 
 
 def _why_command(options: QuestionOptions, origin: ValueOrigin) -> tuple[str, ...]:
@@ -176,18 +193,16 @@ def _why_command(options: QuestionOptions, origin: ValueOrigin) -> tuple[str, ..
 
 
 async def _find_cached(
-    call: CommandCall, question: QuestionRun, answer: Crash, took_s: float
+    question: QuestionRun, answer: Crash, runs: python_trace.TracedRuns | None, took_s: float
 ) -> ValueOrigin | None:
     """Return the origin of a value that came out of a cache, where the cause names no value."""
-    target = question.target
-    is_python = isinstance(target, LaunchTarget) and (target.python or target.module) is not None
     seconds = _seconds_left(question, took_s)
     is_kept = question.keep and answer.session is not msgspec.UNSET
-    if not is_python or is_kept or answer.outcome != "crashed" or seconds <= 0:
+    if runs is None or is_kept:
         return None
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            return await python_trace.trace_cached(call, _bounded(question, seconds))
+            return await python_trace.trace_cached(runs)
     except (TimeoutError, DebuggerError):
         return None  # the crash's own answer does not depend on it
 
@@ -274,12 +289,14 @@ async def _trace_within(
     origin: ValueOrigin,
     command: Sequence[str],
     request: WhyRequest,
+    *,
+    runs: python_trace.TracedRuns | None = None,
 ) -> ValueOrigin:
     """Follow the value by further runs; what the stack shows stays where they show nothing."""
     seconds = question.patience.seconds
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            found = await _trace_once(call, question, request)
+            found = await _trace_once(call, question, request, runs)
     except TimeoutError:
         found = None
     except DebuggerError as error:
@@ -293,8 +310,15 @@ async def _trace_within(
     return _with_command(summarise_chain(found, origin), command)
 
 
-async def _trace_once(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why | None:
+async def _trace_once(
+    call: CommandCall,
+    question: QuestionRun,
+    request: WhyRequest,
+    runs: python_trace.TracedRuns | None,
+) -> Why | None:
     """Follow the value at a crash; of JavaScript by the one way that needs a single run."""
+    if runs is not None and runs.follows(request.expression):
+        return await python_trace.trace_value(call, question, request, runs)
     if question.language != "javascript":
         return await trace_dispatch.trace_value(call, question, request)
     found, _ = await node_origin.trace_value(call, question, request)

@@ -56,23 +56,33 @@ _NO_EVENT = {
 }
 
 
-async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
+async def trace_value(
+    call: CommandCall,
+    question: QuestionRun,
+    request: WhyRequest,
+    runs: TracedRuns | None = None,
+) -> Why:
     """Run a program, and follow the value of an expression at a location back.
+
+    Args:
+        call: The command's call.
+        question: The run of the program.
+        request: The expression and the location.
+        runs: What was recorded for further expressions at the same event, and for this one.
 
     Raises:
         DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
         expression without a value there, NOT_SUPPORTED for what cannot be followed.
     """
     require_innermost(request)
-    runs = _TracedRuns(call, question, request)
-    await runs.prepare()
-    order: OriginOrder | None = _origin_order(request)
+    runs = runs or TracedRuns(call, question, request)
+    order: OriginOrder | None = runs.first_order(request)
     answer: Why | None = None
     located: LocatedHit | None = None
     before: OpenEnd | None = None
     while order is not None:
         ran = await runs.record(order)
-        found = _read_hit(request, ran)
+        found = _read_hit(request, ran, runs.number_of(request))
         if found is None:
             if answer is None:
                 raise _no_hit(request, ran)
@@ -96,13 +106,13 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     return msgspec.structs.replace(answer, runs=runs.count, took_s=round(runs.took_s, 1))
 
 
-async def trace_cached(call: CommandCall, question: QuestionRun) -> ValueOrigin | None:
+async def trace_cached(runs: TracedRuns) -> ValueOrigin | None:
     """Return the origin of a value at a crash that another call had stored; None without one.
 
     Raises:
         DebuggerError: What a run raises.
     """
-    return await _trace_shared(call, question, CRASH, find_cached_origin)
+    return await _trace_shared(runs, find_cached_origin)
 
 
 async def trace_changed(
@@ -127,21 +137,28 @@ async def trace_changed(
             return found
         return msgspec.structs.replace(found, certainty=LinkCertainty.RERUN.value)
 
-    return await _trace_shared(call, question, FAIL, find_changed)
+    return await _trace_shared(runs_at(call, question, FAIL), find_changed)
+
+
+def runs_at(
+    call: CommandCall, question: QuestionRun, event: str, expressions: Sequence[str] = ()
+) -> TracedRuns:
+    """Return the runs that record the values of some expressions at an event, and what is there.
+
+    An expression that is not Python is passed over.
+    """
+    known = [one for one in expressions if _find_fault(one) is None]
+    # Without one it is a constant: what the running calls have is looked through.
+    first, *further = [*dict.fromkeys(known), "None"][: max(len(known), 1)]
+    request = WhyRequest(expression=first, place=event)
+    return TracedRuns(call, question, request, tuple(further))
 
 
 async def _trace_shared(
-    call: CommandCall,
-    question: QuestionRun,
-    event: str,
-    find_origin: Callable[[OriginRecord], ValueOrigin | None],
+    runs: TracedRuns, find_origin: Callable[[OriginRecord], ValueOrigin | None]
 ) -> ValueOrigin | None:
     """Return the origin that the records of an event show, by a second run if the first is cut."""
-    # The expression is a constant: what the running calls have is looked through.
-    request = WhyRequest(expression="None", place=event)
-    runs = _TracedRuns(call, question, request)
-    await runs.prepare()
-    order: OriginOrder | None = _origin_order(request)
+    order: OriginOrder | None = runs.first_order(runs.request)
     while order is not None:
         ran = await runs.record(order)
         following = None
@@ -159,10 +176,19 @@ async def _trace_shared(
     return None
 
 
-class _TracedRuns:
-    """The runs of one program, with the same input, arguments and environment."""
+class TracedRuns:
+    """The runs of one program, with the same input, arguments and environment.
 
-    def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
+    Each follows the values of all expressions, and is not repeated for the same order.
+    """
+
+    def __init__(
+        self,
+        call: CommandCall,
+        question: QuestionRun,
+        request: WhyRequest,
+        further: tuple[str, ...] = (),
+    ) -> None:
         launch = question.target
         assert isinstance(launch, LaunchTarget)  # what is run, and not attached to
         self._call = call
@@ -170,27 +196,50 @@ class _TracedRuns:
         self._launch = launch
         self._ends_early = request.event is None and request.nth > 0
         self._argv = command_call.launch_argv(launch)
-        self._stdin = b""
+        self._stdin: bytes | None = None
+        self._completed: dict[OriginOrder, CompletedRun] = {}
+        self._further = further
+        self.request = request  # of the first expression
         # Sets are in the same order in each run.
         self._env = {"PYTHONHASHSEED": "0", **launch.env}
         self.count = 0
         self.took_s = 0.0
 
-    async def prepare(self) -> None:
-        """Read what all runs read."""
-        self._stdin = await command_call.stdin_bytes(self._launch)
-        self._call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def first_order(self, request: WhyRequest) -> OriginOrder:
+        """Return the order of the first run, which is the same for all expressions.
+
+        Raises:
+            DebuggerError: USAGE for an expression or a condition that is not Python.
+        """
+        order = _origin_order(request)
+        return msgspec.structs.replace(
+            order, expression=self.request.expression, further=self._further
+        )
+
+    def follows(self, expression: str) -> bool:
+        """Tell whether the runs follow the value of an expression."""
+        return expression in (self.request.expression, *self._further)
+
+    def number_of(self, request: WhyRequest) -> int:
+        """Return the number of an expression among those that the runs follow."""
+        return (self.request.expression, *self._further).index(request.expression)
 
     def has_time(self) -> bool:
         """Tell whether another run of this length fits into the time limit."""
         return self.took_s * (1 + 1 / max(self.count, 1)) < self._question.patience.seconds
 
     async def record(self, order: OriginOrder) -> CompletedRun:
-        """Run the program once, recorded as an order says.
+        """Run the program once, recorded as an order says; not again for the same order.
 
         Raises:
             DebuggerError: What the run raises.
         """
+        known = self._completed.get(order)
+        if known is not None:
+            return known
+        if self._stdin is None:
+            self._stdin = await command_call.stdin_bytes(self._launch)
+        self._call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
         patience = self._question.patience
         ran = await record_run(
             self._argv,
@@ -210,22 +259,30 @@ class _TracedRuns:
         require_recording(ran, self._argv)
         self.count += 1
         self.took_s += ran.took_s
+        self._completed[order] = ran
         return ran
 
 
-def _read_hit(request: WhyRequest, ran: CompletedRun) -> _Found | None:
+def _read_hit(request: WhyRequest, ran: CompletedRun, number: int) -> _Found | None:
     """Return the answer of a run, the open end of its chain, and where the run was.
+
+    Args:
+        request: The expression and the location.
+        ran: A run in which it was followed.
+        number: The number of the expression among those that were followed.
 
     Raises:
         DebuggerError: EVALUATION_FAILED for an expression without a value.
     """
+    suffix = f" {number}" if number else ""
     for recording in ran.recordings:
-        text, located = _note_text(recording, "origin"), _note_text(recording, "located")
+        text = _note_text(recording, f"origin{suffix}")
+        located = _note_text(recording, f"located{suffix}")
         if text is None or located is None:
             continue
         record = decode_record(text)
         if record.value is None:
-            raise _no_value(request, _note_text(recording, "condition"))
+            raise _no_value(request, _note_text(recording, f"condition{suffix}"))
         answer, end = build_chain(
             request.expression,
             request.place,
@@ -261,10 +318,8 @@ def _origin_order(request: WhyRequest) -> OriginOrder:
         DebuggerError: USAGE for an expression or a condition that is not Python.
     """
     for what, text in (("expression", request.expression), ("condition", request.when)):
-        try:
-            if text:
-                compile(text, "<why>", "eval")
-        except (SyntaxError, ValueError) as error:
+        error = _find_fault(text) if text else None
+        if error is not None:
             raise DebuggerError(
                 ErrorCode.USAGE,
                 f"the {what} {text!r} is not a Python expression: {error}",
@@ -282,6 +337,15 @@ def _origin_order(request: WhyRequest) -> OriginOrder:
         when=request.when,
         nth=request.nth,
     )
+
+
+def _find_fault(text: str) -> Exception | None:
+    """Return why a text is no Python expression; None if it is one."""
+    try:
+        compile(text, "<why>", "eval")
+    except (SyntaxError, ValueError) as error:
+        return error
+    return None
 
 
 def _note_text(recording: Recording, kind: str) -> str | None:

@@ -133,7 +133,7 @@ class ProcessRecording:
             self._events = made(self._book, self._watch, shared)
         elif self._can_rewrite():
             names: tuple[str, ...] = ("bytecode", "code_rewriter", "code_splicer", "code_events")
-            names += ("exec_watch", "monitored", "rewritten", "traced")
+            names += ("exec_watch", "function_search", "hooked_calls", "rewritten", "traced")
             shared.__dict__.update(SharedNames(*map(CodePart, names)).__dict__)
             self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
         else:

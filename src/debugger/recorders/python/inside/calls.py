@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
-from time import perf_counter_ns as now
+from time import perf_counter as clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-# The interval of the sums: a killed process loses this much of them.
-_FLUSH_NS = 300_000_000
+# The interval of the sums: a killed process loses this much of them. Where there are many, they are
+# written less often, and cost one part of the run's time in so many.
+_FLUSH_S = 0.3
+_FLUSH_SHARE = 40
+_NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
 
@@ -26,8 +29,11 @@ class CallSpot:
     """A call, or several calls of the same path; `level` counts from the requested call."""
 
     __slots__ = (
+        "began",
         "code",
         "count",
+        "due",
+        "exact",
         "first",
         "id",
         "is_lined",
@@ -36,44 +42,56 @@ class CallSpot:
         "last",
         "level",
         "number",
+        "outer",
+        "owner",
         "parent",
         "passed",
         "raised",
-        "thread",
+        "sampled",
+        "spot",
         "told",
         "total",
     )
 
     def __init__(
-        self, code: CodeType | None, parent: CallSpot | None, level: int, thread: int
+        self, code: CodeType | None, parent: CallSpot | None, level: int, owner: ThreadCalls
     ) -> None:
         self.code = code
-        self.parent = parent
+        # As a call that a hook has begun (see `hooked_calls`), it is its own node.
+        self.spot = self
+        self.parent = self.outer = parent
         self.level = level
-        self.thread = thread
-        self.kids: dict[int, CallSpot] = {}  # by the identity of their code, which they keep alive
+        self.owner = owner
+        self.kids: dict[int, Any] = {}  # by the identity of their code, which they keep alive
         self.id = 0
         self.number = 0  # of the function
         self.count = 0
         self.raised = 0
-        self.total = 0
+        self.total = self.began = 0.0  # seconds
         self.first = 0
-        self.told = (0, 0, 0)
+        self.told = (0, 0, 0.0)
         self.is_single = False
+        # Of a path that hooks count: the next call that is timed (0: each one), the first that may
+        # not be, and the last that was.
+        self.due = self.exact = self.sampled = 0
         self.is_lined = False
         self.last: dict[str, str] = {}
         self.passed = 0
 
 
 class ThreadCalls:
-    """The running calls of one thread: the innermost node, its callers, and their start times."""
+    """The running calls of one thread: the innermost node, its callers, and their start times.
 
-    __slots__ = ("number", "root", "stack", "top")
+    Of rewritten code the callers are not listed: each frame knows its own.
+    """
+
+    __slots__ = ("is_over", "number", "root", "stack", "top")
 
     def __init__(self, number: int, level: int) -> None:
         self.number = number
-        self.root = self.top = CallSpot(None, None, level, number)
-        self.stack: list[tuple[CallSpot, int]] = []  # what is outside of it, and when it began
+        self.root = self.top = CallSpot(None, None, level, self)
+        self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
+        self.is_over = False  # of the process that forked this one
 
 
 class CallBook:
@@ -107,7 +125,9 @@ class CallBook:
 
     def reset(self) -> None:
         """Start over, as a forked child does."""
-        self.began = now()
+        self.began = clock()
+        for thread in list(self.threads.values()):
+            thread.is_over = True
         self.threads.clear()
         # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
         # hash it takes long.
@@ -126,7 +146,7 @@ class CallBook:
         self.is_over_most = False  # enough requested calls are recorded: more are only counted
         self.inside = 0  # calls asked for that are running
         self.events = 0
-        self.due = now() + _FLUSH_NS
+        self.due = clock() + _FLUSH_S
 
     def plain_code(self, frame: FrameType) -> CodeType:
         """Return the code of a frame, as it was before it was rewritten."""
@@ -172,7 +192,7 @@ class CallBook:
 
     def stamp(self) -> int:
         """Return the nanoseconds since the recording began."""
-        return now() - self.began
+        return int((clock() - self.began) * _NS)
 
     def fault(self, error: BaseException) -> bool:
         """Record an error of our own, which must not reach the program; True if we must stop.
@@ -194,7 +214,27 @@ class CallBook:
 
     def enter(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> CallSpot | None:
         """Push a call on its thread's stack; None if the call is not to be recorded."""
-        # This runs at every call of the program, so the frequent case is one dictionary lookup.
+        top = thread.top
+        spot = top.kids.get(id(code))
+        if spot is not None:
+            spot.count += 1
+        elif top.level == _OUTSIDE:
+            spot = self._enter_focus(thread, top, code, frame)
+            if spot is None:
+                return None
+        else:
+            spot = self.add_call(thread, top, code, frame)
+        self.push(thread, top, spot)
+        # Found again by its frame when it resumes, possibly in another thread.
+        if code.co_flags & self._parts.GENERATES:
+            self.suspended[id(frame)] = spot
+        return spot
+
+    def add_call(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType
+    ) -> CallSpot:
+        """Return the node of a call whose path is not known yet, below a recorded call."""
+        # What runs at every call of the program looks such a path up itself:
         # 1. `kids` of the current node has the merged nodes below it, by the identity of their
         #    code: a call on a known path is only counted.
         # 2. Outside of the requested functions only a call of one of them is of interest.
@@ -206,27 +246,20 @@ class CallBook:
         #    root.
         # 5. The sums of merged nodes are written every 0.3 s (`flush`), and the last record of a
         #    node is the valid one, so that a killed process loses little.
-        top = thread.top
-        spot = top.kids.get(id(code))
-        if spot is not None:
-            spot.count += 1
-        elif top.level == _OUTSIDE:
-            spot = self._enter_focus(thread, top, code, frame)
-            if spot is None:
-                return None
-        else:
-            spot = self._enter_new(thread, top, code, frame, top.level + 1)
-        self.push(thread, top, spot)
-        # Found again by its frame when it resumes, possibly in another thread.
-        if code.co_flags & self._parts.GENERATES:
-            self.suspended[id(frame)] = spot
-        return spot
+        return self._add_call(thread, top, code, frame, top.level + 1)
+
+    def repeat_call(self, spot: CallSpot, outer: CallSpot) -> CallSpot:
+        """Return what counts calls from a node as those of another path, such as recursive ones."""
+        call = CallSpot(spot.code, outer, spot.level, outer.owner)
+        call.spot = spot
+        outer.kids[id(spot.code)] = call
+        return call
 
     def push(self, thread: ThreadCalls, top: CallSpot, spot: CallSpot) -> None:
         """Make a node the innermost; a recursion's time belongs to its outer call."""
-        at = now()
+        at = clock()
         # Nothing is called between these two, for a program that recurs too deeply ends anywhere.
-        thread.stack.append((top, at if spot.is_single or spot.parent is top else 0))
+        thread.stack.append((top, at if spot.is_single or spot.parent is top else 0.0))
         thread.top = spot
         if at > self.due:
             self.flush()
@@ -246,7 +279,7 @@ class CallBook:
         self.chosen_calls += 1
         self.is_over_most = self.chosen_calls >= self.order["most"]
         self.inside += 1
-        return self._enter_new(thread, top, code, frame, 0)
+        return self._add_call(thread, top, code, frame, 0)
 
     def _is_filtered(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> bool:
         """Tell whether a requested call meets the filter: its number, thread, callers, values."""
@@ -282,7 +315,7 @@ class CallBook:
             self.note("condition", f"{type(error).__name__}: {self.texts.raised(error)}")
             return False
 
-    def _enter_new(
+    def _add_call(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
         is_single = level == 0 and self.has_focus
@@ -292,21 +325,16 @@ class CallBook:
             is_recorded = is_recorded or (self.has_focus and level == 1)
             is_single = is_recorded and self.ids < self.limits["calls"]
         if is_single and not self.journal.is_full:
-            return self._push_single(thread, top, code, frame, level)
-        return self._push_merged(thread, top, code, frame, level)
+            return self._add_single(thread, top, code, frame, level)
+        return self._add_merged(thread, top, code, frame, level)
 
-    def _push_single(
+    def _add_single(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
         self.singles[id(code)] = self.singles.get(id(code), 0) + 1
-        spot = CallSpot(code, top, level, thread.number)
+        spot = CallSpot(code, top, level, thread)
         self.ids += 1
-        spot.id, spot.number, spot.count, spot.is_single = (
-            self.ids,
-            self.number(code, frame),
-            1,
-            True,
-        )
+        spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         # Formatted now: the callee may change its arguments.
         values = self._parts.arguments(code, frame)
         pairs = self._value_pairs(values)
@@ -320,8 +348,8 @@ class CallBook:
         is_kept = self.write(
             ["c", spot.id, top.id, spot.number, thread.number, self.stamp(), line, pairs]
         )
+        spot.is_single = is_kept
         if not is_kept:  # it is counted all the same
-            spot.is_single = False
             self.merged.append(spot)
         is_near = not self.has_focus or level < self.order["line_depth"]
         is_lined = is_kept and is_near and self.lines == "each"
@@ -329,7 +357,7 @@ class CallBook:
         spot.last = dict(pairs) if spot.is_lined else {}
         return spot
 
-    def _push_merged(
+    def _add_merged(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
         outer: CallSpot | None = top
@@ -343,17 +371,17 @@ class CallBook:
             # Too many ways lead there: this one is counted as if it came from the outermost.
             found = thread.root.kids.get(id(code))
             if found is None:
-                found = self._find_merged(thread, thread.root, code, frame, level)
+                found = self._add_path(thread, thread.root, code, frame, level)
             else:
                 found.count += 1
             top.kids[id(code)] = found
             return found
-        return self._find_merged(thread, top, code, frame, level)
+        return self._add_path(thread, top, code, frame, level)
 
-    def _find_merged(
+    def _add_path(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
-        spot = CallSpot(code, top, level, thread.number)
+        spot = CallSpot(code, top, level, thread)
         self.ids += 1
         spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         spot.first = self.stamp()
@@ -378,12 +406,12 @@ class CallBook:
         thread.top, began = thread.stack.pop()
         if spot.level == 0 and self.has_focus:
             self.inside -= 1
-        at = now()
+        at = clock()
         if began:
             spot.total += at - began
         if at > self.due:
             self.flush()
-        return spot, at - self.began
+        return spot, int((at - self.began) * _NS)
 
     def leave(self, thread: ThreadCalls, code: CodeType, value: Any, frame: FrameType) -> None:
         """Pop a call that returns."""
@@ -393,39 +421,15 @@ class CallBook:
                 self.write(["r", spot.id, at, self.texts(value)])
 
     def fail(
-        self,
-        thread: ThreadCalls,
-        code: CodeType,
-        error: BaseException,
-        frame: FrameType,
-        offset: int = -1,
+        self, thread: ThreadCalls, code: CodeType, error: BaseException, frame: FrameType
     ) -> None:
-        """Pop a call that an exception leaves.
-
-        The frame of rewritten code is in a hook, of no line; it came from the unit at `offset`.
-        """
-        if isinstance(error, RecursionError):
-            self._drop_unseen(thread, code, frame)
+        """Pop a call that an exception leaves."""
         if self.find(thread, code):
             spot, at = self._end_call(thread, code, frame)
             spot.raised += 1
             if spot.is_single or spot.raised <= _ERRORS_MAX:
-                line = frame.f_lineno or self._parts.line_at(frame.f_code, offset)
-                fields = [type(error).__name__, self.texts.raised(error), line]
+                fields = [type(error).__name__, self.texts.raised(error), frame.f_lineno or 0]
                 self.write(["x", spot.id, at, *fields])
-
-    def _drop_unseen(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
-        """Drop inner calls of a function whose ends had no room for a hook on the stack."""
-        running = 0
-        outer: FrameType | None = frame
-        while outer is not None:
-            running += self.plain_code(outer) is code
-            outer = outer.f_back
-        known = [thread.top, *(spot for spot, _ in thread.stack)]
-        unseen = sum(spot.code is code for spot in known) - running
-        while unseen > 0 and thread.stack:
-            spot, _ = self._pop_spot(thread)
-            unseen -= spot.code is code
 
     def _end_call(
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
@@ -460,12 +464,11 @@ class CallBook:
     def resume(self, thread: ThreadCalls, frame: FrameType) -> bool:
         """Push a generator or coroutine again, in whichever thread it continues."""
         spot = self.suspended.get(id(frame))
-        if spot is None or spot.code is not self.plain_code(frame):
+        if spot is None or spot.code is not frame.f_code:
             return False
         if spot.level == 0 and self.has_focus:
             self.inside += 1
-        at = now()
-        thread.stack.append((thread.top, at))
+        thread.stack.append((thread.top, clock()))
         thread.top = spot
         return True
 
@@ -506,7 +509,7 @@ class CallBook:
             hits[line] = self.stamp()
 
     def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
-        if not spot.is_lined or spot.code is not self.plain_code(frame):
+        if not spot.is_lined or spot.code is not frame.f_code:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
@@ -521,15 +524,24 @@ class CallBook:
             spot.last = texts
             self.write(["v", spot.id, changed])
 
+    def stop_counting(self, code: CodeType) -> None:
+        """Note that more calls of a function are not counted."""
+        self.stopped.add(id(code))
+        self.journal.write(["k", self.functions[id(code)], self.stamp()], last=True)
+        self.flush()  # nothing of it may come any more that would do so
+
     def flush(self) -> None:
         """Write the current sums; later ones replace them."""
-        self.due = now() + _FLUSH_NS
+        began = clock()
         for spot in list(self.merged):
             state = (spot.count, spot.raised, spot.total)
             if state != spot.told and spot.parent is not None:
                 spot.told = state
-                head = ["m", spot.id, spot.parent.id, spot.number, spot.thread, spot.first]
-                self.journal.write([*head, *state], last=True)
+                head = ["m", spot.id, spot.parent.id, spot.number, spot.owner.number, spot.first]
+                sums = [spot.count, spot.raised, int(spot.total * _NS)]
+                self.journal.write([*head, *sums], last=True)
+        at = clock()
+        self.due = at + max(_FLUSH_S, (at - began) * _FLUSH_SHARE)
 
     def end(self) -> None:
         """Write the facts that are known only at the end."""

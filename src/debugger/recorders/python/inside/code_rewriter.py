@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-NOT_REPORTED = True  # what stands for a call whose start was not reported
+NOT_REPORTED = None  # what stands for a call whose start was not reported
 HOOK_VALUES = 8  # that the hooks' calls have on the stack at most
+_CALLED = 2  # values below the arguments of a call
 
 
 class HookGuard(list):  # type: ignore[type-arg]
@@ -56,22 +57,26 @@ class CodeHooks:
         self.callbacks = callbacks  # by event: start, return, yield, resume, throw, unwind
         self.hits: HookGuard | None = hits  # gets the guards of executed lines, if they are wanted
         self.rewritten: CodeType = code  # what reports its events
+        self.faster: CodeType | None = None  # what does not report lines that were executed
         self.uncounted: CodeType | None = None  # what reports only the lines that are left
         self.calls = HookGuard()  # closed: starts are not reported
-        self.resumptions = HookGuard()  # closed: yields and resumptions are not reported
+        self.resumptions = HookGuard()  # closed: resumptions are not reported
+        self.yields = HookGuard()  # closed: yields are not reported
         self.lines: dict[int, LineGuard] = {}
 
-    def close(self, *, calls: bool, lines: bool) -> None:
-        """Report no more calls, or no more lines."""
-        if calls:
-            self.calls[:] = self.resumptions[:] = [1]
-        if lines:
-            for guard in self.lines.values():
-                guard[:] = [1]
+    def close_calls(self) -> None:
+        """Report no more starts and resumptions; calls that run are reported to their end."""
+        self.calls[:] = self.resumptions[:] = [1]
+
+    def close(self) -> None:
+        """Report nothing any more."""
+        self.close_calls()
+        for guard in (self.yields, *self.lines.values()):
+            guard[:] = [1]
 
     def open(self) -> None:
         """Report everything once more."""
-        for guard in (self.calls, self.resumptions, *self.lines.values()):
+        for guard in (self.calls, self.resumptions, self.yields, *self.lines.values()):
             guard.clear()
 
     def line_guard(self, line: int) -> LineGuard:
@@ -83,16 +88,24 @@ class CodeHooks:
 
 
 class CodeRewriter:
-    """Rewrites one code object; `parts` are the definitions of `bytecode`."""
+    """Rewrites one code object; `parts` are the definitions of `bytecode`.
 
-    # The stack of a function whose calls are reported has one more value, below all others: None if
-    # its start was reported, so that its end is. All depths are greater by one.
+    Without `is_counted` the code reports lines alone, without `is_first` only those that were not
+    executed yet.
+    """
 
-    def __init__(self, hooks: CodeHooks, parts: Any, *, is_counted: bool = True) -> None:
+    # The stack of a function whose calls are reported has one more value, below all others: what
+    # its start hook returned, which the hooks at its ends get; None if nothing was reported. All
+    # depths are greater by one.
+
+    def __init__(
+        self, hooks: CodeHooks, parts: Any, *, is_counted: bool = True, is_first: bool = True
+    ) -> None:
         self._code = hooks.source
         self._hooks = hooks
         self._parts = parts
         self._is_counted = is_counted
+        self._is_first = is_first
         self._ops: dict[str, int] = parts.opmap
         self._constants: list[Any] = []
         self._numbers: dict[int, int] = {}  # of constants, by their identity
@@ -191,7 +204,7 @@ class CodeRewriter:
         is_bound = one.op in (ops["RESUME"], ops["CALL"]) or is_sent
         if is_leader and one.line is not None and not is_bound:
             guard = hooks.line_guard(one.line)
-            if self._is_counted or not guard:
+            if self._is_first or not guard:
                 self._begin(one)
                 # Behind it there may be another hook.
                 is_last = one.op not in (ops["YIELD_VALUE"], ops["RETURN_VALUE"])
@@ -211,8 +224,7 @@ class CodeRewriter:
         self._out.append(one)
         if one.op == ops["RESUME"]:
             callback, then = hooks.callbacks["resume"], self._make("NOP", 0, one)
-            values = (hooks.code, None)
-            self._add_hook(hooks.resumptions, callback, values, one, depth, then=then)
+            self._add_hook(hooks.resumptions, callback, one, depth, then=then)
             self._out.append(then)
 
     def _add_line(self, guard: LineGuard, one: Any, then: Any) -> None:
@@ -238,7 +250,7 @@ class CodeRewriter:
         """Report the start of the function, and leave the result on the stack."""
         if begin_main is not None:
             self._out += [
-                *self._call(begin_main, (), swallow=None),
+                *self._call(begin_main, swallow=None),
                 self._make("POP_TOP"),
                 *(self._make("DELETE_FAST", number) for number in range(3)),
             ]
@@ -247,7 +259,7 @@ class CodeRewriter:
         self._out += [
             self._make("LOAD_CONST", self._constant(self._hooks.calls)),
             self._jump("POP_JUMP_FORWARD_IF_TRUE", skip),
-            *self._call(self._hooks.callbacks["start"], (), swallow=self._swallow(skip, 0)),
+            *self._call(self._hooks.callbacks["start"], swallow=self._swallow(skip, 0)),
             self._jump("JUMP_FORWARD", body),
             skip,
             body,
@@ -259,18 +271,17 @@ class CodeRewriter:
             raise self._parts.BytecodeError("a return has a handler")
         one.handler = None
         self._begin(one)
+        drop = self._make("POP_TOP", 0, one)
         call = self._call(
-            self._hooks.callbacks["return"],
-            (),
-            one,
-            copied=(3,),
-            swallow=self._swallow(one, 1),
+            self._hooks.callbacks["return"], one, copied=(4, 4), swallow=self._swallow(one, 1)
         )
         self._out += [
             self._make("SWAP", 2, one),
-            self._jump("POP_JUMP_FORWARD_IF_NOT_NONE", one, one),
+            self._make("COPY", 1, one),
+            self._jump("POP_JUMP_FORWARD_IF_NONE", drop, one),
             *call,
             self._make("POP_TOP", 0, one),
+            drop,
         ]
 
     def _replace_return(self) -> None:
@@ -285,12 +296,12 @@ class CodeRewriter:
 
     def _add_yield(self, one: Any, send: Any, depth: int) -> None:
         """Report a yield before its instruction, and what is thrown in at it."""
-        guard, callback = self._hooks.resumptions, self._hooks.callbacks["yield"]
+        guard, callback = self._hooks.yields, self._hooks.callbacks["yield"]
         # Where a frame awaits another, CPython looks for a SEND before the yield when it throws.
         then = one if send is None else self._jump("JUMP_FORWARD", one, one)
         if send is None:
             self._begin(one)
-        self._add_hook(guard, callback, (self._hooks.code, None, None), one, depth, then=then)
+        self._add_hook(guard, callback, one, depth, then=then)
         if send is not None:
             twin = self._jump("SEND", send.target, send)
             twin.handler = then.handler = send.handler
@@ -304,11 +315,11 @@ class CodeRewriter:
         again = self._make("RERAISE", 1, one)
         again.handler = outer
         head = self._make("LOAD_CONST", self._constant(self._hooks.resumptions), one)
+        # Below the exception and its number are the values that the handler leaves.
         call = self._call(
             self._hooks.callbacks["throw"],
-            (self._hooks.code, None),
             one,
-            copied=(5,),
+            copied=(outer[1] + 2 + _CALLED,),
             swallow=self._swallow(again, outer[1] + 2, outer),
         )
         jump = self._jump("POP_JUMP_FORWARD_IF_TRUE", again, one)
@@ -320,11 +331,10 @@ class CodeRewriter:
         again = self._make("RERAISE", 1)
         self._out += [
             self._unwind,
-            self._jump("POP_JUMP_FORWARD_IF_NOT_NONE", again),
+            self._jump("POP_JUMP_FORWARD_IF_NONE", again),
             *self._call(
                 self._hooks.callbacks["unwind"],
-                (self._hooks.code,),
-                copied=(5, 5),
+                copied=(5, 5, 5),
                 swallow=self._swallow(again, 3),
             ),
             self._make("POP_TOP"),
@@ -337,7 +347,6 @@ class CodeRewriter:
         self,
         guard: HookGuard,
         callback: Any,
-        values: tuple[Any, ...],
         one: Any,
         depth: int,
         *,
@@ -348,7 +357,7 @@ class CodeRewriter:
         added = [
             self._make("LOAD_CONST", self._constant(guard), one),
             self._jump("POP_JUMP_FORWARD_IF_TRUE", then, one),
-            *self._call(callback, values, one, swallow=swallow),
+            *self._call(callback, one, copied=(depth + _CALLED,), swallow=swallow),
             self._make("POP_TOP", 0, one),
         ]
         for each in added:
@@ -358,21 +367,18 @@ class CodeRewriter:
     def _call(
         self,
         callback: Any,
-        values: tuple[Any, ...],
         one: Any = None,
         *,
         copied: tuple[int, ...] = (),
         swallow: Any,
     ) -> list[Any]:
-        """Return the instructions of a call; `copied` arguments are values of the stack."""
-        constants = [self._constant(value) for value in (callback, *values)]
-        count = len(values) + len(copied)
+        """Return the instructions of a call; its arguments are values of the stack, by depth."""
         made = [
             self._make("PUSH_NULL", 0, one),
-            *(self._make("LOAD_CONST", constant, one) for constant in constants),
+            self._make("LOAD_CONST", self._constant(callback), one),
             *(self._make("COPY", at, one) for at in copied),
-            self._make("PRECALL", count, one),
-            self._make("CALL", count, one),
+            self._make("PRECALL", len(copied), one),
+            self._make("CALL", len(copied), one),
         ]
         for each in made:
             each.handler = swallow

@@ -55,9 +55,11 @@ _PUSH_NULL = _assemble(("PUSH_NULL", 0))
 _POP_TOP = _assemble(("POP_TOP", 0))
 _APPEND = _assemble(("LIST_APPEND", 1), ("POP_TOP", 0))
 _CALL_START = _assemble(("PRECALL", 0), ("CALL", 0))
-_CALL_RETURN = _assemble(("COPY", 3), ("PRECALL", 1), ("CALL", 1), ("POP_TOP", 0))
-_CALL_UNWIND = _assemble(("COPY", 5), ("COPY", 5), ("PRECALL", 3), ("CALL", 3), ("POP_TOP", 0))
-_SWAP = _assemble(("SWAP", 2))
+_CALL_RETURN = _assemble(("COPY", 4), ("COPY", 4), ("PRECALL", 2), ("CALL", 2), ("POP_TOP", 0))
+_CALL_UNWIND = _assemble(
+    ("COPY", 5), ("COPY", 5), ("COPY", 5), ("PRECALL", 3), ("CALL", 3), ("POP_TOP", 0)
+)
+_SWAP_MARK = _assemble(("SWAP", 2), ("COPY", 1))
 _COPY_MARK = _assemble(("COPY", 3))
 _MATCH = _assemble(("CHECK_EXC_MATCH", 0))
 _AGAIN = _assemble(("RERAISE", 0))
@@ -67,13 +69,16 @@ _DROP_AND_RAISE = _assemble(("POP_TOP", 0), ("RERAISE", 1))
 
 
 class CodeSplicer:
-    """Puts the hooks into one code object; `parts` are the definitions of `bytecode`."""
+    """Puts the hooks into one code object; the arguments are those of `CodeRewriter`."""
 
-    def __init__(self, hooks: Any, parts: Any, *, is_counted: bool) -> None:
+    def __init__(
+        self, hooks: Any, parts: Any, *, is_counted: bool = True, is_first: bool = True
+    ) -> None:
         self._hooks = hooks
         self._code: CodeType = hooks.source
         self._parts = parts
         self._is_counted = is_counted
+        self._is_first = is_first
         self._constants: list[Any] = []
         self._jumps: list[tuple[int, int, int]] = []  # the first and last unit, and the target
         self._returns: list[int] = []
@@ -166,7 +171,7 @@ class CodeSplicer:
 
     def _insert_line(self, unit: int) -> None:
         guard = self._hooks.line_guard(self._lines[unit])
-        if guard and not self._is_counted:
+        if guard and not self._is_first:
             return
         if not self._inserted:
             self._hits = _with_constant(self._constant(self._hooks.hits))
@@ -186,7 +191,7 @@ class CodeSplicer:
         callback = self._constant(self._hooks.callbacks["return"])
         call = _PUSH_NULL + _with_constant(callback) + _CALL_RETURN
         self._leaving = len(call) // 2
-        return _SWAP + _jump("POP_JUMP_FORWARD_IF_NOT_NONE", call) + call
+        return _SWAP_MARK + _jump("POP_JUMP_FORWARD_IF_NONE", call) + call + _POP_TOP
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -245,8 +250,8 @@ class CodeSplicer:
         begin += bytes((opmap["JUMP_BACKWARD_NO_INTERRUPT"], back & 255)) + _AGAIN
         # An exception that leaves the function; an error of the hook changes nothing.
         call = _PUSH_NULL + _with_constant(self._constant(hooks.callbacks["unwind"]))
-        call += _with_constant(self._constant(hooks.code)) + _CALL_UNWIND
-        unwind = _COPY_MARK + _jump("POP_JUMP_FORWARD_IF_NOT_NONE", call)
+        call += _CALL_UNWIND
+        unwind = _COPY_MARK + _jump("POP_JUMP_FORWARD_IF_NONE", call)
         unwinding = start + len(begin) // 2
         called = unwinding + len(unwind) // 2
         last = called + len(call) // 2
@@ -260,9 +265,9 @@ class CodeSplicer:
             for begins, ends, to, depth, is_numbered in handlers
         ]
         for unit in self._returns:
-            at = heads[unit + 1] - 1
+            at = heads[unit + 1] - 2  # of what drops the mark; the return follows
             inner.append((at - self._leaving, at, (end, 1, False)))
-            inner.append((at, at + 1, None))
+            inner.append((at, at + 2, None))
         at, outermost = heads[self._entry + 1], (unwinding, 1, True)
         for begins, ends, handler in sorted(inner, key=lambda one: one[:2]):
             regions += [(at, begins, outermost), (begins, ends, handler)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
-from time import perf_counter_ns as now
+from time import perf_counter as clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 class CallMonitor:
     """The sys.monitoring callbacks of one process."""
 
-    def __init__(self, book: Any, watch: Any, parts: Any, monitoring: Any = None) -> None:
+    def __init__(self, book: Any, watch: Any, parts: Any) -> None:
         self._book = book
         self._watch = watch
         self._parts = parts
-        self._monitoring: Any = monitoring or sys.monitoring  # type: ignore[attr-defined]
+        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
@@ -41,7 +41,7 @@ class CallMonitor:
 
     def begin(self) -> bool:
         """Request events; False if other tools have taken the tool ids."""
-        self._tool = self._parts.claimed(self._monitoring)
+        self._tool = self._parts.claimed()
         if self._tool < 0:
             return False
         events = self._monitoring.events
@@ -61,10 +61,6 @@ class CallMonitor:
             self._tool, events.PY_START | events.PY_THROW | events.PY_UNWIND
         )
         return True
-
-    def __reduce__(self) -> Any:
-        """Leave nothing of us in code of the program that is sent to another process."""
-        return dict, ()
 
     def reset(self) -> None:
         """Expect again what is reported once, as a forked child does."""
@@ -108,18 +104,14 @@ class CallMonitor:
             if spot is not None and not code.co_flags & _GENERATES:
                 spot.count += 1
                 if spot.count > book.limits["counted"]:
-                    return self.stop_counting(code)
-                at = now() if spot.parent is top else 0
+                    return self._stop_counting(code)
+                at = clock() if spot.parent is top else 0.0
                 thread.stack.append((top, at))
                 thread.top = spot
                 return None
             if top.level == _OUTSIDE and id(code) in self._counted:
                 book.seen += 1
                 return None
-        return self.start_first(code)
-
-    def start_first(self, code: CodeType) -> Any:
-        """Report a call of a new path; the caller is a hook in its frame."""
         try:
             return self._start_first(code)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -133,8 +125,8 @@ class CallMonitor:
             # DISABLE applies to this code and offset only, until `restart_events`.
             return self._monitoring.DISABLE
         thread = book.thread()
-        # Three frames out: this function, `start_first` and the hook.
-        frame = sys._getframe(3)  # noqa: SLF001 - there is no other way
+        # Two frames out: this function, and `_on_start`.
+        frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
         if self._watch is not None:
             self._watch.entered(thread, code, frame)
             return None
@@ -204,12 +196,10 @@ class CallMonitor:
         if self._book.fault(error):
             self.end()
 
-    def stop_counting(self, code: CodeType) -> Any:
+    def _stop_counting(self, code: CodeType) -> Any:
         """Stop counting a function: a callback costs more than many functions do."""
         book = self._book
-        book.stopped.add(id(code))
-        book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
-        book.flush()  # nothing of it may come any more that would do so
+        book.stop_counting(code)
         # Its lines are reported once each, which costs nothing.
         events = self._monitoring.events.LINE if book.lines == "hit" else 0
         self._monitoring.set_local_events(self._tool, code, events)
@@ -222,7 +212,7 @@ class CallMonitor:
         count = self._resumed[id(code)] = self._resumed.get(id(code), 0) + 1
         if count != self._book.limits["counted"]:
             return False
-        self.stop_counting(code)
+        self._stop_counting(code)
         self._book.forget(code)
         return True
 
@@ -236,15 +226,14 @@ class CallMonitor:
         if spot.code is code and not spot.is_single and not code.co_flags & _GENERATES:
             thread.top, began = thread.stack.pop()
             if began:
-                at = now()
+                at = clock()
                 spot.total += at - began
                 if at > book.due:
                     book.flush()
             return
-        self.leave_call(thread, code, sys._getframe(1), value)  # noqa: SLF001
+        self._leave_call(thread, code, sys._getframe(1), value)  # noqa: SLF001
 
-    def leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
-        """Report the return of a call."""
+    def _leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         try:
             if self._watch is not None:
                 self._watch.leave_frame(thread, frame)
@@ -282,7 +271,7 @@ class CallMonitor:
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 
-    def _on_unwind(self, code: CodeType, offset: int, raised: BaseException) -> Any:
+    def _on_unwind(self, code: CodeType, _offset: int, raised: BaseException) -> Any:
         thread = self._book.threads.get(get_ident()) if self._is_known(code) else None
         if thread is None:
             return
@@ -291,7 +280,7 @@ class CallMonitor:
             if self._watch is not None:
                 self._watch.leave_frame(thread, frame)
             else:
-                self._book.fail(thread, code, raised, frame, offset)
+                self._book.fail(thread, code, raised, frame)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 

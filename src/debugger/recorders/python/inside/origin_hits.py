@@ -60,10 +60,19 @@ class OriginHit:
 
 
 class OriginHits:
-    """The hits of one process's location."""
+    """The hits of one process's location, for one of the expressions at it."""
 
-    def __init__(self, order: dict[str, Any], recorder: Any, write: Any, parts: Any) -> None:
+    def __init__(
+        self, order: dict[str, Any], recorder: Any, write: Any, parts: Any, number: int = 0
+    ) -> None:
         origin = order["origin"]
+        expressions = (origin["expression"], *origin["further"])
+        # Further expressions have hits of their own: one may have a value where another has none.
+        self._further: list[OriginHits] = [
+            OriginHits(order, recorder, write, parts, one)
+            for one in range(1, 0 if number else len(expressions))
+        ]
+        self._number = number
         self._done: str = order.get("done", "")
         self._file: str = origin["file"]
         self._recorder = recorder
@@ -73,14 +82,16 @@ class OriginHits:
         self._nth: int = origin["nth"]
         self.line: int = origin["line"] if not self.event else 0
         self._name: str = origin["name"] if not self.event else ""
-        self._expression = ast.parse(origin["expression"], mode="eval").body
-        self._compiled = compile(origin["expression"], parts.EXPRESSION_FILE, "eval")
+        self._expression = ast.parse(expressions[number], mode="eval").body
+        self._compiled = compile(expressions[number], parts.EXPRESSION_FILE, "eval")
         self._when = compile(origin["when"], "<when>", "eval") if origin["when"] else None
         self.begin_process()
 
     def begin_process(self) -> None:
         """Count from 0, as a process does that begins."""
-        self.is_over = self._is_evaluating = False
+        for one in self._further:
+            one.begin_process()
+        self.is_over = self._recorder.is_evaluating = False
         self._count = 0
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}
@@ -114,7 +125,7 @@ class OriginHits:
 
     def meet_location(self, scope: Any, frame: FrameType) -> None:
         """Count a hit of the location, and report the requested one."""
-        if self._is_evaluating:
+        if self._recorder.is_evaluating:
             return  # the expression's own call comes to the location
         if self._when is not None:
             try:
@@ -149,14 +160,14 @@ class OriginHits:
         if (not self.event or is_test) and self._searches < _SEARCHES:
             self._searches += 1  # with --nth last each hit is evaluated
             hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
-        self._is_evaluating = True
+        self._recorder.is_evaluating = True
         try:
             value, scope = self._recorder.evaluate(self._compiled, self._expression, scope)
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
             self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
             return hit
         finally:
-            self._is_evaluating = False
+            self._recorder.is_evaluating = False
         snap = self._parts.snap_value(value)
         hit.value = (self._write(value), snap)
         hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, snap)
@@ -181,21 +192,28 @@ class OriginHits:
     def meet_error(
         self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
     ) -> None:
-        """Keep the value of the expression where an exception is raised, and its callers.
+        """Keep the values of the expressions where an exception is raised, and its callers.
 
         One that is new in its frame may have the number of another that is gone.
         """
-        if self._is_evaluating:
+        if self._recorder.is_evaluating:
             return
+        for one in (self, *self._further):
+            one.keep_error(scope, frame, error, is_new=is_new)
+
+    def keep_error(
+        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
+    ) -> None:
+        """Keep the value of this expression, unless an inner call had one."""
         name, text = self._describe_error(error)
         known = self._find_error(error) if not is_new else None
         if known is not None and known.value is not None:
             return
         hit = self._evaluate(scope, frame, 1)
         hit.error = (id(error), name, text)
-        if known is None:
+        if known is None and not self._number:
             hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
-        else:
+        elif known is not None:
             hit.cached = known.cached
         if len(self._errors) >= _ERRORS:
             del self._errors[next(iter(self._errors))]
@@ -218,6 +236,8 @@ class OriginHits:
 
     def leave_code(self, error: Any, code: CodeType) -> None:
         """Keep an exception that leaves the program's own code."""
+        for one in self._further:
+            one.leave_code(error, code)
         known = self._errors.pop(id(error), None)
         if known is None:
             return
@@ -232,8 +252,12 @@ class OriginHits:
     def _report(self, hit: OriginHit) -> None:
         recorder = self._recorder
         graph = self._parts.OriginGraph(self._write, recorder.chosen, recorder.windows, self._parts)
-        recorder.note("located", self._parts.encode(hit.located))
-        recorder.note("origin", self._parts.encode(graph.build_record(hit)))
+        self._note("located", self._parts.encode(hit.located))
+        self._note("origin", self._parts.encode(graph.build_record(hit)))
+
+    def _note(self, kind: str, text: str) -> None:
+        """Write a note; those of a further expression have its number."""
+        self._recorder.note(f"{kind} {self._number}" if self._number else kind, text)
 
     def _final_hit(self) -> OriginHit | None:
         if self.event == _CRASH:
@@ -266,11 +290,13 @@ class OriginHits:
 
     def end(self) -> None:
         """Report the origin at the last hit, or of the exception that ended the program."""
+        for one in self._further:
+            one.end()
         if self._nth < 0 or self.event:
             hit = self._final_hit()
             if hit is not None:
                 self._report(hit)
         self.is_over = True
-        self._recorder.note("hits", str(self._count))
+        self._note("hits", str(self._count))
         if self._problem:
-            self._recorder.note("condition", self._problem)
+            self._note("condition", self._problem)

@@ -27,8 +27,6 @@ class RewrittenCalls:
         self._book = book
         self._parts = parts
         self._events = parts.CodeEvents(book, parts)
-        self._monitor = parts.CallMonitor(book, None, parts, self._events)
-        self._events.monitor = self._monitor
         book.collect_lines = self._events.collect_lines
         # Made now, as long as the functions that set tracers are the interpreter's own.
         self._tracer: Any = parts.CallTracer(book, None, parts)
@@ -44,16 +42,16 @@ class RewrittenCalls:
             type.__setattr__(kind, "get_code", self._wrap_get_code(kind.get_code))
         self._watch.begin()
         self._hide_hooks()
-        return bool(self._monitor.begin())
+        return True
 
     def reset(self) -> None:
         """Expect all lines again, as a forked child does."""
-        self._monitor.reset()
+        self._events.reset()
         self._tracer.reset()
 
     def end(self) -> None:
         """Report no more events."""
-        self._monitor.end()
+        self._events.end()
         if self._is_traced:
             self._tracer.end()
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 _NUMBERS = (4, 3)  # PEP 669 gives them to nobody
 
 
-def claimed(monitoring: Any = None) -> int:
+def claimed() -> int:
     """Take a free tool id; -1 if other tools have taken both."""
-    monitoring = monitoring or sys.monitoring  # type: ignore[attr-defined]
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
     for number in _NUMBERS:
         try:
             monitoring.use_tool_id(number, "debugger")

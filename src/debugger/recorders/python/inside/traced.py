@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from _thread import get_ident
-from time import perf_counter_ns as now
+from time import perf_counter as clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class CallTracer:
                 top = thread.top
                 spot = top.kids.get(id(code))
                 if spot is not None and spot.count < book.limits["counted"]:
-                    at = now() if spot.parent is top else 0
+                    at = clock() if spot.parent is top else 0.0
                     if not known.has_lines:
                         frame.f_trace_lines = False
                     spot.count += 1
@@ -258,7 +258,7 @@ class CallTracer:
                     return
                 thread.top, began = thread.stack.pop()
                 if began:
-                    at = now()
+                    at = clock()
                     spot.total += at - began
                     if at > book.due:
                         book.flush()
@@ -290,10 +290,8 @@ class CallTracer:
         if spot is None:
             return None
         if spot.count > book.limits["counted"]:
-            book.stopped.add(id(code))
             known.is_ours = False  # its calls are of no more interest than a library's
-            book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
-            book.flush()  # nothing of it may come any more that would do so
+            book.stop_counting(code)
         is_hit = book.lines == "hit" and not self._looks(code)
         # Without lines the interpreter calls us at the return only.
         frame.f_trace_lines = (is_hit and known.has_lines) or spot.is_lined

@@ -1,0 +1,304 @@
+"""Follows the calls of rewritten code (CPython 3.11), as cheaply as code in Python can.
+
+A frame of rewritten code keeps its call below all values of its stack: what its start hook
+returned. So the hooks at its ends find the call without a search, and no list of running calls is
+needed. A call knows what was the innermost one before it, and becomes that again at its end,
+whatever happened between.
+
+Two readings of the clock cost as much as all else. So of a path with many short calls only some
+are timed, and stand for the others.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import get_ident
+from time import perf_counter as clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+_ERRORS_MAX = 3  # of calls that share a spot
+_GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
+_MANY = 256  # calls of one path, after which only some are timed, and the code is made faster
+_SAMPLED = 16  # of so many calls one is timed
+_SHORT_S = 20e-6  # the mean time of calls of which only some are timed
+_LONG = 32  # times the mean: a call that stands for itself alone
+
+
+class GeneratorCall:
+    """The call of one generator or coroutine; `outer` is None while it does not run."""
+
+    __slots__ = ("began", "outer", "owner", "spot")
+
+    def __init__(self, spot: Any, thread: Any) -> None:
+        self.spot = spot
+        self.resume(thread)
+
+    def resume(self, thread: Any) -> None:
+        """Become the innermost call of a thread."""
+        self.owner = thread
+        self.outer = outer = thread.top
+        thread.top = self.spot
+        # A recursion's time belongs to its outer call.
+        self.began = clock() if outer is not self.spot else 0.0
+
+    def suspend(self) -> None:
+        """Make the call before it the innermost again."""
+        self.owner.top = self.outer
+        self.outer = None
+        if self.began:
+            self.spot.total += clock() - self.began
+
+
+class HookedCalls:
+    """Makes the hooks of rewritten code, which keep the book of calls."""
+
+    # Hooks are closures, since they are constants of code that the program may send to another
+    # process. Those at the starts and ends run at each call, and do no more than they must.
+
+    def __init__(self, book: Any, parts: Any, events: Any) -> None:
+        self._book = book
+        self._parts = parts
+        self._events = events
+        self._limit: int = book.limits["counted"]
+        self._function_hooks = {"return": self._make_return(), "unwind": self._make_unwind()}
+        resume = self._make_resume()
+        self._generator_hooks = {
+            "resume": resume,
+            "throw": resume,  # what is thrown in at a yield resumes the call, too
+            "yield": _suspend,
+            "return": self._make_generator_return(),
+            "unwind": self._make_generator_unwind(),
+        }
+
+    def __reduce__(self) -> Any:
+        """Leave nothing of us in code of the program that is sent to another process."""
+        return dict, ()
+
+    def make_hooks(self, code: CodeType) -> dict[str, Any]:
+        """Return the hooks of one function, by their events."""
+        if code.co_flags & _GENERATES:
+            return {**self._generator_hooks, "start": self._make_generator_start(code)}
+        return {**self._function_hooks, "start": self._make_start(code)}
+
+    def _make_start(self, code: CodeType) -> Any:
+        threads, key = self._book.threads, id(code)
+        begin_first, begin_due = self._begin_first, self._begin_due
+
+        def start() -> Any:
+            try:
+                call = threads[get_ident()].top.kids[key]
+            except KeyError:
+                return begin_first(code)
+            spot = call.spot
+            spot.count += 1
+            call.owner.top = spot
+            if spot.count < call.due:
+                return call
+            if spot.count < call.exact:
+                call.began = clock()
+                return call
+            return begin_due(call)
+
+        return start
+
+    def _make_return(self) -> Any:
+        book, add_sample, end_single = self._book, self._add_sample, self._end_single
+
+        def leave(value: Any, call: Any) -> None:
+            call.owner.top = call.outer
+            if call.began:
+                at = clock()
+                if call.due:
+                    add_sample(call, at)
+                else:
+                    call.total += at - call.began
+                call.began = 0.0
+                if at > book.due:
+                    book.flush()
+            elif call.is_single:
+                end_single(call, value)
+
+        return leave
+
+    def _make_unwind(self) -> Any:
+        leave, end_by_error = self._make_return(), self._end_by_error
+
+        def unwind(call: Any, offset: int, error: BaseException) -> None:
+            spot = call.spot
+            spot.raised += 1
+            if spot.is_single:
+                call.owner.top = call.outer
+            else:
+                leave(None, call)
+            if spot.is_single or spot.raised <= _ERRORS_MAX:
+                end_by_error(spot, error, offset)
+
+        return unwind
+
+    # -- generators and coroutines ---------------------------------------------------------------
+
+    def _make_generator_start(self, code: CodeType) -> Any:
+        threads, limit, key = self._book.threads, self._limit, id(code)
+        begin_first, stop, make_call = self._begin_first, self._stop_counting, GeneratorCall
+
+        def start() -> Any:
+            try:
+                thread = threads[get_ident()]
+                spot = thread.top.kids[key].spot
+            except KeyError:
+                return begin_first(code)
+            spot.count += 1
+            spot.passed += 1
+            return make_call(spot, thread) if spot.passed <= limit else stop(code)
+
+        return start
+
+    def _make_resume(self) -> Any:
+        book, limit, stop = self._book, self._limit, self._stop_counting
+        threads = book.threads
+
+        def resume(call: Any) -> None:
+            # A forked child knows nothing of what was begun before.
+            if call is None or call.spot.owner.is_over:
+                return
+            spot = call.spot
+            spot.passed += 1
+            if spot.passed > limit:
+                stop(spot.code)
+                return
+            call.resume(threads.get(get_ident()) or book.thread())
+
+        return resume
+
+    def _make_generator_return(self) -> Any:
+        book, end_single = self._book, self._end_single
+
+        def leave(value: Any, call: Any) -> None:
+            if call.outer is not None:
+                call.suspend()
+                if clock() > book.due:
+                    book.flush()
+                if call.spot.is_single:
+                    end_single(call.spot, value)
+
+        return leave
+
+    def _make_generator_unwind(self) -> Any:
+        end_by_error = self._end_by_error
+
+        def unwind(call: Any, offset: int, error: BaseException) -> None:
+            if call.outer is not None:
+                call.suspend()
+                call.spot.raised += 1
+                if call.spot.is_single or call.spot.raised <= _ERRORS_MAX:
+                    end_by_error(call.spot, error, offset)
+
+        return unwind
+
+    # -- the ways of few calls -------------------------------------------------------------------
+
+    def _begin_first(self, code: CodeType) -> Any:
+        """Begin a call of a new path; the caller is a hook in its frame."""
+        book = self._book
+        if id(code) in book.stopped:
+            return None
+        try:
+            self._events.collect_lines()
+            thread = book.thread()
+            frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
+            outer = thread.top
+            call = spot = book.add_call(thread, outer, code, frame)
+            if code.co_flags & _GENERATES:
+                spot.passed += 1
+                return GeneratorCall(spot, thread)
+            if spot.parent is not outer:
+                call = book.repeat_call(spot, outer)
+                call.due = _MANY
+                # Between its calls may be those of other paths, so that each is timed.
+                spot.due, spot.exact = 0, self._limit + 1
+            else:
+                spot.exact = _MANY
+            at = clock()
+            if at > book.due:
+                book.flush()
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._note_fault(error)
+            return None
+        thread.top = spot
+        call.began = at if call is spot and not spot.is_single else 0.0
+        return call
+
+    def _begin_due(self, call: Any) -> Any:
+        """Begin a call of a path with many calls: a first one, a timed one, or one too many."""
+        spot = call.spot
+        if spot.count > self._limit:
+            call.owner.top = call.outer
+            return self._stop_counting(spot.code)
+        if call is not spot or not call.due:
+            self._begin_many(call)
+        if call is spot:
+            call.began = clock()
+        return call
+
+    def _begin_many(self, call: Any) -> None:
+        """Choose which further calls of a path are timed, and make their code faster."""
+        never = self._limit + 1
+        if call is not call.spot:
+            call.due = never
+        elif call.total > call.count * _SHORT_S:
+            call.exact = never  # each call
+        else:
+            call.due, call.sampled = call.count, call.count - 1
+        try:
+            self._events.make_faster(call.spot.code, sys._getframe(3))  # noqa: SLF001
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_fault(error)
+
+    def _add_sample(self, call: Any, at: float) -> None:
+        """Add the time of a call, and of those before it that were not timed."""
+        taken, skipped = at - call.began, call.count - call.sampled - 1
+        mean = call.total / call.count
+        call.total += taken + skipped * (taken if taken < mean * _LONG else mean)
+        call.sampled = call.count
+        call.due = min(call.count + _SAMPLED, self._limit + 1)
+
+    def _end_single(self, spot: Any, value: Any) -> None:
+        """Report the return of a call that is recorded by itself."""
+        book = self._book
+        try:
+            if not spot.owner.is_over:
+                book.write(["r", spot.id, book.stamp(), book.texts(value)])
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_fault(error)
+
+    def _end_by_error(self, spot: Any, error: BaseException, offset: int) -> None:
+        """Report an exception that leaves a call; the caller is a hook in its frame."""
+        book = self._book
+        try:
+            if not spot.owner.is_over:
+                # The frame is in a hook, of no line; the exception came from the unit at `offset`.
+                frame = sys._getframe(2)  # noqa: SLF001
+                line = frame.f_lineno or self._parts.line_at(frame.f_code, offset)
+                fields = [type(error).__name__, book.texts.raised(error), line]
+                book.write(["x", spot.id, book.stamp(), *fields])
+        except Exception as fault:  # noqa: BLE001 - as above
+            self._note_fault(fault)
+
+    def _note_fault(self, error: Exception) -> None:
+        if self._book.fault(error):
+            self._events.end()
+
+    def _stop_counting(self, code: CodeType) -> None:
+        """Stop counting a function: a hook costs more than many functions do."""
+        self._book.stop_counting(code)
+        self._events.stop_calls(code)
+
+
+def _suspend(call: Any) -> None:
+    """Report the yield of a generator or coroutine."""
+    if call is not None and call.outer is not None:
+        call.suspend()
