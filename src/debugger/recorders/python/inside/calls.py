@@ -67,7 +67,9 @@ class CallSpot:
         self.number = 0  # of the function
         self.count = 0
         self.raised = 0
-        self.total = self.began = 0.0  # seconds
+        self.total = 0.0  # seconds
+        # When the call began that a hook times; 0.0 for one that is recorded by itself.
+        self.began: float | None = None
         self.first = 0
         self.told = (0, 0, 0.0)
         self.is_single = False
@@ -94,6 +96,20 @@ class ThreadCalls:
         self.is_over = False  # of the process that forked this one
 
 
+class ThreadTable(dict):  # type: ignore[type-arg]
+    """The records of threads by their identity; code objects with it stay hashable."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __reduce__(self) -> Any:
+        """Leave nothing of us in code of the program that is sent to another process."""
+        return dict, ()
+
+
 class CallBook:
     """The calls of one process."""
 
@@ -110,7 +126,8 @@ class CallBook:
         self.has_focus = bool(order["functions"])
         self._parts = parts
         # Compiled once, because the condition is evaluated at each requested call.
-        self.threads: dict[int, ThreadCalls] = {}  # always the same dictionary, for the hooks
+        # Always the same dictionary, for the hooks.
+        self.threads: dict[int, ThreadCalls] = ThreadTable()
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
         # Of code that was rewritten to report its events, by its identity.
         self.plain_codes: dict[int, CodeType] = {}

@@ -5,6 +5,7 @@ Functions of which no more calls are counted get other code, and then run as fas
 
 from __future__ import annotations
 
+import sys
 from _weakref import ref
 from time import perf_counter as clock
 
@@ -56,11 +57,13 @@ class CodeEvents:
         if self._searched * _SEARCH_SHARE <= clock() - self._began:
             self._replace_functions()
 
-    def make_faster(self, code: CodeType, frame: FrameType) -> None:
-        """Let further calls of a function pass over the lines that were executed."""
-        hooks = self._hooks[id(code)]
-        function = None
-        if hooks.faster is None and hooks.hits is not None:
+    def make_faster(self, code: CodeType) -> None:
+        """Let further calls of a running function pass over executed lines, and most hooks."""
+        hooks, function = self._hooks[id(code)], None
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - there is no other way
+        while frame is not None and self._book.plain_code(frame) is not code:
+            frame = frame.f_back
+        if frame is not None and hooks.faster is None:
             function = self._parts.find_function(code, frame)
         if function is not None:
             self.collect_lines()

@@ -6,6 +6,7 @@ at one by one. What is between two hooks is copied as it is, and only jumps are 
 
 from __future__ import annotations
 
+import opcode
 from itertools import accumulate
 from opcode import hasjrel, opmap, opname
 
@@ -14,9 +15,13 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+# What faster code reads of calls itself (see `hooked_calls`), and how it tests and adds.
+_NAMES = ("top", "kids", "spot", "owner", "count", "due", "outer", "began")
+_LESS, _ADD = 0, 0
 _JUMP, _RETURN, _RESUME, _YIELD = 1, 2, 3, 4
 _BACKWARD = frozenset(op for op in hasjrel if "BACKWARD" in opname[op])
-_EXTENDED_ARG, _LOAD_CONST = opmap["EXTENDED_ARG"], opmap["LOAD_CONST"]
+_EXTENDED_ARG = opmap["EXTENDED_ARG"]
+_CACHES: Any = vars(opcode)["_inline_cache_entries"]
 _MARKS = bytearray(256)
 for _op in hasjrel:
     _MARKS[_op] = _JUMP
@@ -30,31 +35,32 @@ _ENTRY_UNITS = 8  # of such an entry
 _LONG_JUMP = 3  # units of a jump whose distance is not known yet
 
 
+def _instruct(name: str, arg: int = 0) -> bytes:
+    """Return the bytecode of an instruction, with its caches."""
+    op = opmap[name]
+    more = bytes((_EXTENDED_ARG, arg >> 8)) if arg > 255 else b""  # noqa: PLR2004 - a byte
+    return more + bytes((op, arg & 255)) + bytes(2 * _CACHES[op])
+
+
 def _assemble(*steps: tuple[str, int]) -> bytes:
-    """Return the bytecode of some instructions; a call has its caches."""
-    caches = {"PRECALL": 1, "CALL": 4}
-    found = b""
-    for name, arg in steps:
-        found += bytes((opmap[name], arg)) + bytes(2 * caches.get(name, 0))
-    return found
+    return b"".join(_instruct(*one) for one in steps)
 
 
 def _with_constant(number: int) -> bytes:
     """Return the instruction that puts a constant on the stack."""
-    if number < 256:  # noqa: PLR2004 - a byte
-        return bytes((_LOAD_CONST, number))
-    return bytes((_EXTENDED_ARG, number >> 8, _LOAD_CONST, number & 255))
+    return _instruct("LOAD_CONST", number)
 
 
 def _jump(name: str, passed: bytes) -> bytes:
     """Return a jump over some instructions."""
-    return bytes((opmap[name], len(passed) // 2))
+    return _instruct(name, len(passed) // 2)
 
 
 _PUSH_NULL = _assemble(("PUSH_NULL", 0))
 _POP_TOP = _assemble(("POP_TOP", 0))
 _APPEND = _assemble(("LIST_APPEND", 1), ("POP_TOP", 0))
 _CALL_START = _assemble(("PRECALL", 0), ("CALL", 0))
+_CALL_DUE = _assemble(("PRECALL", 1), ("CALL", 1))
 _CALL_RETURN = _assemble(("COPY", 4), ("COPY", 4), ("PRECALL", 2), ("CALL", 2), ("POP_TOP", 0))
 _CALL_UNWIND = _assemble(
     ("COPY", 5), ("COPY", 5), ("COPY", 5), ("PRECALL", 3), ("CALL", 3), ("POP_TOP", 0)
@@ -79,6 +85,7 @@ class CodeSplicer:
         self._parts = parts
         self._is_counted = is_counted
         self._is_first = is_first
+        self._is_faster = is_counted and not is_first
         self._constants: list[Any] = []
         self._jumps: list[tuple[int, int, int]] = []  # the first and last unit, and the target
         self._returns: list[int] = []
@@ -118,6 +125,7 @@ class CodeSplicer:
             co_linetable=self._write_locations(len(tail) // 2),
             co_exceptiontable=parts.write_regions(regions),
             co_stacksize=code.co_stacksize + parts.HOOK_VALUES,
+            co_names=(*code.co_names, *(_NAMES if self._is_faster else ())),
         )
         return made
 
@@ -177,10 +185,39 @@ class CodeSplicer:
             self._hits = _with_constant(self._constant(self._hooks.hits))
         self._inserted[unit] = _line_hook(_with_constant(self._constant(guard)), self._hits)
 
+    def _field(self, name: str, *, is_set: bool = False) -> bytes:
+        """Return the instruction that reads or sets an attribute of the uppermost value."""
+        number = len(self._code.co_names) + _NAMES.index(name)
+        return _instruct("STORE_ATTR" if is_set else "LOAD_ATTR", number)
+
+    def _look_up_call(self) -> bytes:
+        """Return what finds the call of a known path, and makes it the innermost one."""
+        callbacks, copy = self._hooks.callbacks, _instruct("COPY", 1)
+        found = _with_constant(self._constant(callbacks["threads"])) + _PUSH_NULL
+        found += _with_constant(self._constant(callbacks["thread"])) + _CALL_START
+        found += _instruct("BINARY_SUBSCR") + self._field("top") + self._field("kids")
+        found += _with_constant(self._constant(callbacks["key"])) + _instruct("BINARY_SUBSCR")
+        self._looked_up = len(found) // 2
+        found += copy + self._field("spot")
+        found += copy + _instruct("COPY", 3) + self._field("owner")
+        found += self._field("top", is_set=True)
+        # One more: the call, its number, and that of the next one that is due.
+        found += copy + self._field("count") + _with_constant(self._constant(1))
+        found += _instruct("BINARY_OP", _ADD) + _instruct("SWAP", 2) + _instruct("COPY", 2)
+        found += _instruct("SWAP", 2) + self._field("count", is_set=True)
+        found += _instruct("COPY", 2) + self._field("due") + _instruct("COMPARE_OP", _LESS)
+        due = _PUSH_NULL + _with_constant(self._constant(callbacks["counted"]))
+        due += _instruct("COPY", 3) + _CALL_DUE + _instruct("SWAP", 2) + _POP_TOP
+        found += _jump("POP_JUMP_FORWARD_IF_TRUE", due)
+        self._due = (len(found) // 2, len(found + due) // 2)
+        return found + due
+
     def _start_hook(self) -> bytes:
         callback = self._constant(self._hooks.callbacks["start"])
         self._mark = _with_constant(self._constant(self._parts.NOT_REPORTED))
         call = _PUSH_NULL + _with_constant(callback) + _CALL_START
+        if self._is_faster:
+            call = self._look_up_call()
         call += _jump("JUMP_FORWARD", self._mark)
         guard = _with_constant(self._constant(self._hooks.calls))
         guard += _jump("POP_JUMP_FORWARD_IF_TRUE", call)
@@ -188,9 +225,15 @@ class CodeSplicer:
         return guard + call + self._mark
 
     def _return_hook(self) -> bytes:
-        callback = self._constant(self._hooks.callbacks["return"])
-        call = _PUSH_NULL + _with_constant(callback) + _CALL_RETURN
+        name = "finish" if self._is_faster else "return"
+        call = _PUSH_NULL + _with_constant(self._constant(self._hooks.callbacks[name]))
+        call += _CALL_RETURN
         self._leaving = len(call) // 2
+        if self._is_faster:
+            copy = _instruct("COPY", 1)
+            first = copy + self._field("outer") + _instruct("COPY", 2) + self._field("owner")
+            first += self._field("top", is_set=True) + copy + self._field("began")
+            call = first + _jump("POP_JUMP_FORWARD_IF_NONE", call) + call
         return _SWAP_MARK + _jump("POP_JUMP_FORWARD_IF_NONE", call) + call + _POP_TOP
 
     # -- writing ---------------------------------------------------------------------------------
@@ -242,12 +285,13 @@ class CodeSplicer:
         leave = match + _jump("POP_JUMP_FORWARD_IF_FALSE", _DROP_AND_RETURN)
         leave += _DROP_AND_RETURN + _AGAIN
         # The error of a start hook: the call counts as not reported.
-        load = _POP_TOP + self._mark
-        begin = match + _jump("POP_JUMP_FORWARD_IF_FALSE", load + bytes(2 * _LONG_JUMP)) + load
         start = end + len(leave) // 2
-        back = start + len(begin) // 2 + _LONG_JUMP - heads[self._entry + 1]
-        begin += bytes((_EXTENDED_ARG, back >> 16, _EXTENDED_ARG, back >> 8 & 255))
-        begin += bytes((opmap["JUMP_BACKWARD_NO_INTERRUPT"], back & 255)) + _AGAIN
+        begin = self._write_handler(start, match, _POP_TOP + self._mark)
+        first = heads[self._entry] + 1
+        regions: list[Any] = [(first + self._called[0], first + self._called[1], (start, 0, False))]
+        later: list[Any] = []
+        if self._is_faster:
+            begin, regions, later = self._write_looking_up(start, begin, match)
         # An exception that leaves the function; an error of the hook changes nothing.
         call = _PUSH_NULL + _with_constant(self._constant(hooks.callbacks["unwind"]))
         call += _CALL_UNWIND
@@ -258,8 +302,6 @@ class CodeSplicer:
         tail = leave + begin + unwind + call + _AGAIN_FROM
         tail += match + _jump("POP_JUMP_FORWARD_IF_FALSE", _DROP_AND_RAISE)
         tail += _DROP_AND_RAISE + _AGAIN
-        first = heads[self._entry] + 1
-        regions: list[Any] = [(first + self._called[0], first + self._called[1], (start, 0, False))]
         inner: list[Any] = [
             (heads[begins], heads[ends], (heads[to], depth + 1, is_numbered))
             for begins, ends, to, depth, is_numbered in handlers
@@ -272,8 +314,35 @@ class CodeSplicer:
         for begins, ends, handler in sorted(inner, key=lambda one: one[:2]):
             regions += [(at, begins, outermost), (begins, ends, handler)]
             at = ends
-        regions += [(at, end, outermost), (called, last, (last + 1, 3, False))]
+        regions += [(at, end, outermost), *later, (called, last, (last + 1, 3, False))]
         return tail, [one for one in regions if one[0] < one[1] and one[2] is not None]
+
+    def _write_handler(self, at: int, match: bytes, act: bytes) -> bytes:
+        """Return a handler at a unit that acts, and goes on with the function's own code."""
+        head = match + _jump("POP_JUMP_FORWARD_IF_FALSE", act + bytes(2 * _LONG_JUMP)) + act
+        back = at + len(head) // 2 + _LONG_JUMP - self._heads[self._entry + 1]
+        head += bytes((_EXTENDED_ARG, back >> 16, _EXTENDED_ARG, back >> 8 & 255))
+        return head + bytes((opmap["JUMP_BACKWARD_NO_INTERRUPT"], back & 255)) + _AGAIN
+
+    def _write_looking_up(
+        self, start: int, begin: bytes, match: bytes
+    ) -> tuple[bytes, list[Any], list[Any]]:
+        """Return the handlers of a start without a hook, and the regions before and behind it."""
+        at = start + len(begin) // 2
+        missing = _with_constant(self._constant(KeyError)) + _MATCH
+        call = _PUSH_NULL + _with_constant(self._constant(self._hooks.callbacks["first"]))
+        call += _CALL_START
+        first = self._write_handler(at, missing, _POP_TOP + call)
+        calls = at + (len(missing) + len(_jump("NOP", b"")) + len(_POP_TOP)) // 2
+        # What a due call's hook fails with changes nothing: the call goes on without a time.
+        due_at = at + len(first) // 2
+        due = self._write_handler(due_at, match, _POP_TOP)
+        base = self._heads[self._entry] + 1 + self._called[0]
+        regions = [
+            (base, base + self._looked_up, (at, 0, False)),
+            (base + self._due[0], base + self._due[1], (due_at, 1, False)),
+        ]
+        return begin + first + due, regions, [(calls, calls + len(call) // 2, (start, 0, False))]
 
     def _write_locations(self, tail: int) -> bytes:
         table = self._code.co_linetable

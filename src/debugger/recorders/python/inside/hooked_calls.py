@@ -6,7 +6,8 @@ needed. A call knows what was the innermost one before it, and becomes that agai
 whatever happened between.
 
 Two readings of the clock cost as much as all else. So of a path with many short calls only some
-are timed, and stand for the others.
+are timed, and stand for the others. Such a function's code is then replaced by one that looks its
+call up itself (see `code_splicer`), and calls a hook only where a call is timed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ERRORS_MAX = 3  # of calls that share a spot
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 _MANY = 256  # calls of one path, after which only some are timed, and the code is made faster
 _SAMPLED = 16  # of so many calls one is timed
-_SHORT_S = 20e-6  # the mean time of calls of which only some are timed
+_SHORT_S = 100e-6  # the mean time of calls of which only some are timed
 _LONG = 32  # times the mean: a call that stands for itself alone
 
 
@@ -64,7 +65,15 @@ class HookedCalls:
         self._parts = parts
         self._events = events
         self._limit: int = book.limits["counted"]
-        self._function_hooks = {"return": self._make_return(), "unwind": self._make_unwind()}
+        finish = self._make_finish()
+        leave = self._make_return(finish)
+        self._function_hooks = {
+            "return": leave,
+            "unwind": self._make_unwind(leave),
+            "finish": finish,
+            "threads": book.threads,
+            "thread": get_ident,
+        }
         resume = self._make_resume()
         self._generator_hooks = {
             "resume": resume,
@@ -79,53 +88,75 @@ class HookedCalls:
         return dict, ()
 
     def make_hooks(self, code: CodeType) -> dict[str, Any]:
-        """Return the hooks of one function, by their events."""
+        """Return the hooks of one function by their events, and what code without them needs."""
         if code.co_flags & _GENERATES:
             return {**self._generator_hooks, "start": self._make_generator_start(code)}
-        return {**self._function_hooks, "start": self._make_start(code)}
+        # Each is called by code, or by another hook.
+        calls, counted = self, self._make_counted()
 
-    def _make_start(self, code: CodeType) -> Any:
-        threads, key = self._book.threads, id(code)
-        begin_first, begin_due = self._begin_first, self._begin_due
+        def first() -> Any:
+            return calls.begin_first(code)
+
+        start = self._make_start(code, counted)
+        hooks = {"start": start, "first": first, "counted": counted, "key": id(code)}
+        return {**self._function_hooks, **hooks}
+
+    def _make_start(self, code: CodeType, counted: Any) -> Any:
+        calls, threads, key = self, self._book.threads, id(code)
 
         def start() -> Any:
             try:
                 call = threads[get_ident()].top.kids[key]
             except KeyError:
-                return begin_first(code)
+                return calls.begin_first(code)
             spot = call.spot
             spot.count += 1
             call.owner.top = spot
-            if spot.count < call.due:
-                return call
-            if spot.count < call.exact:
-                call.began = clock()
-                return call
-            return begin_due(call)
+            return call if spot.count < call.due else counted(call)
 
         return start
 
-    def _make_return(self) -> Any:
-        book, add_sample, end_single = self._book, self._add_sample, self._end_single
+    def _make_counted(self) -> Any:
+        calls = self
 
+        def begin_counted(call: Any) -> Any:
+            """Begin a call that is timed, or due for another reason."""
+            if call.spot.count < call.exact:
+                call.began = clock()
+                return call
+            return calls.begin_due(call)
+
+        return begin_counted
+
+    def _make_finish(self) -> Any:
+        book, calls = self._book, self
+
+        def finish(value: Any, call: Any) -> None:
+            """End a call that is timed, or recorded by itself."""
+            if call.is_single:
+                calls.end_single(call, value)
+                return
+            at = clock()
+            if call.due:
+                calls.add_sample(call, at)
+            else:
+                call.total += at - call.began
+            call.began = None
+            if at > book.due:
+                book.flush()
+
+        return finish
+
+    def _make_return(self, finish: Any) -> Any:
         def leave(value: Any, call: Any) -> None:
             call.owner.top = call.outer
-            if call.began:
-                at = clock()
-                if call.due:
-                    add_sample(call, at)
-                else:
-                    call.total += at - call.began
-                call.began = 0.0
-                if at > book.due:
-                    book.flush()
-            elif call.is_single:
-                end_single(call, value)
+            if call.began is not None:
+                finish(value, call)
 
         return leave
 
-    def _make_unwind(self) -> Any:
-        leave, end_by_error = self._make_return(), self._end_by_error
+    def _make_unwind(self, leave: Any) -> Any:
+        calls = self
 
         def unwind(call: Any, offset: int, error: BaseException) -> None:
             spot = call.spot
@@ -135,7 +166,7 @@ class HookedCalls:
             else:
                 leave(None, call)
             if spot.is_single or spot.raised <= _ERRORS_MAX:
-                end_by_error(spot, error, offset)
+                calls.end_by_error(spot, error, offset)
 
         return unwind
 
@@ -143,23 +174,22 @@ class HookedCalls:
 
     def _make_generator_start(self, code: CodeType) -> Any:
         threads, limit, key = self._book.threads, self._limit, id(code)
-        begin_first, stop, make_call = self._begin_first, self._stop_counting, GeneratorCall
+        calls, make_call = self, GeneratorCall
 
         def start() -> Any:
             try:
                 thread = threads[get_ident()]
                 spot = thread.top.kids[key].spot
             except KeyError:
-                return begin_first(code)
+                return calls.begin_first(code)
             spot.count += 1
             spot.passed += 1
-            return make_call(spot, thread) if spot.passed <= limit else stop(code)
+            return make_call(spot, thread) if spot.passed <= limit else calls.stop_counting(code)
 
         return start
 
     def _make_resume(self) -> Any:
-        book, limit, stop = self._book, self._limit, self._stop_counting
-        threads = book.threads
+        book, threads, limit, calls = self._book, self._book.threads, self._limit, self
 
         def resume(call: Any) -> None:
             # A forked child knows nothing of what was begun before.
@@ -168,14 +198,14 @@ class HookedCalls:
             spot = call.spot
             spot.passed += 1
             if spot.passed > limit:
-                stop(spot.code)
+                calls.stop_counting(spot.code)
                 return
             call.resume(threads.get(get_ident()) or book.thread())
 
         return resume
 
     def _make_generator_return(self) -> Any:
-        book, end_single = self._book, self._end_single
+        book, calls = self._book, self
 
         def leave(value: Any, call: Any) -> None:
             if call.outer is not None:
@@ -183,25 +213,25 @@ class HookedCalls:
                 if clock() > book.due:
                     book.flush()
                 if call.spot.is_single:
-                    end_single(call.spot, value)
+                    calls.end_single(call.spot, value)
 
         return leave
 
     def _make_generator_unwind(self) -> Any:
-        end_by_error = self._end_by_error
+        calls = self
 
         def unwind(call: Any, offset: int, error: BaseException) -> None:
             if call.outer is not None:
                 call.suspend()
                 call.spot.raised += 1
                 if call.spot.is_single or call.spot.raised <= _ERRORS_MAX:
-                    end_by_error(call.spot, error, offset)
+                    calls.end_by_error(call.spot, error, offset)
 
         return unwind
 
     # -- the ways of few calls -------------------------------------------------------------------
 
-    def _begin_first(self, code: CodeType) -> Any:
+    def begin_first(self, code: CodeType) -> Any:
         """Begin a call of a new path; the caller is a hook in its frame."""
         book = self._book
         if id(code) in book.stopped:
@@ -229,15 +259,16 @@ class HookedCalls:
             self._note_fault(error)
             return None
         thread.top = spot
-        call.began = at if call is spot and not spot.is_single else 0.0
+        if call is spot:
+            call.began = 0.0 if spot.is_single else at
         return call
 
-    def _begin_due(self, call: Any) -> Any:
+    def begin_due(self, call: Any) -> Any:
         """Begin a call of a path with many calls: a first one, a timed one, or one too many."""
         spot = call.spot
         if spot.count > self._limit:
             call.owner.top = call.outer
-            return self._stop_counting(spot.code)
+            return self.stop_counting(spot.code)
         if call is not spot or not call.due:
             self._begin_many(call)
         if call is spot:
@@ -254,11 +285,11 @@ class HookedCalls:
         else:
             call.due, call.sampled = call.count, call.count - 1
         try:
-            self._events.make_faster(call.spot.code, sys._getframe(3))  # noqa: SLF001
+            self._events.make_faster(call.spot.code)
         except Exception as error:  # noqa: BLE001 - as above
             self._note_fault(error)
 
-    def _add_sample(self, call: Any, at: float) -> None:
+    def add_sample(self, call: Any, at: float) -> None:
         """Add the time of a call, and of those before it that were not timed."""
         taken, skipped = at - call.began, call.count - call.sampled - 1
         mean = call.total / call.count
@@ -266,7 +297,7 @@ class HookedCalls:
         call.sampled = call.count
         call.due = min(call.count + _SAMPLED, self._limit + 1)
 
-    def _end_single(self, spot: Any, value: Any) -> None:
+    def end_single(self, spot: Any, value: Any) -> None:
         """Report the return of a call that is recorded by itself."""
         book = self._book
         try:
@@ -275,7 +306,7 @@ class HookedCalls:
         except Exception as error:  # noqa: BLE001 - as above
             self._note_fault(error)
 
-    def _end_by_error(self, spot: Any, error: BaseException, offset: int) -> None:
+    def end_by_error(self, spot: Any, error: BaseException, offset: int) -> None:
         """Report an exception that leaves a call; the caller is a hook in its frame."""
         book = self._book
         try:
@@ -292,7 +323,7 @@ class HookedCalls:
         if self._book.fault(error):
             self._events.end()
 
-    def _stop_counting(self, code: CodeType) -> None:
+    def stop_counting(self, code: CodeType) -> None:
         """Stop counting a function: a hook costs more than many functions do."""
         self._book.stop_counting(code)
         self._events.stop_calls(code)
