@@ -276,7 +276,7 @@ BUDGETS: Mapping[str, int] = {
     "session/pointers": 407,
     "session/timeline": 1668,
     "sources": 1366,
-    "symbols": 564,
+    "symbols": 566,
     "symbols/dwarf": 6276,
     "system": 1979,
     "targets": 1381,

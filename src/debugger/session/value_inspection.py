@@ -209,17 +209,8 @@ _RAW_EXPRESSION = (
     "raw evaluates an expression of the program's language here; debugger locals lists what is here"
 )
 _END_S = 2.0  # an adapter may tell of the end a second after it
-_UNBOUNDED = (
-    ".py",
-    ".pyw",
-    ".rb",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".mts",
-    ".cts",
-)  # integers without a size
+# Files of languages with integers without a size.
+_UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 
 # What gdb and LLDB 19 say of a variable that has no place at this address, or no value at all.
 _GONE = re.compile(

@@ -19,16 +19,8 @@ from debugger.sources.guilty_operand import (
 )
 
 _STATEMENT = 20  # lines
-_RECORDED = (
-    ".py",
-    ".js",
-    ".cjs",
-    ".mjs",
-    ".ts",
-    ".cts",
-    ".mts",
-    ".tsx",
-)  # files of languages whose recorded runs know each call
+# Files of languages whose recorded runs know each call.
+_RECORDED = (".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx")
 
 
 def guilty_values(
