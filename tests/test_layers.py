@@ -295,6 +295,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_calls",
         "debugger.backends.adapters.gdb.inside.gdb_heap",
         "debugger.backends.adapters.gdb.inside.gdb_returns",
+        "debugger.backends.adapters.gdb.inside.gdb_rust",
         "debugger.backends.adapters.gdb.inside.gdb_stores",
         "debugger.backends.adapters.gdb.inside.gdb_shell",
         "debugger.backends.adapters.gdb.inside.gdb_traced_run",

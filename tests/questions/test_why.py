@@ -303,6 +303,19 @@ def test_an_item_of_a_vector_that_has_grown_is_followed_to_the_line_that_put_it_
 
 
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
+@pytest.mark.parametrize(
+    ("expression", "marker"), [("first.balance", "set"), ("first.log.borrow()[1]", "push")]
+)
+def test_a_value_in_a_cell_is_followed_through_the_reference_that_shares_it(
+    cli: Callable[..., Any], expression: str, marker: str
+) -> None:
+    answer = _why(cli, "cells.rs", expression, "@panic")
+    frame = answer["links"][0]["frame"]
+    assert frame["line"] == find_marker("why/cells.rs", marker)
+    assert answer["links"][0]["stack"][0]["line"] == find_marker("why/cells.rs", "second")
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
 def test_an_operand_whose_block_ends_with_the_write_has_its_own_value(
     cli: Callable[..., Any],
 ) -> None:

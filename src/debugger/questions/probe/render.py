@@ -387,11 +387,11 @@ def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
     return [
         f"  {format_column(one)}"
         for one in place.columns
-        if one.taken and (is_all or _is_told(one))
+        if one.taken and (is_all or _adds_to_rows(one))
     ]
 
 
-def _is_told(column: ProbeColumn) -> bool:
+def _adds_to_rows(column: ProbeColumn) -> bool:
     """Tell whether a summary says what the rows do not."""
     is_shared = any(one.hits > 1 for one in column.objects) or column.departure is not None
     return column.is_never_there or bool(column.failed) or is_constant(column) or is_shared

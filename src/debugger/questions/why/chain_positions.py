@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -12,11 +13,18 @@ from debugger.questions.why import (
     statement_origin,
     struct_parts,
 )
-from debugger.questions.why.answer import LinkCertainty
-from debugger.questions.why.native_steps import NextStep, ReturnTarget, ValuePosition
+from debugger.questions.why.answer import ChainEnd, LinkCertainty
+from debugger.questions.why.native_steps import (
+    NextStep,
+    ReachedEnd,
+    ReturnTarget,
+    ValuePosition,
+)
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import TraceFrame, TraceValue
 from debugger.session import source_files
+
+_MOVED = re.compile(r"\bstd::move\(\s*([\w.>-]+)\s*\)")
 
 
 def is_changed_parameter(position: ValuePosition) -> bool:
@@ -44,6 +52,22 @@ def stored_value(position: ValuePosition) -> StatementOrigin | None:
         return origin
     value = frame.vars.get(origin.text)
     return origin if value is not None and value.is_equal(position.value) else None
+
+
+def end_in_library(position: ValuePosition) -> ReachedEnd | None:
+    """Return the end at a zero that C++ itself has written: of a moved-from object, a new key."""
+    event, frame = position.event, position.frame
+    if event is None or position.value.number or not event.library_call:
+        return None
+    place = place_of(frame)
+    if native_values.plain_call(event.library_call) == "operator[]":
+        text = f"the key was not in the container: operator[] has put a zero there, at {place}"
+        return ReachedEnd(ChainEnd.CONSTANT, text)
+    moved = _MOVED.search(frame.statement)
+    if moved is None:
+        return None
+    text = f"{moved[1]} was moved from at {place}: what it held is in the object that took it"
+    return ReachedEnd(ChainEnd.CONSTANT, text)
 
 
 def inner_call(target: ReturnTarget) -> ReturnTarget | None:

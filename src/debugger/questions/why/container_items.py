@@ -26,7 +26,8 @@ _STORING = (
 _CONTAINER = re.compile(r"[A-Za-z_][\w.>-]*")
 _STORE = r"(?<!\w){}\s*(?:\.|->)\s*(?P<method>{})\s*(?:<[^<>()]*>)?\("
 _ELEMENT = r"(?<!\w){}\s*\[[^\]]*\]\s*=(?!=)"
-_STORED = re.compile(rf"(?:\.|->)\s*(?:{_STORING})\s*\(")
+# A cell and an atomic value hold one item.
+_STORED = re.compile(rf"(?:\.|->)\s*(?:{_STORING}|set|replace|store)\s*\(")
 _MADE = re.compile(r"([A-Za-z_][\w:]*)?\s*\(")
 _STORES_MAX = 8
 _STATEMENT_LINES = 6

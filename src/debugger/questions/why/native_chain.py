@@ -23,6 +23,7 @@ from debugger.questions.why.answer import (
 from debugger.questions.why.chain_positions import (
     as_inferred,
     at_part,
+    end_in_library,
     field_of,
     is_changed_parameter,
     place_of,
@@ -557,7 +558,7 @@ class NativeChain(NativeLinks):
                 return self._follow_origin(stored, position)
         if argument.kind is OriginKind.CALL:
             return ReturnTarget(position, argument.function, argument.text)
-        return ReachedEnd(
+        return end_in_library(position) or ReachedEnd(
             ChainEnd.NOT_FOLLOWED,
             f"no operand of the statement at {place_of(frame)} has the value any more",
         )

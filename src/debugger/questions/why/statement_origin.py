@@ -71,6 +71,8 @@ _TARGETS = re.compile(r"^\s*(?:let\s+)?(?P<left>[^=;{}\"']+?)\s*(?:[-+*/%&|^]|<<
 _STRUCTURE = re.compile(r"^\s*(?:if|while|for|match|switch|return|else|case)\b")
 _LOOP_PARTS = 3
 _METHOD = re.compile(r"(.+)(?:\.|->)\s*([A-Za-z_]\w*)(?:::<.*>)?$", re.DOTALL)
+# Methods of Rust whose result is read as what it borrows: `a.log.borrow()[1]`.
+_BORROWS = re.compile(r"\.(?:borrow|borrow_mut|as_ref|lock\(\)\.unwrap)\(\)(?=[.\[])")
 _CALL_FIELD = re.compile(r"(.+\))\s*\.\s*([A-Za-z_]\w*)", re.DOTALL)
 _OPERATOR = re.compile(r"(?<!-)[-+*/%&|^<=>](?!>)|\?.*:")
 _STRUCT = re.compile(r"[A-Z]\w*(?:::\w+)*\s*\{(?=.*\}$)", re.DOTALL)
@@ -177,7 +179,7 @@ def _until_comma(text: str) -> str:
 
 def classify_expression(expression: str) -> StatementOrigin:
     """Return what an expression is, without casts and wrappers that hand a value on."""
-    text = _strip_wrappers(_without_end(expression.strip()))
+    text = _strip_wrappers(_BORROWS.sub("", _without_end(expression.strip())))
     if not text:
         return StatementOrigin(OriginKind.UNKNOWN, expression)
     if _NUMBER.fullmatch(text) or _LITERAL.fullmatch(text) or re.match(r"sizeof\b", text):

@@ -71,6 +71,8 @@ def may_hide_store(
         initial = result.initial.get(key, "")
         is_constant = bool(initial.strip("0")) and initial == result.final.get(key, initial)
         return not is_constant
+    if event.deep and native_values.plain_call(event.library_call) == "operator[]":
+        return True  # a map's own zero for a new key
     if event.deep and native_values.is_allocation(event):
         return native_values.plain_call(event.library_call) != "calloc"
     is_passed = position.expression in position.frame.args

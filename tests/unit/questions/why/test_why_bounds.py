@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from debugger.questions.why import native_values, write_choice
 from debugger.questions.why.answer import LinkCertainty
-from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.chain_positions import end_in_library
+from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult, TraceValue
 from debugger.questions.why.why_request import USUAL_S, WhyRequest
 
@@ -54,6 +56,23 @@ def test_memory_that_the_allocator_wrote_last_may_hold_a_stored_zero(
     event = _allocated(function)
     found = write_choice.may_hide_store(_position("00000000"), "w1", event, TraceResult())
     assert found is is_unset
+
+
+def _library_write(function: str, statement: str) -> ReachedEnd | None:
+    own = msgspec.structs.replace(_FRAME, statement=statement)
+    event = TraceEvent("w1", 1, 1, (TraceFrame(function, library=True), own), new="00000000")
+    zero = msgspec.structs.replace(_position("00000000"), frames=event.frames, index=1, event=event)
+    return end_in_library(zero)
+
+
+def test_a_zero_that_the_library_of_cpp_has_written_is_explained() -> None:
+    moved = _library_write("std::unique_ptr<Node>::unique_ptr", "keep(std::move(node));")
+    assert moved is not None
+    assert moved.reason.startswith("node was moved from at a.c:4")
+    added = _library_write("std::map<int, int>::operator[]", "return prices[name];")
+    assert added is not None
+    assert "the key was not in the container" in added.reason
+    assert _library_write("std::vector<int>::push_back", "v.push_back(0);") is None
 
 
 def test_a_librarys_function_is_named_without_the_arguments_of_its_templates() -> None:

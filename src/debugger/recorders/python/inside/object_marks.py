@@ -22,7 +22,7 @@ _PLAIN = frozenset(
 class ObjectMarks:
     """The objects so far. One that has ended is never taken for another at its address.
 
-    An object is known by a weak reference; a list, a dict or another one that allows none is kept
+    An object is known by a weak reference; a list, a dict or another one that allows none is strong
     alive as long as the program, at most `OBJECTS_MAX` of them.
     """
 
@@ -36,19 +36,19 @@ class ObjectMarks:
         """Return the number of an object, from 1; 0 for a plain value, or once there are many."""
         if type(value) in _PLAIN:
             return 0
-        number, weak, kept = self._known.get(id(value), (0, None, None))
-        if number and (kept is value or (weak is not None and weak() is value)):
+        number, weak, strong = self._known.get(id(value), (0, None, None))
+        if number and (strong is value or (weak is not None and weak() is value)):
             return number
         if self._count >= OBJECTS_MAX:
             self.is_full = True
             return 0
         self._count += 1
-        weak, kept = None, None
+        weak, strong = None, None
         try:
             weak = weakref.ref(value)
         except TypeError:
-            kept = value
-        self._known[id(value)] = self._count, weak, kept
+            strong = value
+        self._known[id(value)] = self._count, weak, strong
         return self._count
 
 

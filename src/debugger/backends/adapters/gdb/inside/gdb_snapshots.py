@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
+rust: Any = importlib.import_module("gdb_rust")
 
 _LEVELS = 24  # frames of a stack
 _DEEP = 4  # frames whose operands are read
@@ -211,9 +212,13 @@ def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:
     return found
 
 
+# Methods of Rust whose result is read as what it borrows: `a.log.borrow()[1]`.
+_BORROWS = re.compile(r"\.(?:borrow|borrow_mut|as_ref|lock\(\)\.unwrap)\(\)(?=[.\[])")
+
+
 def operands_of(text: str) -> list[str]:
     """Return the names, fields and elements that a statement reads or writes."""
-    plain = _STRING.sub(" ", text)
+    plain = _BORROWS.sub("", _STRING.sub(" ", text))
     found: dict[str, None] = {}
     for match in _OPERAND.finditer(plain):
         name = re.sub(r"\s+", "", match[0])
@@ -320,8 +325,11 @@ def evaluate(expression: str) -> dict[str, Any] | None:
     except (gdb.error, RuntimeError, ValueError, OverflowError):
         pass
     try:
+        value = rust.read_path(expression)
+        if value is not None:
+            return describe_value(value)
         return _read_through_iterator(expression) or _read_container_element(expression)
-    except (gdb.error, RuntimeError, ValueError, OverflowError):
+    except (gdb.error, RuntimeError, ValueError, OverflowError, LookupError, StopIteration):
         return None
 
 

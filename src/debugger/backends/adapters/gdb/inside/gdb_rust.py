@@ -1,0 +1,115 @@
+"""Reads paths of Rust through its pointers, cells and vectors, without a call. Run inside gdb."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+
+_STEPS_MAX = 12  # pointers and cells around a value
+# Methods that hand out what is inside.
+_HANDING = re.compile(r"\.(?:borrow|borrow_mut|get|as_ref|as_slice|as_ptr|lock\(\)\.unwrap)\(\)")
+_PATH = re.compile(r"([A-Za-z_]\w*)((?:\.\w+|\[[^\[\]]+\])+)")
+_STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
+_CELLS = re.compile(r"core::cell::(?:Cell|RefCell|UnsafeCell)<|core::mem::\w+::ManuallyDrop<")
+_BORROWED = re.compile(r"core::cell::Ref(?:Mut)?<")
+_SHARED = re.compile(r"alloc::(?:rc::Rc|sync::Arc)<")
+_LOCKS = re.compile(r"std::sync::.*(?:Mutex|RwLock)<")
+
+
+def read_path(expression: str) -> Any:
+    """Return the value of `name.field[index]`, as far as cells around it go; None for another.
+
+    Raises:
+        gdb.error: If a step of it is not there.
+        IndexError: For an element that the vector does not have.
+    """
+    match = _PATH.fullmatch(_HANDING.sub("", expression))
+    if match is None or not _is_rust():
+        return None
+    value = gdb.parse_and_eval(match[1])
+    for field, index in _STEP.findall(match[2]):
+        value = _field_of(value, field) if field else _element_of(value, index)
+    return _without_cells(value)
+
+
+def _is_rust() -> bool:
+    symtab = gdb.selected_frame().find_sal().symtab
+    return symtab is not None and symtab.filename.endswith(".rs")
+
+
+def _name_of(value: Any) -> str:
+    return str(value.type.strip_typedefs())
+
+
+def _without_cells(value: Any) -> Any:
+    for _ in range(_STEPS_MAX):
+        if _CELLS.match(_name_of(value)) is None:
+            break
+        value = value["value"]
+    return value
+
+
+def _inner_of(value: Any) -> Any:
+    """Return what a pointer, a counted reference, a borrow or a lock refers to."""
+    name, kind = _name_of(value), value.type.strip_typedefs()
+    if kind.code in {gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_REF}:
+        return value.dereference()
+    if _SHARED.match(name):
+        counted = value["ptr"]["pointer"].dereference()
+        return counted["value" if "::rc::" in name.partition("<")[0] else "data"]
+    if _BORROWED.match(name):
+        return value["value"]["pointer"].dereference()
+    if _LOCKS.match(name):
+        return value["data"]
+    raise gdb.error(f"{name} refers to nothing")
+
+
+def _field_of(value: Any, field: str) -> Any:
+    for _ in range(_STEPS_MAX):
+        value = _without_cells(value)
+        kind = value.type.strip_typedefs()
+        names = {one.name for one in kind.fields()} if kind.code == gdb.TYPE_CODE_STRUCT else set()
+        # A field of a tuple has a number.
+        own = f"__{field}" if field.isdecimal() else field
+        if own in names and _SHARED.match(_name_of(value)) is None:
+            return value[own]
+        value = _inner_of(value)
+    raise gdb.error(f"no field {field}")
+
+
+def _element_of(value: Any, index: str) -> Any:
+    number = int(index) if index.isdecimal() else int(gdb.parse_and_eval(index))
+    for _ in range(_STEPS_MAX):
+        value = _without_cells(value)
+        kind, name = value.type.strip_typedefs(), _name_of(value)
+        if kind.code == gdb.TYPE_CODE_ARRAY:
+            return value[number]
+        if name.startswith("alloc::vec::Vec<"):
+            begin = _pointer_in(value["buf"]).cast(kind.template_argument(0).pointer())
+            return _at(begin, number, int(value["len"]))
+        if name.startswith("&"):
+            fields = {one.name for one in kind.fields()}
+            if "data_ptr" in fields:
+                return _at(value["data_ptr"], number, int(value["length"]))
+        value = _inner_of(value)
+    raise gdb.error(f"no element {index}")
+
+
+def _pointer_in(value: Any) -> Any:
+    """Return the first pointer in a structure, as a vector's buffer has it."""
+    for _ in range(_STEPS_MAX):
+        kind = value.type.strip_typedefs()
+        if kind.code == gdb.TYPE_CODE_PTR:
+            return value
+        names = {one.name for one in kind.fields()}
+        value = value[next(one for one in ("inner", "ptr", "pointer") if one in names)]
+    raise gdb.error("no pointer")
+
+
+def _at(begin: Any, number: int, length: int) -> Any:
+    if not 0 <= number < length:
+        raise IndexError(number)
+    return (begin + number).dereference()
