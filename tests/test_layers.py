@@ -62,6 +62,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.lldb_text": ("debugger.model",),
     "debugger.backends.native_breakpoints": ("debugger.model", "debugger.symbols"),
     "debugger.backends.wrapped_backend": ("debugger.backends.base", "debugger.model"),
+    "debugger.backends.launcher_backend": (
+        "debugger.backends.base",
+        "debugger.model",
+        "debugger.system",
+    ),
     "debugger.backends.mapped_backend": (
         "debugger.backends.abilities",
         "debugger.backends.base",
@@ -118,6 +123,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.base",
         "debugger.backends.dap",
         "debugger.backends.inprocess.backend_abilities",
+        "debugger.backends.launcher_backend",
         "debugger.backends.lldb.command_line",
         "debugger.model",
     ),
@@ -198,6 +204,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.session",
         "debugger.targets",
     ),
+    "debugger.cli.member_process": ("debugger.system.entry_hold",),
     "debugger.cli.editor_pipe": (
         "debugger.cli.editor_configurations",
         "debugger.daemon.protocol",

@@ -42,11 +42,13 @@ from debugger.questions.diff import render_probes as diff_render_probes
 from debugger.questions.diff.answer import Diff, DiffOfProbes
 from debugger.questions.group import render as group_render
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    JoinedMember,
 )
 from debugger.questions.hang import render as hang_render
 from debugger.questions.hang.answer import Hang
@@ -125,6 +127,8 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     GroupStop: group_render.format_group_stop,
     GroupStatus: group_render.format_group_status,
     GroupHang: group_render.format_group_hang,
+    GroupCrash: group_render.format_group_crash,
+    JoinedMember: group_render.format_joined_member,
 }
 
 

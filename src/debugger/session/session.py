@@ -24,6 +24,7 @@ from debugger.backends.base import (
     NoteReported,
     OutputPrinted,
     ProcessStarted,
+    ProgramAwaited,
     ProgramResumed,
     Sink,
 )
@@ -56,6 +57,8 @@ from debugger.session.selection import Selection, foreign_processes, name_stop
 from debugger.session.session_control import SessionControl
 from debugger.session.session_state import SessionState, check_runs, is_running_program
 from debugger.session.timeline import Timeline
+from debugger.system import entry_hold
+from debugger.system.exit_watch import ExitWatch
 
 T = TypeVar("T")
 
@@ -103,6 +106,8 @@ class Session(SessionState):
         self.last_traces: Sequence[TracedPattern] = ()  # as they were when the program ended
         self.exited: ExitedProgram | None = None
         self.crash: CrashNote | None = None
+        # Of a process that its debugger knows no status of.
+        self.exit_watch: ExitWatch | None = None
         self.left_behind: tuple[str, ...] = ()
         self.is_reported = self.is_noted = True
         self.is_closed = False
@@ -113,6 +118,11 @@ class Session(SessionState):
         self.adapter = self.backend_kind = ""
         self.traits = DebuggerTraits()
         self.make_backend = make_backend
+        # Of a program that waits at its first instruction until its debugger has it.
+        self._held_entry = target.held_entry if isinstance(target, AttachTarget) else None
+        # The words by which the program connects to the debugger, once that waits for it.
+        self.connect_words: tuple[str, ...] = ()
+        self.is_awaited = asyncio.Event()
         self._worker = JobWorker()
         self._backend: Backend | None = None
         self._is_continuing = True  # and not stepping
@@ -229,14 +239,16 @@ class Session(SessionState):
             self.control.end()
         closed = ClosedBackend()
         # Children first: js-debug and debugpy reach them through the parent's adapter.
-        for child in self.family.live_children(self):
-            await child.close(kill=kill)
+        children = self.family.live_children(self)
+        await asyncio.gather(*(child.close(kill=kill) for child in children))
         if backend is not None:
             closed = await backend.close(kill=kill)
         # The end may have been recorded by the backend's own event meanwhile.
         if self.state is not State.TERMINATED:
             self._change_state(State.TERMINATED)
             self._note_end("ended" if kill else "detached")
+        if self.exit_watch is not None:
+            self.exit_watch.close()
         await self._worker.close()
         return closed
 
@@ -323,6 +335,9 @@ class Session(SessionState):
                 # A core file's process is gone, and its pid may be another's.
                 self.pid = pid if is_running_program(self.target) else None
                 self.family.note_change()
+            case ProgramAwaited(words):
+                self.connect_words = words
+                self.is_awaited.set()
             case ChildStarted():
                 self.family.add_child(self, event)
             case ExitedProgram():
@@ -332,6 +347,9 @@ class Session(SessionState):
 
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED:
+            return
+        if self._held_entry is not None:
+            self._leave_entry(self._held_entry, stop.thread or 0)
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
         known = self.breakpoints.find_stopping([one for one in hit if one is not None])
@@ -347,6 +365,18 @@ class Session(SessionState):
             self._filter_stop(stop, known, ())
         else:
             self._enter_stop(stop, known)
+
+    def _leave_entry(self, entry: tuple[int, bytes], thread: int) -> None:
+        """Let a program that was held at its first instruction begin, at its first stop."""
+        self._held_entry, self.pauses = None, 0
+        backend = self.backend
+        try:
+            entry_hold.release_entry(self.pid or self.target.pid or 0, *entry)  # type: ignore[union-attr]
+        except OSError as error:  # it has ended, or still goes round
+            self._record.add_output(OutputStream.CONSOLE, f"the program is held: {error}")
+        self._worker.schedule_job(
+            lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
+        )
 
     def _lone_watchpoint(self, stop: Stopped) -> list[Breakpoint]:
         """Return the only watchpoint, if it has a filter and the debugger names none."""
@@ -448,6 +478,8 @@ class Session(SessionState):
     def note_pid(self, pid: int | None) -> None:
         """Record the process of a child, which is known before the debugger reports it."""
         self.pid = pid
+        if pid is not None and self.exit_watch is None:
+            self.exit_watch = ExitWatch(pid)
 
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""

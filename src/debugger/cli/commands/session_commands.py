@@ -18,7 +18,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import State
 from debugger.model.program import StopReason
-from debugger.questions.group import group_attach, group_run
+from debugger.questions.group import group_attach, group_join, group_run
 from debugger.questions.group.group_choice import (
     NO_CHOICE,
     GroupOptions,
@@ -41,7 +41,7 @@ from debugger.session.selection import foreign_processes, stop_location_text, ta
 from debugger.session.session import Session
 from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
-from debugger.targets import attach_target, launch_target, process_target
+from debugger.targets import attach_target, launch_target, launchers, process_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
 from debugger.targets.group_target import GroupSearch
 
@@ -137,18 +137,21 @@ async def start(
             answer = await _begin_attached(call, prepared, breaks, patience)
             return msgspec.structs.replace(answer, notes=(*answer.notes, *configured.notes))
         request, notes = configured.request, configured.notes
-    launch, chosen = launch_target.prepare_launch(with_default(call, request))
-    if request.python is not None and launch.python is not None:
-        await launch_target.check_python(launch)
-    current = launch_target.default_file(launch)
-    near = [launch.cwd, os.path.dirname(launch.program or "")]
+    name, code = call.session_name, program
+    if is_group and launchers.is_launcher(request.program):
+        launch, name, code = group_join.prepare_launcher(call, request)
+        make, current = select_backend.launcher_maker(call.scratch_root), None
+    else:
+        launch, chosen = launch_target.prepare_launch(with_default(call, request))
+        if request.python is not None and launch.python is not None:
+            await launch_target.check_python(launch)
+        make, current = backend_maker(call, chosen), launch_target.default_file(launch)
+        code = launch.program
+    near = [launch.cwd, os.path.dirname(code or "")]
     specs = [
-        call.conditional_spec(words, near=near, current=current, program=launch.program)
-        for words in breaks
+        call.conditional_spec(words, near=near, current=current, program=code) for words in breaks
     ]
-    session = await call.sessions.create(
-        launch, backend_maker(call, chosen), name=call.session_name
-    )
+    session = await call.sessions.create(launch, make, name=name)
     session.selection.note_file(current)
     for spec in specs:
         session.breakpoints.add(spec)

@@ -40,7 +40,7 @@ from debugger.questions.hang.answer import Hang
 from debugger.questions.hang.thread_sampling import ProcessWatch, go_on, watch_process
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.session.group import Group, Member, ask_members, is_started
+from debugger.session.group import Group, Member, ask_members, drop_launcher, is_started
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 
@@ -85,10 +85,9 @@ async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang
 async def find_laggards(chosen: ChosenMembers) -> GroupHang:
     """Read what each member does, side by side, and decide who is missing where."""
     labels = {one.session.pid: one.label for one in chosen.members if one.session.pid is not None}
-    found, silent = await ask_members(
-        chosen.members, lambda one: _read_wait(one, chosen.group), _MEMBER_S
-    )
-    waits = [_name_peers(found[one.label], labels) for one in chosen.members if one.label in found]
+    members = drop_launcher(chosen.members)
+    found, silent = await ask_members(members, lambda one: _read_wait(one, chosen.group), _MEMBER_S)
+    waits = [_name_peers(found[one.label], labels) for one in members if one.label in found]
     waits += [MemberWait(one.label, SILENT, detail=one.reason) for one in silent]
     verdict = judge_waits(waits)
     return GroupHang(chosen.group.name, len(chosen.members), verdict)

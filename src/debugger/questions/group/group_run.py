@@ -23,7 +23,14 @@ from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.member_stacks import describe_state, merge_states, read_group_stacks
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session import process_tree, session_list, stepping
-from debugger.session.group import Group, Member, SilentMember, ask_members, is_started
+from debugger.session.group import (
+    Group,
+    Member,
+    SilentMember,
+    ask_members,
+    drop_launcher,
+    is_started,
+)
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 
@@ -150,7 +157,8 @@ async def _stop_place(session: Session) -> str:
 
 async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStacks:
     """Stop the running members side by side, and show their stacks."""
-    running = [one for one in chosen.members if one.session.state is State.RUNNING]
+    members = drop_launcher(chosen.members)
+    running = [one for one in members if one.session.state is State.RUNNING]
     _, silent = await ask_members(
         running,
         lambda one: pause_session(one.session, patience.seconds),

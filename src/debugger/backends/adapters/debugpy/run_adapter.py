@@ -19,6 +19,7 @@ from typing import Any
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 _INJECTOR = str(Path(__file__).with_name("injector.py"))
 _SERVER = "debugpyServer"
+AWAITED = "debugger-awaits"  # among debugpy's arguments, and the category of our answer
 _COMES_S = 2.0  # the injected server has come 0.1 s after the injection
 _INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
 # The original, bound before it is replaced.
@@ -156,6 +157,13 @@ def _inject_again() -> _NotingSubprocess:
     injected: list[tuple[Any, ...]] = []
 
     def inject_noting(*words: Any) -> None:
+        _, options, on_output = words
+        if AWAITED in options:
+            # The process connects by itself: it is told where, and by which token.
+            host, port = import_module("debugpy.common.sockets").get_address(servers.listener)
+            token = import_module("debugpy.adapter").access_token
+            on_output(AWAITED, f"--connect {host}:{port} --adapter-access-token {token}")
+            return
         injected[:] = [words]
         inject(*words)
 

@@ -1,0 +1,18 @@
+"""A rank of a job: rank.py [fail|exit]."""
+
+import os
+import sys
+
+rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
+
+
+def take_step(step):
+    return rank * step  # @step
+
+
+total = sum(map(take_step, range(3)))
+print("rank", rank, "total", total, flush=True)
+if rank == 1 and "fail" in sys.argv:
+    raise ValueError("no luck")  # @raise
+if rank == 1 and "exit" in sys.argv:
+    sys.exit(5)
