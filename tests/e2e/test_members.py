@@ -15,7 +15,7 @@ from cli_commands import Cli, answer_data, marked_location, resolve_program
 from debuggees import build_debuggee, find_source
 from process_trees import is_alive, list_sessions, read_again
 
-LAUNCHER = find_source("groups/mpirun")
+LAUNCHER = find_source("groups/mpirun.openmpi")
 NATIVE = "groups/rank.c"
 PYTHON = "groups/rank.py"
 COUNT = 3
@@ -121,7 +121,7 @@ def test_what_cannot_be_a_member_is_refused_as_a_shell_does(cli: Cli, runtime_di
     assert missing.returncode
     assert "nothing-here" in missing.stderr
     empty = cli("start", "--group", "--", str(LAUNCHER), "-n", "4", check=None)
-    assert "mpirun is given no program" in empty.err
+    assert "mpirun.openmpi is given no program" in empty.err
     failed = cli("start", "--group", "--", str(LAUNCHER), "-n", "x", "/bin/true", check=None)
     assert "exited: status 1" in failed.out
     assert list_sessions(cli)

@@ -91,6 +91,8 @@ class OutputPrinted(Struct, frozen=True):
 
     stream: OutputStream
     text: str
+    # The member of a job that wrote it, where its launcher tells.
+    rank: str = ""
 
 
 class NoteReported(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -19,6 +20,7 @@ from debugger.backends.base import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits
+from debugger.model.events import OutputStream
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,
@@ -37,6 +39,13 @@ from debugger.system.supervised_process import SupervisedProcess
 
 T = TypeVar("T")
 LAUNCHER = "launcher"
+# What stands before each line, by the option that puts it there: `[1,0]<stdout>:` of Open MPI 4 and
+# 5, `0: ` of srun.
+_TAGS = {
+    "--tag-output": re.compile(r"\[[^\],\s]*,(\d+)\]<std(?:out|err)>: ?", re.ASCII),
+    "--label": re.compile(r"\s*(\d{1,6}): ", re.ASCII),
+}
+_LINE_MAX = 1 << 16
 _IN_MEMBERS = "each member gets it as it starts"
 
 
@@ -58,6 +67,8 @@ class LauncherBackend:
         self._stdio: ProgramStreams | None = None
         self._launch: LaunchTarget | None = None
         self._is_closing = False
+        # The beginning of a line of each stream.
+        self._unfinished: dict[OutputStream, str] = {}
 
     async def start(self, launch: LaunchTarget) -> None:
         """Start the supervisor; the launcher runs from `run_program` on."""
@@ -68,7 +79,7 @@ class LauncherBackend:
         self._stdio = ProgramStreams(
             self._scratch,
             as_terminal=False,
-            on_output=lambda stream, text: self._sink(OutputPrinted(stream, text)),
+            on_output=self._report_output,
         )
         if launch.stdin is not None:
             self._stdio.end_input()
@@ -88,11 +99,31 @@ class LauncherBackend:
         self._sink(ProcessStarted(pid))
         self._tasks.create_task(self._await_end(ended))
 
+    def _report_output(self, stream: OutputStream, text: str) -> None:
+        """Report whole lines, each as the output of its rank."""
+        *lines, self._unfinished[stream] = (self._unfinished.get(stream, "") + text).split("\n")
+        for line in lines:
+            self._report_line(stream, f"{line}\n")
+        if len(self._unfinished[stream]) > _LINE_MAX:
+            self._report_line(stream, self._unfinished.pop(stream))
+
+    def _report_line(self, stream: OutputStream, line: str) -> None:
+        options = self._launch.args[:1] if self._launch is not None else ()
+        tags = [_TAGS[one] for one in options if one in _TAGS]
+        tag = tags[0].match(line) if tags else None
+        if tag is None:
+            self._sink(OutputPrinted(stream, line))
+        else:
+            self._sink(OutputPrinted(stream, line[tag.end() :], tag[1]))
+
     async def _await_end(self, ended: asyncio.Future[tuple[int | None, int | None]]) -> None:
         code, number = await ended
         if self._is_closing:
             return
         await require_stdio(self._stdio).read_to_end()
+        for stream, text in self._unfinished.items():
+            if text:
+                self._report_line(stream, text)
         self._sink(ExitedProgram(signal=signal_name(number)) if number else ExitedProgram(code))
         is_lost = self._guard is not None and self._guard.is_lost
         self._sink(BackendEnded("its supervisor was killed" if is_lost else None))

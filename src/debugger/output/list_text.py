@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import UNSET
+
 from debugger.model.answers import OutputLine, SourceLine, VariableView
 from debugger.output import terminal
 from debugger.output.location_text import (
@@ -191,7 +193,8 @@ def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
 
 def format_output_line(line: OutputLine, page: RenderPage) -> str:
     """Format a line of output, marked unless it is of standard output."""
-    return _STREAMS.get(line.stream, "") + output_line(line.text, page)
+    member = f"{line.member}| " if line.member is not UNSET else ""
+    return member + _STREAMS.get(line.stream, "") + output_line(line.text, page)
 
 
 def indent_tree(depth: int) -> str:

@@ -106,6 +106,8 @@ class Session(SessionState):
         self.last_traces: Sequence[TracedPattern] = ()  # as they were when the program ended
         self.exited: ExitedProgram | None = None
         self.crash: CrashNote | None = None
+        # Of a program that a launcher has started.
+        self.rank = ""
         # Of a process that its debugger knows no status of.
         self.exit_watch: ExitWatch | None = None
         self.left_behind: tuple[str, ...] = ()
@@ -314,8 +316,8 @@ class Session(SessionState):
 
     def _on_event(self, event: BackendEvent) -> None:  # noqa: C901, PLR0912 - one case for each event
         match event:
-            case OutputPrinted(stream, text):
-                self._record.add_output(stream, text)
+            case OutputPrinted(stream, text, rank):
+                self._find_writer(rank).add_output(stream, text)
             case NoteReported(text):
                 self.pending_notes.append(text)
             case LogpointPassed():
@@ -344,6 +346,18 @@ class Session(SessionState):
                 self.exited = event
             case BackendEnded(error):
                 self._on_ended(error)
+
+    def add_output(self, stream: OutputStream, text: str) -> None:
+        """Record output of this session's program."""
+        self._record.add_output(stream, text)
+
+    def _find_writer(self, rank: str) -> Session:
+        """Return the session of the rank that wrote a line of a launcher's output."""
+        if rank:
+            for one in reversed(self.family.tree_sessions(self)):
+                if one.rank == rank:
+                    return one
+        return self
 
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED:

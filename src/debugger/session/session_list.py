@@ -39,11 +39,21 @@ def _is_over(session: Session) -> bool:
 
 def _target_of(parent: Session, child: ChildStarted) -> LaunchTarget | AttachTarget:
     """Return the target of a child process; its parent's program if nothing is known."""
-    if isinstance(parent.target, AttachTarget) or not child.words:
-        return parent.target
-    program, *args = child.words
+    program, *args = child.words or (parent.target.program or "",)
     at = os.path.join(parent.target.cwd, program)
     program = at if os.path.exists(at) else program
+    if isinstance(parent.target, AttachTarget):
+        # The parent's own beginning is not the child's.
+        return msgspec.structs.replace(
+            parent.target,
+            pid=child.pid,
+            program=program or None,
+            pause=False,
+            held_entry=None,
+            connects_itself=False,
+        )
+    if not child.words:
+        return parent.target
     return msgspec.structs.replace(parent.target, program=program, module=None, args=tuple(args))
 
 

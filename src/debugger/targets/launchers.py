@@ -63,6 +63,18 @@ LAUNCHERS: Mapping[str, LauncherSyntax] = {
 }
 
 
+# Options by which each line of output has its rank, by the launcher's own file: mpirun may be any.
+_LABELLING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("orterun", "prterun", "prun", "mpirun.openmpi"), ("--tag-output",)),
+    "srun": ("--label",),
+}
+
+
+def labelling_options(file: str) -> tuple[str, ...]:
+    """Return the options by which a launcher's output names the rank of each line."""
+    return _LABELLING.get(PurePath(file).name, ())
+
+
 def is_launcher(program: str | None) -> bool:
     """Tell whether a program is a launcher whose ranks we can start as members."""
     return program is not None and PurePath(program).name in LAUNCHERS

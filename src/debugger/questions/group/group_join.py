@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,6 +70,7 @@ def prepare_launcher(
     chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
     ours = (sys.executable, "-I", "-m", "debugger", _VERB, "--group", group, *chosen, "--")
     args = launchers.put_before_programs(request.args, positions, ours)
+    args = (*launchers.labelling_options(os.path.realpath(str(launcher.program))), *args)
     return msgspec.structs.replace(launcher, args=args), group, program
 
 
@@ -206,6 +208,7 @@ async def _join_group(
             session.breakpoints.add(spec)
     ranks = {name: call.env[name] for name in RANK_VARIABLES if call.env.get(name)}
     group.note_facts(session, MemberFacts(ranks))
+    session.rank = next(iter(ranks.values()), "")
     session.note_pid(request.pid)
     return group, session
 
