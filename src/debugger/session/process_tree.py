@@ -191,6 +191,15 @@ def find_unreported(session: Session) -> Session | None:
     return None
 
 
+def find_writer(session: Session, rank: str) -> Session:
+    """Return the session of the rank that wrote a line of a launcher's output."""
+    if rank:
+        for one in reversed(session.family.tree_sessions(session)):
+            if one.process.rank == rank:
+                return one
+    return session
+
+
 def find_debugged(session: Session) -> Session:
     """Return a session, or in place of a launcher's a live one of what it has started."""
     if not session.traits.is_launcher:

@@ -47,18 +47,18 @@ from debugger.session.breakpoint_binding import BreakpointBinding
 from debugger.session.event_record import EventRecord
 from debugger.session.hit_rules import HitRules
 from debugger.session.job_worker import JobWorker
+from debugger.session.process_record import ProcessRecord
 from debugger.session.process_tree import (
     ProcessTree,
     TimelineCursors,
     drop_later_elsewhere,
     ended_elsewhere,
+    find_writer,
 )
 from debugger.session.selection import Selection, foreign_processes, name_stop
 from debugger.session.session_control import SessionControl
 from debugger.session.session_state import SessionState, check_runs, is_running_program
 from debugger.session.timeline import Timeline
-from debugger.system import entry_hold
-from debugger.system.exit_watch import ExitWatch
 
 T = TypeVar("T")
 
@@ -106,10 +106,6 @@ class Session(SessionState):
         self.last_traces: Sequence[TracedPattern] = ()  # as they were when the program ended
         self.exited: ExitedProgram | None = None
         self.crash: CrashNote | None = None
-        # Of a program that a launcher has started.
-        self.rank = ""
-        # Of a process that its debugger knows no status of.
-        self.exit_watch: ExitWatch | None = None
         self.left_behind: tuple[str, ...] = ()
         self.is_reported = self.is_noted = True
         self.is_closed = False
@@ -120,11 +116,7 @@ class Session(SessionState):
         self.adapter = self.backend_kind = ""
         self.traits = DebuggerTraits()
         self.make_backend = make_backend
-        # Of a program that waits at its first instruction until its debugger has it.
-        self._held_entry = target.held_entry if isinstance(target, AttachTarget) else None
-        # The words by which the program connects to the debugger, once that waits for it.
-        self.connect_words: tuple[str, ...] = ()
-        self.is_awaited = asyncio.Event()
+        self.process = ProcessRecord(target)
         self._worker = JobWorker()
         self._backend: Backend | None = None
         self._is_continuing = True  # and not stepping
@@ -249,8 +241,7 @@ class Session(SessionState):
         if self.state is not State.TERMINATED:
             self._change_state(State.TERMINATED)
             self._note_end("ended" if kill else "detached")
-        if self.exit_watch is not None:
-            self.exit_watch.close()
+        self.process.close()
         await self._worker.close()
         return closed
 
@@ -317,7 +308,7 @@ class Session(SessionState):
     def _on_event(self, event: BackendEvent) -> None:  # noqa: C901, PLR0912 - one case for each event
         match event:
             case OutputPrinted(stream, text, rank):
-                self._find_writer(rank).add_output(stream, text)
+                find_writer(self, rank).add_output(stream, text)
             case NoteReported(text):
                 self.pending_notes.append(text)
             case LogpointPassed():
@@ -338,8 +329,7 @@ class Session(SessionState):
                 self.pid = pid if is_running_program(self.target) else None
                 self.family.note_change()
             case ProgramAwaited(words):
-                self.connect_words = words
-                self.is_awaited.set()
+                self.process.note_connect_words(words)
             case ChildStarted():
                 self.family.add_child(self, event)
             case ExitedProgram():
@@ -351,19 +341,11 @@ class Session(SessionState):
         """Record output of this session's program."""
         self._record.add_output(stream, text)
 
-    def _find_writer(self, rank: str) -> Session:
-        """Return the session of the rank that wrote a line of a launcher's output."""
-        if rank:
-            for one in reversed(self.family.tree_sessions(self)):
-                if one.rank == rank:
-                    return one
-        return self
-
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED:
             return
-        if self._held_entry is not None:
-            self._leave_entry(self._held_entry, stop.thread or 0)
+        if self.process.is_held:
+            self._leave_entry(stop.thread or 0)
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
         known = self.breakpoints.find_stopping([one for one in hit if one is not None])
@@ -380,14 +362,11 @@ class Session(SessionState):
         else:
             self._enter_stop(stop, known)
 
-    def _leave_entry(self, entry: tuple[int, bytes], thread: int) -> None:
+    def _leave_entry(self, thread: int) -> None:
         """Let a program that was held at its first instruction begin, at its first stop."""
-        self._held_entry, self.pauses = None, 0
+        self.pauses = 0
+        self.process.release_entry()
         backend = self.backend
-        try:
-            entry_hold.release_entry(self.pid or self.target.pid or 0, *entry)  # type: ignore[union-attr]
-        except OSError as error:  # it has ended, or still goes round
-            self._record.add_output(OutputStream.CONSOLE, f"the program is held: {error}")
         self._worker.schedule_job(
             lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
         )
@@ -492,8 +471,8 @@ class Session(SessionState):
     def note_pid(self, pid: int | None) -> None:
         """Record the process of a child, which is known before the debugger reports it."""
         self.pid = pid
-        if pid is not None and self.exit_watch is None:
-            self.exit_watch = ExitWatch(pid)
+        if pid is not None:
+            self.process.watch_exit(pid)
 
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""

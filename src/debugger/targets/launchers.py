@@ -99,7 +99,7 @@ def find_rank_programs(
     at = 0
     while at < len(args):
         at = _skip_options(syntax, args, at, is_program)
-        if at < len(args):
+        if at < len(args) and args[at] != syntax.separator:
             found.append(at)
         if not syntax.separator or syntax.separator not in args[at:]:
             break

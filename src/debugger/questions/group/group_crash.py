@@ -237,8 +237,8 @@ def _blame(session: Session) -> int | None:
     exited = session.exited
     code = exited.code if exited is not None else None
     number = getattr(signal, exited.signal, 0) if exited is not None and exited.signal else 0
-    if code is None and not number and session.exit_watch is not None:
-        code = session.exit_watch.read_status()
+    if code is None and not number:
+        code = session.process.read_exit_status()
     if code is not None and code < 0:
         number = -code
     if number:
@@ -249,7 +249,7 @@ def _blame(session: Session) -> int | None:
 
 
 def _has_ended(session: Session) -> bool:
-    return session.exit_watch is not None and session.exit_watch.read_status() is not None
+    return session.process.read_exit_status() is not None
 
 
 def _note_end(found: GroupRun, session: Session) -> None:

@@ -114,21 +114,21 @@ async def plan_member(call: CommandCall, request: JoinRequest) -> JoinedMember:
     )
     group, session = await _join_group(call, request, target, backend_maker(call, adapter))
     starting = call.sessions.start_apart(session)
-    waiting = asyncio.ensure_future(session.is_awaited.wait())
+    waiting = asyncio.ensure_future(session.process.is_awaited.wait())
     try:
         await asyncio.wait(
             {starting, waiting}, timeout=_AWAITED_S, return_when=asyncio.FIRST_COMPLETED
         )
     finally:
         waiting.cancel()
-    if not session.is_awaited.is_set():
+    if not session.process.is_awaited.is_set():
         await call.sessions.close(session, kill=False)
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
             session.error or f"{adapter.name} did not wait for the program in {_AWAITED_S:g} s",
             hint="debugger doctor",
         )
-    words = adapter.connecting_command(launch, session.connect_words)
+    words = adapter.connecting_command(launch, session.process.connect_words)
     env = {**launch.env, **adapter.connecting_environment}
     return JoinedMember(group.name, words[0], words, tuple(env.items()))
 
@@ -208,7 +208,7 @@ async def _join_group(
             session.breakpoints.add(spec)
     ranks = {name: call.env[name] for name in RANK_VARIABLES if call.env.get(name)}
     group.note_facts(session, MemberFacts(ranks))
-    session.rank = next(iter(ranks.values()), "")
+    session.process.rank = next(iter(ranks.values()), "")
     session.note_pid(request.pid)
     return group, session
 

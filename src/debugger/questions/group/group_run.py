@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import EventKind, State
@@ -244,19 +245,24 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
         tree = [session, *process_tree.descendants(session)]
         names += [one.name for one in tree if one.is_live]
     by = session_list.kill_attached if kill else session_list.let_go
-    if is_started(chosen.group):
-        ending = [call.sessions.close(one, kill=True) for one in sessions]
-        await asyncio.gather(*ending)
-    else:
-        fates = await asyncio.gather(*(by(call.sessions, one) for one in sessions))
-        notes += dict.fromkeys(note for fate in fates for note in fate.notes)
-        if not kill:
-            notes.append("they were attached to, and stay: stop --kill --members all ends them")
+    # A compound may start some of its programs and attach to others.
+    started = [one for one in sessions if _is_ours(one)]
+    attached = [one for one in sessions if one not in started]
+    await asyncio.gather(*(call.sessions.close(one, kill=True) for one in started))
+    fates = await asyncio.gather(*(by(call.sessions, one) for one in attached))
+    notes += dict.fromkeys(note for fate in fates for note in fate.notes)
+    if attached and not kill:
+        notes.append("they were attached to, and stay: stop --kill --members all ends them")
     return answers.Ended(
         ended=tuple(dict.fromkeys(names)),
         detached=not kill and not is_started(chosen.group),
         notes=tuple(notes),
     )
+
+
+def _is_ours(session: Session) -> bool:
+    """Tell whether we started a process, or the program that started it."""
+    return isinstance(process_tree.root_session(session).target, LaunchTarget)
 
 
 def _unnamed_kill(chosen: ChosenMembers) -> DebuggerError:

@@ -21,7 +21,10 @@ _ELSEWHERE = "its members write where their launcher does"
 
 
 def read_members_output(chosen: ChosenMembers, *, tail: int | None, every: bool) -> answers.Output:
-    """Return the lines of members: the new ones of a group, all that are kept of some members."""
+    """Return the lines of members: the new ones of a group, all that are kept of some members.
+
+    What is read of some members is new to a later call all the same.
+    """
     timeline, cursors = chosen.group.first.timeline, chosen.group.first.cursors
     labels = {one.session.name: one.label for one in chosen.members}
     filters = Filters(kinds=_KINDS, sessions=frozenset(labels) if chosen.is_subset else None)
@@ -55,5 +58,5 @@ def _note_shared(chosen: ChosenMembers) -> tuple[str, ...]:
     """Return why members have no lines, where that is not for want of any."""
     if chosen.group.main is None:
         return (_ELSEWHERE,)
-    has_ranks = any(one.session.rank for one in chosen.members)
+    has_ranks = any(one.session.process.rank for one in chosen.members)
     return () if has_ranks or not chosen.is_subset else (_SHARED,)

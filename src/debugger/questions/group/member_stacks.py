@@ -141,9 +141,9 @@ def describe_state(session: Session) -> str:
     if exited is not None and exited.signal:
         return f"ended by {exited.signal}"
     code = exited.code if exited is not None else None
-    if code is None and session.exit_watch is not None:
+    if code is None:
         # debugpy does not know how a forked process has ended, and a lost debugger does not tell.
-        code = session.exit_watch.read_status()
+        code = session.process.read_exit_status()
     if code is None and session.error is not None:
         return "lost"
     if code is not None and code < 0:
