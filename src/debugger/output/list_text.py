@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import UNSET
-
 from debugger.model.answers import OutputLine, SourceLine, VariableView
 from debugger.output import terminal
 from debugger.output.location_text import (
@@ -193,7 +191,7 @@ def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
 
 def format_output_line(line: OutputLine, page: RenderPage) -> str:
     """Format a line of output, marked unless it is of standard output."""
-    member = f"{line.member}| " if line.member is not UNSET else ""
+    member = f"{line.member}| " if isinstance(line.member, str) else ""
     return member + _STREAMS.get(line.stream, "") + output_line(line.text, page)
 
 

@@ -9,8 +9,11 @@ import asyncio
 from contextlib import suppress
 
 from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.model.program import Stopped
 from debugger.system import entry_hold
 from debugger.system.exit_watch import ExitWatch
+
+_ENDING = frozenset({"SIGTERM", "SIGHUP", "SIGINT"})
 
 
 class ProcessRecord:
@@ -24,12 +27,18 @@ class ProcessRecord:
         self.is_awaited = asyncio.Event()
         self._pid = target.pid if isinstance(target, AttachTarget) else None
         self._entry = target.held_entry if isinstance(target, AttachTarget) else None
+        # Its launcher ends it by signals, as it ends a program without a debugger.
+        self._has_launcher = self._entry is not None
         self._watch: ExitWatch | None = None
 
     @property
     def is_held(self) -> bool:
         """Whether the program still waits at its first instruction for its debugger."""
         return self._entry is not None
+
+    def is_ended_by(self, stop: Stopped) -> bool:
+        """Tell whether a stop is for a signal by which a launcher ends its programs."""
+        return self._has_launcher and stop.signal in _ENDING
 
     def release_entry(self) -> None:
         """Put the program's first instruction back, while its debugger has stopped it."""

@@ -344,8 +344,8 @@ class Session(SessionState):
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED:
             return
-        if self.process.is_held:
-            self._leave_entry(stop.thread or 0)
+        if self.process.is_held or self.process.is_ended_by(stop):
+            self._pass_stop(stop.thread or 0)
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
         known = self.breakpoints.find_stopping([one for one in hit if one is not None])
@@ -362,9 +362,10 @@ class Session(SessionState):
         else:
             self._enter_stop(stop, known)
 
-    def _leave_entry(self, thread: int) -> None:
-        """Let a program that was held at its first instruction begin, at its first stop."""
-        self.pauses = 0
+    def _pass_stop(self, thread: int) -> None:
+        """Resume from a stop that is none of the user's: where the program begins, or is ended."""
+        if self.process.is_held:
+            self.pauses = 0  # that was the attach's own
         self.process.release_entry()
         backend = self.backend
         self._worker.schedule_job(
