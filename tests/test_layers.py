@@ -18,6 +18,7 @@ LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("debugger.cli.commands.output_commands", "events"): "an option each",
     ("debugger.cli.commands.session_commands", "attach"): "an option each",
     ("debugger.cli.commands.session_commands", "start"): "an option each",
+    ("debugger.questions.crash.command", "crash"): "an option each",
     ("debugger.questions.diff.command", "diff"): "an option each",
     ("debugger.questions.holds.command", "holds"): "an option each",
     ("debugger.questions.path.command", "path"): "an option each",
@@ -62,6 +63,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.lldb_text": ("debugger.model",),
     "debugger.backends.native_breakpoints": ("debugger.model", "debugger.symbols"),
     "debugger.backends.wrapped_backend": ("debugger.backends.base", "debugger.model"),
+    "debugger.backends.launcher_backend": (
+        "debugger.backends.base",
+        "debugger.model",
+        "debugger.system",
+    ),
     "debugger.backends.mapped_backend": (
         "debugger.backends.abilities",
         "debugger.backends.base",
@@ -118,6 +124,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.base",
         "debugger.backends.dap",
         "debugger.backends.inprocess.backend_abilities",
+        "debugger.backends.launcher_backend",
         "debugger.backends.lldb.command_line",
         "debugger.model",
     ),
@@ -198,6 +205,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.session",
         "debugger.targets",
     ),
+    "debugger.cli.member_process": ("debugger.system.entry_hold",),
     "debugger.cli.editor_pipe": (
         "debugger.cli.editor_configurations",
         "debugger.daemon.protocol",

@@ -305,3 +305,35 @@ def test_a_group_takes_only_one_way_to_attach(cli: Cli) -> None:
     assert "by one of --name, --tree and --pids" in cli("attach", "--group", check=None).err
     assert "one thing to attach to" in cli("attach", "7", "--tree", "8", check=None).err
     assert list_sessions(cli) == {}
+
+
+@pytest.mark.adapter("gdb-cli")
+def test_what_a_process_starts_after_the_attach_joins_its_group(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
+    program = resolve_program("groups/later.py")
+    with run_program(sys.executable, program, ready="ready") as process:
+        status = read_again(cli, "attach", "--group", "--tree", str(process.pid))
+        assert [one["label"] for one in status["members"]] == ["main"]
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        wait_until(
+            lambda: len(read_again(cli, "status")["members"]) == COUNT, 60, what="the children"
+        )
+        members = {one["label"]: one["pid"] for one in read_again(cli, "status")["members"]}
+        # By fork, by spawn, and by subprocess, which is named by its pid; no helper is a member.
+        assert {"main", "1", "2"} <= members.keys()
+        wait_until(
+            lambda: (
+                members_at(cli, marked_location("groups/later.py", "wait"))
+                == sorted(members.keys() - {"main"})
+            ),
+            60,
+            what="the children's stacks",
+        )
+        cli("detach", check=0)
+        assert list_sessions(cli) == {}
+        assert all(map(is_alive, members.values()))
+        for pid in members.values():
+            os.kill(pid, signal.SIGKILL)

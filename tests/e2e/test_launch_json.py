@@ -104,6 +104,22 @@ def test_a_configuration_attaches(project: Path, cli: Cli):
         cli("detach", check=0)
 
 
+def test_a_compound_starts_as_one_group(project: Path, cli: Cli):
+    with run_program(sys.executable, find_source("endless.py")) as process:
+        env = {"RUNNING": str(process.pid), "PORT": "7"}
+        words = ("start", "--config", "Both", "--break", "src/app.py:2")
+        stop = answer_data(cli("--json", *words, cwd=project, env=env, check=0))
+        assert (stop["group"], stop["member"]) == ("Both", "App:_all")
+        members = answer_data(cli("--json", "status", check=0))["members"]
+        assert {one["label"]: one["state"] for one in members} == {
+            "App:_all": "stopped",
+            "Running": "running",
+        }
+        ended = cli("stop", check=0).out
+        assert "they were attached to, and stay" in ended
+        assert process.poll() is None
+
+
 def test_the_list_and_the_hints_lead_on(project: Path, cli: Cli):
     text = cli("start", "--list-configs", cwd=project, check=0).out
     assert '"This file" → start FILE' in text
@@ -112,8 +128,8 @@ def test_the_list_and_the_hints_lead_on(project: Path, cli: Cli):
     near = cli("start", "--config", "Misssing", cwd=project, check=1)
     words = shlex.split(near.err.partition("hint: debugger ")[2].strip())
     cli(*words, cwd=project, check=0)
-    both = cli("start", "--config", "Both", cwd=project, check=1)
-    assert 'debugger start --config "App: all"; debugger start --config "Running"' in both.err
+    given = cli("start", "--config", "Both", "x.py", cwd=project, check=2)
+    assert "it takes no program and no arguments" in given.err
     assert "-m" in cli("start", "-m", "app", "--config", "Missing", cwd=project, check=2).err
     code = cli("start", "--config", "Code", cwd=project, check=2).err
     assert "hint: debugger start --list-configs" in code

@@ -16,11 +16,14 @@ from debugger.questions.diff.answer import (
     ProbedPlace,
 )
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    JoinedMember,
+    MemberEnd,
     MemberProbes,
     MemberView,
     MergedState,
@@ -665,6 +668,22 @@ EXAMPLES: tuple[a.Answer, ...] = (
             ]
         ),
     ),
+    GroupCrash(
+        "train",
+        3,
+        "1",
+        "ended by SIGSEGV",
+        Crash(outcome="crashed", cause="ended by SIGSEGV"),
+        others=GroupStacks(
+            "train",
+            1,
+            (MergedState("running", ("0",)),),
+            (StackBranch(("0",), (StackPlace("wait", "/src/train.py", 14),)),),
+            "line",
+        ),
+        ends=(MemberEnd(("0", "2"), "ended by SIGTERM", 0.3),),
+    ),
+    JoinedMember("train", "/job/train", (), ()),
     GroupValues("train", 2, (NamedValues("step", (MergedValue("120", ("0",)),)),)),
     MemberProbes(
         "train",

@@ -63,12 +63,23 @@ class AttachTarget(Struct, frozen=True):
     connect: tuple[str, int] | None = None  # host and port
     # The identifier of the simulator that the process runs on.
     simulator: str | None = None
+    # The address and the bytes of the first instruction of a program that is held there: they are
+    # put back at its first stop, which is not reported.
+    held_entry: tuple[int, bytes] | None = None
+    # The process becomes the program by itself, which then connects to the debugger.
+    connects_itself: bool = False
 
 
 class ProcessStarted(Struct, frozen=True):
     """Reports the process that the program runs as."""
 
     pid: int | None
+
+
+class ProgramAwaited(Struct, frozen=True):
+    """Reports that the debugger waits for the program to connect, and by which words it does."""
+
+    words: tuple[str, ...]
 
 
 class ProgramResumed(Struct, frozen=True):
@@ -80,6 +91,8 @@ class OutputPrinted(Struct, frozen=True):
 
     stream: OutputStream
     text: str
+    # The member of a job that wrote it, where its launcher tells.
+    rank: str = ""
 
 
 class NoteReported(Struct, frozen=True):
@@ -141,6 +154,7 @@ BackendEvent = (
     Stopped
     | ExitedProgram
     | ProcessStarted
+    | ProgramAwaited
     | ProgramResumed
     | OutputPrinted
     | NoteReported

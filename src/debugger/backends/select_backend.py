@@ -24,6 +24,7 @@ from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
 from debugger.backends.dap.debug_adapter import AdapterLocation, AdapterSearch, DebugAdapter
 from debugger.backends.inprocess import backend_abilities as inside
+from debugger.backends.launcher_backend import LauncherBackend
 from debugger.backends.lldb.command_line import cli_abilities
 from debugger.backends.lldb.command_line import lldb_console as lldb
 from debugger.backends.lldb.command_line.lldb_backend import ADAPTER as CONSOLE_ADAPTER
@@ -409,6 +410,15 @@ def backend_maker(
         )
 
     return make_backend
+
+
+def launcher_maker(scratch_root: Path) -> Callable[[Sink, asyncio.TaskGroup], Backend]:
+    """Return a factory of backends for the launcher of a job."""
+
+    def make(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
+        return LauncherBackend(sink, tasks, scratch=make_scratch(scratch_root))
+
+    return make
 
 
 async def try_lldb_cli(found: AdapterLocation, env: Mapping[str, str], scratch_root: Path) -> str:

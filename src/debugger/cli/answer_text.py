@@ -42,11 +42,13 @@ from debugger.questions.diff import render_probes as diff_render_probes
 from debugger.questions.diff.answer import Diff, DiffOfProbes
 from debugger.questions.group import render as group_render
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    JoinedMember,
     MemberProbes,
 )
 from debugger.questions.hang import render as hang_render
@@ -134,6 +136,8 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     GroupStatus: group_render.format_group_status,
     GroupHang: group_render.format_group_hang,
     MemberProbes: group_render.format_member_probes,
+    GroupCrash: group_render.format_group_crash,
+    JoinedMember: group_render.format_joined_member,
 }
 
 

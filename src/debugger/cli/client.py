@@ -96,15 +96,25 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
         return _print_local_answer(argv, command)
     if command[:1] in (["mcp"], ["dap"], ["ui"], ["tui"]):
         return _serve_door(argv, command[0], daemon)
+    if command[:1] == ["member"]:
+        return _become_member(argv, daemon)
     if not command and protocol.has_option(argv, "--version"):
         _write_stdout(f"debugger {__version__}\n")
         return 0
     directory = paths.runtime_dir()
+    if command[:1] == ["daemon"]:
+        return _run_daemon_command(argv, directory, command, daemon)
+    return _print_answer(_ask_daemon(argv, directory, command, daemon), argv)
+
+
+def _run_daemon_command(
+    argv: list[str], directory: str, command: list[str], daemon: Sequence[str] | None
+) -> int:
     if command == ["daemon", "logs"]:
         return _show_logs(argv, directory)
     if command in (["daemon", "status"], ["daemon", "stop"]):
         return _request_if_running(argv, directory, stops=command[1] == "stop")
-    return _request_daemon(argv, directory, command, daemon)
+    return _print_answer(_ask_daemon(argv, directory, command, daemon), argv)
 
 
 def _print_local_answer(argv: list[str], command: list[str]) -> int:
@@ -147,21 +157,40 @@ def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int
     )
 
 
-def _request_daemon(
-    argv: list[str], directory: str, command: list[str], daemon: Sequence[str] | None
-) -> int:
+def _become_member(argv: list[str], daemon: Sequence[str] | None) -> int:
+    """Become the program that a launcher starts; returns only if it cannot be run."""
+    # A helper of it needs ptrace, and with it ctypes.
+    from debugger.cli import member_process
+
+    directory = paths.runtime_dir()
+    return member_process.run_member(
+        argv,
+        lambda words: _ask_daemon(words, directory, ["member"], daemon, wants_result=True),
+        lambda answer: _print_answer(answer, argv),
+    )
+
+
+def _ask_daemon(
+    argv: list[str],
+    directory: str,
+    command: list[str],
+    daemon: Sequence[str] | None,
+    *,
+    wants_result: bool = False,
+) -> dict[str, Any]:
+    """Send a command to the daemon, which is started if need be; return its answer."""
     # A daemon that is just ending refuses, or hangs up; its successor will answer.
     for _ in range(3):
         connection = transport.connect_daemon(directory) or _start_daemon(directory, daemon)
         try:
-            answer = _send_and_receive(connection, argv)
+            answer = _send_and_receive(connection, argv, wants_result=wants_result)
         except _DaemonGone:
             _raise_if_daemon_died(directory, command, connection.peer_pid())
             continue
         finally:
             connection.close()
         if not answer.get("retry"):
-            return _print_answer(answer, argv)
+            return answer
     raise _no_answer_error()
 
 
@@ -192,10 +221,14 @@ def _start_daemon(directory: str, daemon: Sequence[str] | None) -> transport.Dae
 
 
 def _send_and_receive(
-    connection: transport.DaemonConnection, argv: list[str], *, timeout: float | None = None
+    connection: transport.DaemonConnection,
+    argv: list[str],
+    *,
+    timeout: float | None = None,
+    wants_result: bool = False,
 ) -> dict[str, Any]:
     """Send the command, print streamed text, and return the answer."""
-    line = protocol.encode_message(_build_request(argv))
+    line = protocol.encode_message({**_build_request(argv), "result": wants_result})
     if len(line) > protocol.MAX_BYTES:
         raise _malformed_error(
             f"the command and its environment have {len(line)} bytes, a message at most "

@@ -245,3 +245,5 @@ class DebuggerTraits:
     own_programs: tuple[str, ...] = ()
     # Words in the command lines of processes that the debugger starts below the program.
     helper_words: tuple[str, ...] = ()
+    # It runs the launcher of a job, which has no debugger and never stops.
+    is_launcher: bool = False

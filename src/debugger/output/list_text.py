@@ -191,7 +191,8 @@ def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
 
 def format_output_line(line: OutputLine, page: RenderPage) -> str:
     """Format a line of output, marked unless it is of standard output."""
-    return _STREAMS.get(line.stream, "") + output_line(line.text, page)
+    member = f"{line.member}| " if isinstance(line.member, str) else ""
+    return member + _STREAMS.get(line.stream, "") + output_line(line.text, page)
 
 
 def indent_tree(depth: int) -> str:

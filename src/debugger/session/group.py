@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -62,6 +62,11 @@ class Member:
     session: Session
 
 
+def drop_launcher(members: Iterable[Member]) -> list[Member]:
+    """Return members without the launcher of a job, which has no debugger to ask."""
+    return [one for one in members if not one.session.traits.is_launcher]
+
+
 class SilentMember(Struct, frozen=True):
     """A member that did not answer, and the reason."""
 
@@ -78,6 +83,8 @@ class Group:
         self.name = name
         # Of the command lines of its members; the main program is one in any case.
         self.pattern = pattern
+        # The process that started the members, where they came by themselves.
+        self.launcher_pid: int | None = None
         self.first = first
         # The program that started the others, if the group has one.
         self.main = main
@@ -111,6 +118,7 @@ class Group:
         """Record what names a member, where it is known without asking the process."""
         self._facts[session.name] = facts
         self._named.add(session.name)
+        self._labels.pop(session.name, None)
 
     def _is_named(self, session: Session) -> bool:
         """Tell whether a member has its final name.
@@ -248,6 +256,8 @@ class GroupList:
 
     def __init__(self) -> None:
         self._groups: dict[str, Group] = {}
+        # Members come at the same time: the first one's session begins the group.
+        self.joining = asyncio.Lock()
 
     def add(self, name: str, first: Session, *, is_main: bool, pattern: str | None = None) -> Group:
         """Create a group of a session and of all that share its timeline."""

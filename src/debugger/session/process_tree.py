@@ -191,6 +191,23 @@ def find_unreported(session: Session) -> Session | None:
     return None
 
 
+def find_writer(session: Session, rank: str) -> Session:
+    """Return the session of the rank that wrote a line of a launcher's output."""
+    if rank:
+        for one in reversed(session.family.tree_sessions(session)):
+            if one.process.rank == rank:
+                return one
+    return session
+
+
+def find_debugged(session: Session) -> Session:
+    """Return a session, or in place of a launcher's a live one of what it has started."""
+    if not session.traits.is_launcher:
+        return session
+    others = [one for one in _other_sessions(session) if one.is_live]
+    return next((one for one in others if not one.traits.is_launcher), session)
+
+
 def stopped_too(session: Session) -> Session | None:
     """Return another process of the tree with an unreported stop."""
     for one in _other_sessions(session):
@@ -229,6 +246,8 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     child that shares its parent's memory, and one that it could not attach to.
     """
     traits = session.traits
+    if traits.is_launcher:
+        return []  # its members are processes below it, and have sessions as they start
     known = {one.pid for one in session.family.tree_sessions(session) if one.error is None}
     # Reported once for all sessions of the tree, hence in the shared cursors.
     known |= session.cursors.free

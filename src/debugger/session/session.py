@@ -24,6 +24,7 @@ from debugger.backends.base import (
     NoteReported,
     OutputPrinted,
     ProcessStarted,
+    ProgramAwaited,
     ProgramResumed,
     Sink,
 )
@@ -46,11 +47,13 @@ from debugger.session.breakpoint_binding import BreakpointBinding
 from debugger.session.event_record import EventRecord
 from debugger.session.hit_rules import HitRules
 from debugger.session.job_worker import JobWorker
+from debugger.session.process_record import ProcessRecord
 from debugger.session.process_tree import (
     ProcessTree,
     TimelineCursors,
     drop_later_elsewhere,
     ended_elsewhere,
+    find_writer,
 )
 from debugger.session.selection import Selection, foreign_processes, name_stop
 from debugger.session.session_control import SessionControl
@@ -112,6 +115,7 @@ class Session(SessionState):
         self.adapter = self.backend_kind = ""
         self.traits = DebuggerTraits()
         self.make_backend = make_backend
+        self.process = ProcessRecord(target)
         self._worker = JobWorker()
         self._backend: Backend | None = None
         self._is_continuing = True  # and not stepping
@@ -227,14 +231,15 @@ class Session(SessionState):
         self.control.end()
         closed = ClosedBackend()
         # Children first: js-debug and debugpy reach them through the parent's adapter.
-        for child in self.family.live_children(self):
-            await child.close(kill=kill)
+        children = self.family.live_children(self)
+        await asyncio.gather(*(child.close(kill=kill) for child in children))
         if backend is not None:
             closed = await backend.close(kill=kill)
         # The end may have been recorded by the backend's own event meanwhile.
         if self.state is not State.TERMINATED:
             self._change_state(State.TERMINATED)
             self._note_end("ended" if kill else "detached")
+        self.process.close()
         await self._worker.close()
         return closed
 
@@ -300,8 +305,8 @@ class Session(SessionState):
 
     def _on_event(self, event: BackendEvent) -> None:  # noqa: C901, PLR0912 - one case for each event
         match event:
-            case OutputPrinted(stream, text):
-                self._record.add_output(stream, text)
+            case OutputPrinted(stream, text, rank):
+                find_writer(self, rank).add_output(stream, text)
             case NoteReported(text):
                 self.pending_notes.append(text)
             case LogpointPassed():
@@ -321,6 +326,8 @@ class Session(SessionState):
                 # A core file's process is gone, and its pid may be another's.
                 self.pid = pid if is_running_program(self.target) else None
                 self.family.note_change()
+            case ProgramAwaited(words):
+                self.process.note_connect_words(words)
             case ChildStarted():
                 self.family.add_child(self, event)
             case ExitedProgram():
@@ -328,8 +335,15 @@ class Session(SessionState):
             case BackendEnded(error):
                 self._on_ended(error)
 
+    def add_output(self, stream: OutputStream, text: str) -> None:
+        """Record output of this session's program."""
+        self._record.add_output(stream, text)
+
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED:
+            return
+        if self.process.is_held or self.process.is_ended_by(stop):
+            self._pass_stop(stop.thread or 0)
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
         known = self.breakpoints.find_stopping([one for one in hit if one is not None])
@@ -345,6 +359,16 @@ class Session(SessionState):
             self._filter_stop(stop, known, ())
         else:
             self._enter_stop(stop, known)
+
+    def _pass_stop(self, thread: int) -> None:
+        """Resume from a stop that is none of the user's: where the program begins, or is ended."""
+        if self.process.is_held:
+            self.pauses = 0  # that was the attach's own
+        self.process.release_entry()
+        backend = self.backend
+        self._worker.schedule_job(
+            lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
+        )
 
     def _lone_watchpoint(self, stop: Stopped) -> list[Breakpoint]:
         """Return the only watchpoint, if it has a filter and the debugger names none."""
@@ -446,6 +470,8 @@ class Session(SessionState):
     def note_pid(self, pid: int | None) -> None:
         """Record the process of a child, which is known before the debugger reports it."""
         self.pid = pid
+        if pid is not None:
+            self.process.watch_exit(pid)
 
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""

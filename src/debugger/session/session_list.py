@@ -39,11 +39,21 @@ def _is_over(session: Session) -> bool:
 
 def _target_of(parent: Session, child: ChildStarted) -> LaunchTarget | AttachTarget:
     """Return the target of a child process; its parent's program if nothing is known."""
-    if isinstance(parent.target, AttachTarget) or not child.words:
-        return parent.target
-    program, *args = child.words
+    program, *args = child.words or (parent.target.program or "",)
     at = os.path.join(parent.target.cwd, program)
     program = at if os.path.exists(at) else program
+    if isinstance(parent.target, AttachTarget):
+        # The parent's own beginning is not the child's.
+        return msgspec.structs.replace(
+            parent.target,
+            pid=child.pid,
+            program=program or None,
+            pause=False,
+            held_entry=None,
+            connects_itself=False,
+        )
+    if not child.words:
+        return parent.target
     return msgspec.structs.replace(parent.target, program=program, module=None, args=tuple(args))
 
 
@@ -97,11 +107,13 @@ class SessionList:
         name: str | None,
         private: str | None = None,
         joined: Session | None = None,
+        parent: Session | None = None,
     ) -> Session:
         """Create a session and make it current; an ended one of the same name is replaced.
 
         A `private` one gets this name, or the name with a number, and never becomes current by
-        itself. One that is `joined` to another shares its timeline and its breakpoints.
+        itself. One that is `joined` to another shares its timeline and its breakpoints; a `parent`
+        is one of these, and ends it.
 
         Raises:
             DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
@@ -114,7 +126,7 @@ class SessionList:
                 f"there are {LIVE_MAX} live sessions already",
                 hint="debugger stop --session NAME ends one, debugger sessions lists them",
             )
-        chosen = self._unused_name(private) if private else self._free_name(name, target)
+        chosen = self.unused_name(private) if private else self._free_name(name, target)
         ended = self._sessions.pop(chosen, None)
         session = Session(
             chosen,
@@ -123,6 +135,7 @@ class SessionList:
             timeline=self._timeline() if joined is None else joined.timeline,
             cursors=TimelineCursors() if joined is None else joined.cursors,
             family=self,
+            parent=parent,
         )
         # It has its name before anything is awaited: another `start` must not take it.
         self._sessions[chosen] = session
@@ -130,7 +143,8 @@ class SessionList:
             self._private.add(chosen)
         else:
             self._private.discard(chosen)
-            self._current = chosen
+            if joined is None or self._current is None:
+                self._current = chosen
         try:
             if ended is not None:
                 await self._remove(ended)
@@ -158,9 +172,9 @@ class SessionList:
             return name
         program = getattr(target, "module", None) or target.program
         own = program if program and not program.startswith("/proc/") else None
-        return self._unused_name(Path(own).stem if own else default_name(target))
+        return self.unused_name(Path(own).stem if own else default_name(target))
 
-    def _unused_name(self, base: str) -> str:
+    def unused_name(self, base: str) -> str:
         """Return a name that no live session has."""
         number, chosen = 1, base
         while chosen in self._sessions and not _is_over(self._sessions[chosen]):
@@ -243,13 +257,24 @@ class SessionList:
         self._adoptions.add(task)
         task.add_done_callback(self._adoptions.discard)
 
-    async def _create_child(self, parent: Session, child: ChildStarted) -> None:
+    def start_apart(self, session: Session) -> asyncio.Task[None]:
+        """Start a session, whether or not its caller goes on waiting for it."""
+        task = asyncio.create_task(session.run_job(session.start_program))
+        self._adoptions.add(task)
+        task.add_done_callback(self._adoptions.discard)
+        return task
+
+    def name_member(self, relative: Session) -> str:
+        """Return an unused name for another process of a session's tree or group."""
         number = 1
-        family = root_session(parent).name
+        family = root_session(relative).name
         while f"{family}.{number}" in self._sessions:
             number += 1
+        return f"{family}.{number}"
+
+    async def _create_child(self, parent: Session, child: ChildStarted) -> None:
         session = Session(
-            f"{family}.{number}",
+            self.name_member(parent),
             target=_target_of(parent, child),
             make_backend=lambda *_: child.backend,
             timeline=parent.timeline,

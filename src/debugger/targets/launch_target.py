@@ -104,6 +104,22 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, DebugAdapter]:
     return launch, adapter
 
 
+def prepare_launcher(request: LaunchRequest) -> LaunchTarget:
+    """Resolve the launcher of a job, which may be of any kind and gets no debugger.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with a remedy.
+    """
+    _check_words(request)
+    return LaunchTarget(
+        program=_find_program(request.program or "", request),
+        args=request.args,
+        cwd=_working_directory(request),
+        env={**request.env, **parse_environment(request.changed_env, request.verb)},
+        stdin=_stdin_file(request),
+    )
+
+
 def _go_directory(program: str, cwd: str) -> str:
     """Return the working directory of a Go target: tests run in their package's folder."""
     target = project_files.find_go_target(program)

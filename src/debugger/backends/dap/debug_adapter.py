@@ -17,6 +17,7 @@ from debugger.backends.base import (
     LogpointPassed,
     OutputPrinted,
     ProcessStarted,
+    ProgramAwaited,
 )
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
@@ -238,6 +239,9 @@ class DebugAdapter:
     extensions: tuple[str, ...] = ()
     server: AdapterServer | None = None
     delegated_launch: DelegatedLaunch | None = None
+    # A program can connect to it by itself (`AttachTarget.connects_itself`).
+    connects_programs: bool = False
+    connecting_environment: ClassVar[Mapping[str, str]] = {}  # that such a program gets
     # It can attach to a forked process, which a SIGSTOP holds.
     attaches_forks: bool = False
     # The adapter always stops at the program's beginning.
@@ -326,6 +330,13 @@ class DebugAdapter:
         """Build the arguments of the `attach` request."""
         raise NotImplementedError
 
+    def connecting_command(self, launch: LaunchTarget, words: Sequence[str]) -> tuple[str, ...]:
+        """Return the command line of a program that connects to the debugger by itself.
+
+        `words` are those of `ProgramAwaited`. Only an adapter that `connects_programs` has it.
+        """
+        raise NotImplementedError
+
     def fork_arguments(self, launched: LaunchTarget | None) -> dict[str, Any]:
         """Build extra arguments for attaching to a forked process, which a SIGSTOP holds."""
         del launched
@@ -362,7 +373,7 @@ class DebugAdapter:
 
     def parse_output(
         self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | ProcessStarted | None:
+    ) -> OutputPrinted | LogpointPassed | ConditionError | ProcessStarted | ProgramAwaited | None:
         """Convert an `output` event (DAP: OutputEvent); None for one that is not for the user."""
         return parse_output(body)
 

@@ -19,6 +19,7 @@ from debugger.backends.base import (
     LogpointPassed,
     OutputPrinted,
     ProcessStarted,
+    ProgramAwaited,
     ProgramResumed,
     Sink,
 )
@@ -373,6 +374,9 @@ class EventDispatcher:
             return
         if isinstance(event, ProcessStarted):
             self.note_process(event.pid)
+            return
+        if isinstance(event, ProgramAwaited):
+            self._sink(event)
             return
         if isinstance(event, OutputPrinted) and event.stream is OutputStream.CONSOLE:
             # Kept for the message of a failed start: an adapter's last words.

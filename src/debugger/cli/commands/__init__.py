@@ -7,6 +7,7 @@ import importlib
 # In the order of the help. Those of a question lie in its folder.
 _MODULES = (
     "cli.commands.session_commands",
+    "cli.commands.member_command",
     "cli.commands.breakpoint_commands",
     "cli.commands.running_commands",
     "questions.back.command",

@@ -107,6 +107,7 @@ async def add_filtered(
     """Set a breakpoint or logpoint with a filter of its hits."""
     chosen = None if choice == NO_CHOICE else await choose_members(call, choice)
     session = chosen.members[0].session if chosen is not None else call.current_session()
+    session = process_tree.find_debugged(session)
     if (place is None) == (function is None):
         raise DebuggerError(
             ErrorCode.USAGE, "where? Give a LOC or --function", hint="debugger break FILE:LINE"

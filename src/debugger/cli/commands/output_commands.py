@@ -19,6 +19,7 @@ from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import Event, EventKind, OutputStream
 from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
+from debugger.questions.group.member_output import read_members_output
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session.session import Session
 from debugger.session.session_state import check_runs
@@ -162,13 +163,16 @@ async def output(
     follow: Annotated[bool, Option("--follow", help="continue until Ctrl-C or the end")] = False,
     every: Annotated[bool, Option("--all", help="everything that is kept")] = False,
     clear: Annotated[bool, Option("--clear", help="delete the kept output")] = False,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show the program's output: what is new since you last asked.
 
     stdout and stderr reach the debugger separately. Each keeps its own order, but of two lines
-    written close together, one to each, it is not known which came first.
+    written close together, one to each, it is not known which came first. Lines of a group have
+    the member that wrote them, where its launcher tells.
     """
-    session = call.current_session()
+    chosen = None if clear or follow else await choose_members(call, choice)
+    session = call.current_session() if chosen is None else chosen.group.first
     timeline, cursors = session.timeline, session.cursors
     if tail is not None and not 0 <= tail <= _LINES_MAX:
         raise DebuggerError(ErrorCode.USAGE, f"--tail is 0 to {_LINES_MAX}", hint="debugger output")
@@ -177,6 +181,8 @@ async def output(
         cursors.advance(timeline.cursor())
         cursors.advance_output(timeline.cursor())
         return answers.Output(lines=(), dropped=0, total=cleared, cleared=True)
+    if chosen is not None:
+        return read_members_output(chosen, tail=tail, every=every)
     page = timeline.lines(since=0 if every or tail is not None else cursors.asked, tail=tail)
     cursors.advance_output(page.next)
     if tail is None:  # the next stop does not show again what was all shown here

@@ -11,14 +11,14 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.cli.commands import configured_start
+from debugger.cli.commands import compound_start, configured_start
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import State
 from debugger.model.program import StopReason
-from debugger.questions.group import group_attach, group_run
+from debugger.questions.group import group_attach, group_join, group_run
 from debugger.questions.group.group_choice import (
     NO_CHOICE,
     GroupOptions,
@@ -38,10 +38,10 @@ from debugger.questions.runner.command_call import (
 from debugger.session import inspection, session_list, stepping, stop_report
 from debugger.session.process_tree import descendants, root_session
 from debugger.session.selection import foreign_processes, stop_location_text, target_program
-from debugger.session.session import Session
+from debugger.session.session import MakeBackend, Session
 from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
-from debugger.targets import attach_target, launch_target, process_target
+from debugger.targets import attach_target, launch_target, launchers, process_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
 from debugger.targets.group_target import GroupSearch
 
@@ -127,6 +127,9 @@ async def start(
         adapters=call.config.adapters,
     )
     notes: tuple[str, ...] = ()
+    if config is not None and configured_start.find_compound(call, config):
+        limit = None if no_wait else patience
+        return await compound_start.start_compound(call, config, request, breaks, limit)
     if config is None:
         request = resolve_managed(call, request)
     else:
@@ -137,19 +140,15 @@ async def start(
             answer = await _begin_attached(call, prepared, breaks, patience)
             return msgspec.structs.replace(answer, notes=(*answer.notes, *configured.notes))
         request, notes = configured.request, configured.notes
-    launch, chosen = launch_target.prepare_launch(with_default(call, request))
-    if request.python is not None and launch.python is not None:
-        await launch_target.check_python(launch)
-    current = launch_target.default_file(launch)
-    near = [launch.cwd, os.path.dirname(launch.program or "")]
+    begun = await _resolve_program(call, request, is_group=is_group)
+    launch, code = begun.launch, begun.code
+    near = [launch.cwd, os.path.dirname(code or "")]
     specs = [
-        call.conditional_spec(words, near=near, current=current, program=launch.program)
+        call.conditional_spec(words, near=near, current=begun.current, program=code)
         for words in breaks
     ]
-    session = await call.sessions.create(
-        launch, backend_maker(call, chosen), name=call.session_name
-    )
-    session.selection.note_file(current)
+    session = await call.sessions.create(launch, begun.make, name=begun.name)
+    session.selection.note_file(begun.current)
     for spec in specs:
         session.breakpoints.add(spec)
     group = None
@@ -164,6 +163,32 @@ async def start(
         notes = (*notes, *breakpoint_notes(session))
     answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
     return answer if group is None else await group_run.report_group_stop(group, answer)
+
+
+class ResolvedProgram(msgspec.Struct, frozen=True):
+    """What `start` runs, and the file that breakpoints without one are for."""
+
+    launch: LaunchTarget
+    make: MakeBackend
+    name: str | None
+    # The file of the program's code: of a launcher that of the first rank's.
+    code: str | None
+    current: str | None = None
+
+
+async def _resolve_program(
+    call: CommandCall, request: launch_target.LaunchRequest, *, is_group: bool
+) -> ResolvedProgram:
+    if is_group and launchers.is_launcher(request.program):
+        launcher, name, code = group_join.prepare_launcher(call, request)
+        make = select_backend.launcher_maker(call.scratch_root)
+        return ResolvedProgram(launcher, make, name, code)
+    launch, chosen = launch_target.prepare_launch(with_default(call, request))
+    if request.python is not None and launch.python is not None:
+        await launch_target.check_python(launch)
+    current = launch_target.default_file(launch)
+    make = backend_maker(call, chosen)
+    return ResolvedProgram(launch, make, call.session_name, launch.program, current)
 
 
 def _check_group(*, is_group: bool, pattern: str | None, attached: str | None = None) -> None:

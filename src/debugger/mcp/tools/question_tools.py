@@ -77,6 +77,16 @@ def _answer_with(
     return answer
 
 
+def _answer_crash(call: ToolCall, reply: DaemonReply) -> ToolAnswer:
+    """Answer with a crash; of a group its facts are those of the first member that failed."""
+    data = reply.data
+    if data.get("session"):
+        call.remember(data["session"])
+    crash = data.get("crash", data)
+    facts = {key: crash[key] for key in ("outcome", "cause", "kind") if crash.get(key) is not None}
+    return ToolAnswer(reply.text, {"crash": data, **facts})
+
+
 def _answer_probe(_call: ToolCall, reply: DaemonReply) -> ToolAnswer:
     hits = sum(place.get("hits", 0) for place in reply.data.get("places", ()))
     return ToolAnswer(
@@ -99,6 +109,7 @@ TOOLS.derive_tool(
         ToolArgument("core", "FILE"),
         *_RUN,
         _ADAPTER,
+        ToolArgument("is_group", "of its processes the first to fail", _RARE, renamed="group"),
         ToolArgument("raised", "the first exception, also a caught one", _RARE),
         ToolArgument("no_why", "run CMD once only", _RARE),
         _KEEP,
@@ -107,7 +118,7 @@ TOOLS.derive_tool(
     title="Why it crashes",
     description="Run to the crash: its cause in a line, source, values, callers.",
     result={"outcome": str, "cause": str, "kind": str, "crash": dict[str, Any]},
-    answer=_answer_with("crash", "outcome", "cause", "kind", remembers=True),
+    answer=_answer_crash,
 )
 TOOLS.derive_tool(
     "debug_test",

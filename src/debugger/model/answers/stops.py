@@ -13,6 +13,7 @@ class OutputLine(Struct, frozen=True):
     stream: str
     text: str
     seq: int
+    member: str | UnsetType = UNSET  # of a group, who wrote it
 
 
 class ExceptionView(Struct, frozen=True):

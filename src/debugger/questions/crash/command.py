@@ -14,6 +14,7 @@ from debugger.output.html_page import picture_file_text
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.evidence_page import build_evidence_page
 from debugger.questions.crash.session_record import record_session
+from debugger.questions.group import group_crash
 from debugger.questions.runner.answer import EvidenceDrawing, EvidenceReport
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of, no_evidence
@@ -45,6 +46,9 @@ async def crash(
         int | None, Option("--pid", help="wait for this process to crash", metavar="N")
     ] = None,
     options: Annotated[QuestionOptions, DEBUGGED_RUN] = DEFAULT_RUN,
+    is_group: Annotated[
+        bool, Option("--group", help="of CMD's processes: the first that fails, and the others")
+    ] = False,
     keep: Annotated[bool, Option("--keep", help="leave it stopped where it crashed")] = False,
     raised: Annotated[
         bool,
@@ -73,6 +77,14 @@ async def crash(
         tested: SuiteAnswer = await run_tests(call, words, options=options, keep=keep)
         return tested
     requested = msgspec.structs.replace(options, words=words, core=core, pid=pid, keep=keep)
+    if is_group:
+        if keep or raised:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                "--keep and --raised are for one process, not a group",
+                hint="debugger crash --group -- CMD",
+            )
+        return await group_crash.explain_group_crash(call, requested)
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)

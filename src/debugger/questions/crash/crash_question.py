@@ -56,11 +56,7 @@ def explain_from_output(
 ) -> Crash | None:
     """Explain a crash by a sanitizer's report, or a traceback, in an ended program's output."""
     lines = run.all_output_lines() if last.exit_code else [line.text for line in output.lines]
-    found = (
-        _sanitizer_answer(lines)
-        or _ended_by_v8(lines)
-        or _traceback_answer(lines, run.session.target.cwd)
-    )
+    found = explain_lines(lines, run.session.target.cwd)
     if found is None:
         return None
     words = found.exception
@@ -80,6 +76,11 @@ def explain_from_output(
         usual_exit=usual_exit(run, words.type if words is not None else None),
         notes=tuple(dict.fromkeys([*found.notes, *notes])),
     )
+
+
+def explain_lines(lines: Sequence[str], cwd: str) -> Crash | None:
+    """Explain a crash by a report or a traceback in lines of output; None without one."""
+    return _sanitizer_answer(lines) or _ended_by_v8(lines) or _traceback_answer(lines, cwd)
 
 
 def python_stack(lines: Sequence[str]) -> list[str]:
@@ -200,7 +201,7 @@ def usual_exit(run: RunningQuestion, exception_type: str | None) -> int | None:
 _SEEN_MAX = 20  # possible crashes
 _RESUMED_MAX = 10_000  # stops of one run
 _END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
-_COMPILED = (
+COMPILED = (
     "it crashed in compiled code, which this adapter does not see: "
     "debugger crash --adapter gdb -- CMD debugs the interpreter"
 )
@@ -273,10 +274,10 @@ async def _run_once(question: QuestionRun, found: CrashStops) -> Crash:
         if not stops:
             handled = _describe_handled(question, last) if not takes_raised else []
             notes = [*_notes_of(run, last), *lost, *handled]
-            return _no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
+            return build_no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
         if takes_raised and last.state == State.STOPPED.value:
-            return _answer_raised(_crash_answer(run, stops, last, lost, waits=False), question)
-        return _crash_answer(run, stops, last, lost)
+            return _answer_raised(build_crash_answer(run, stops, last, lost, waits=False), question)
+        return build_crash_answer(run, stops, last, lost)
 
 
 def _answer_raised(answer: Crash, question: QuestionRun) -> Crash:
@@ -342,7 +343,7 @@ def _no_crash_in_it(target: LaunchTarget | AttachTarget) -> DebuggerError:
     )
 
 
-def _crash_answer(
+def build_crash_answer(
     run: RunningQuestion,
     crashes: Sequence[CrashStop],
     last: answers.Stop,
@@ -350,6 +351,7 @@ def _crash_answer(
     *,
     waits: bool = True,
 ) -> Crash:
+    """Build the answer of a run that had crashes; `last` is its last stop, or its end."""
     output = run.read_output()
     is_over = last.state == State.TERMINATED.value
     crashes = _without_repeated(crashes)
@@ -514,7 +516,7 @@ def _exception_view(chosen: CrashStop) -> answers.ExceptionView | None:
     return None
 
 
-def _no_crash_answer(
+def build_no_crash_answer(
     run: RunningQuestion,
     last: answers.Stop,
     output: answers.Output,
@@ -569,7 +571,7 @@ def _fork_note(run: RunningQuestion) -> list[str]:
 
 def _describe_kill(signal: str, runtime: Runtime) -> str:
     if signal in CRASHES and runtime in {Runtime.PYTHON, Runtime.NODE}:
-        return _COMPILED
+        return COMPILED
     return f"{signal} came from outside, or from itself; no fault was seen"
 
 
@@ -577,7 +579,7 @@ async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> Crash:
     """Report the location of a program that did not end in time."""
     # Stopped only to be reported: its session ends with the question.
     where = await run.stop_and_report()
-    found = _no_crash_answer(run, last, run.read_output(), list(run.notes_of(last)))
+    found = build_no_crash_answer(run, last, run.read_output(), list(run.notes_of(last)))
     if where is None:
         return found
     return msgspec.structs.replace(

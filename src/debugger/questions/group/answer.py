@@ -8,6 +8,7 @@ from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
 from debugger.questions.group.laggards import GroupVerdict
 from debugger.questions.group.member_differences import ComparedLocation
+from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
 
 
@@ -36,6 +37,30 @@ class GroupHang(Struct, frozen=True):
     group: str
     total: int
     verdict: GroupVerdict
+
+
+class MemberEnd(Struct, frozen=True):
+    """How members ended after another had failed."""
+
+    members: tuple[str, ...]
+    how: str
+    # Seconds after the failure, of the first of them.
+    after_s: float
+
+
+class GroupCrash(Struct, frozen=True):
+    """The first member of a group to fail, and what that did to the others."""
+
+    group: str
+    total: int
+    # "" where none failed.
+    member: str
+    how: str
+    crash: Crash
+    # Where the others were when it failed.
+    others: GroupStacks | None = None
+    ends: tuple[MemberEnd, ...] = ()
+    timed_out: bool = False
 
 
 class NamedValues(Struct, frozen=True):
@@ -75,6 +100,18 @@ class GroupStop(Struct, frozen=True):
     stop: Stop
     others: tuple[MergedState, ...] = ()
     timed_out: bool = False
+
+
+class JoinedMember(Struct, frozen=True):
+    """How a process becomes its program, or that it has joined a group (empty `words`)."""
+
+    group: str
+    # The file to run, and its command line.
+    program: str
+    words: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    # The program waits at its first instruction until its debugger has attached.
+    is_held: bool = False
 
 
 class MemberView(Struct, frozen=True):

@@ -45,7 +45,7 @@ from debugger.questions.hang.answer import Hang
 from debugger.questions.hang.thread_sampling import ProcessWatch, go_on, watch_process
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.session.group import Group, Member, ask_members, is_started
+from debugger.session.group import Group, Member, ask_members, drop_launcher, is_started
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 
@@ -104,12 +104,13 @@ async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
 async def find_laggards(chosen: ChosenMembers) -> GroupHang:
     """Read what each member does, side by side, and decide who is missing where."""
     labels = {one.session.pid: one.label for one in chosen.members if one.session.pid is not None}
+    members = drop_launcher(chosen.members)
     locks: dict[str, str] = {}
     found, silent = await ask_members(
-        chosen.members, lambda one: _read_wait(one, chosen.group, locks), _MEMBER_S
+        members, lambda one: _read_wait(one, chosen.group, locks), _MEMBER_S
     )
-    waits = [_name_peers(found[one.label], labels) for one in chosen.members if one.label in found]
-    running = [one for one in chosen.members if one.label in found and _reports_itself(one)]
+    waits = [_name_peers(found[one.label], labels) for one in members if one.label in found]
+    running = [one for one in members if one.label in found and _reports_itself(one)]
     waits = await member_meetings.find_lock_owners(waits, locks, running)
     if not is_started(chosen.group):
         # Nothing of ours stays in a process that is only attached to.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import EventKind, State
@@ -23,7 +24,14 @@ from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.member_stacks import describe_state, merge_states, read_group_stacks
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session import process_tree, session_list, stepping
-from debugger.session.group import Group, Member, SilentMember, ask_members, is_started
+from debugger.session.group import (
+    Group,
+    Member,
+    SilentMember,
+    ask_members,
+    drop_launcher,
+    is_started,
+)
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 
@@ -158,7 +166,8 @@ async def _stop_place(session: Session) -> str:
 
 async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStacks:
     """Stop the running members side by side, and show their stacks."""
-    running = [one for one in chosen.members if one.session.state is State.RUNNING]
+    members = drop_launcher(chosen.members)
+    running = [one for one in members if one.session.state is State.RUNNING]
     _, silent = await ask_members(
         running,
         lambda one: _pause_member(one.session, patience.seconds),
@@ -250,14 +259,14 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
         tree = [session, *process_tree.descendants(session)]
         names += [one.name for one in tree if one.is_live]
     by = session_list.kill_attached if kill else session_list.let_go
-    if is_started(chosen.group):
-        ending = [call.sessions.close(one, kill=True) for one in sessions]
-        await asyncio.gather(*ending)
-    else:
-        fates = await asyncio.gather(*(by(call.sessions, one) for one in sessions))
-        notes += dict.fromkeys(note for fate in fates for note in fate.notes)
-        if not kill:
-            notes.append("they were attached to, and stay: stop --kill --members all ends them")
+    # A compound may start some of its programs and attach to others.
+    started = [one for one in sessions if _is_ours(one)]
+    attached = [one for one in sessions if one not in started]
+    await asyncio.gather(*(call.sessions.close(one, kill=True) for one in started))
+    fates = await asyncio.gather(*(by(call.sessions, one) for one in attached))
+    notes += dict.fromkeys(note for fate in fates for note in fate.notes)
+    if attached and not kill:
+        notes.append("they were attached to, and stay: stop --kill --members all ends them")
     return answers.Ended(
         ended=tuple(dict.fromkeys(names)),
         detached=not kill and not is_started(chosen.group),
@@ -275,6 +284,11 @@ def _check_held(sessions: Sequence[Session], command: str) -> None:
         for one in (session, *process_tree.descendants(session)):
             if one.is_live:
                 one.control.check_agent(command)
+
+
+def _is_ours(session: Session) -> bool:
+    """Tell whether we started a process, or the program that started it."""
+    return isinstance(process_tree.root_session(session).target, LaunchTarget)
 
 
 def _unnamed_kill(chosen: ChosenMembers) -> DebuggerError:

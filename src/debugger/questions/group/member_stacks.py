@@ -15,9 +15,8 @@ from debugger.questions.group.answer import GroupStacks, MergedState
 from debugger.questions.hang import python_waits
 from debugger.questions.hang.python_waits import PythonSnapshot
 from debugger.session import source_files
-from debugger.session.group import Group, Member, ask_members, is_started
+from debugger.session.group import Group, Member, ask_members, drop_launcher, is_started
 from debugger.session.session import Session
-from debugger.system import process_info
 
 STACKS_S = 3.0  # seconds until a member must have reported its stack
 _LEVELS = 60  # frames of a stack that are compared
@@ -34,7 +33,7 @@ async def read_group_stacks(
     group: Group, members: Sequence[Member], *, by: str, every: bool
 ) -> GroupStacks:
     """Merge the stacks of members; a Python process reports its stack while it runs, too."""
-    live = [one for one in members if one.session.is_live]
+    live = [one for one in drop_launcher(members) if one.session.is_live]
     found, silent = await ask_members(
         live, lambda one: read_member_stacks(one, group, every=every), STACKS_S
     )
@@ -149,15 +148,15 @@ def describe_state(session: Session) -> str:
     """Return the state of a member in a few words: how it ended, if it has."""
     if session.state is not State.TERMINATED:
         return str(session.state.value)
-    if session.error is not None:
-        return "lost"
     exited = session.exited
     if exited is not None and exited.signal:
         return f"ended by {exited.signal}"
     code = exited.code if exited is not None else None
-    if code is None and session.pid is not None:
-        # debugpy does not know how a forked process has ended.
-        code = process_info.read_exit_status(session.pid)
+    if code is None:
+        # debugpy does not know how a forked process has ended, and a lost debugger does not tell.
+        code = session.process.read_exit_status()
+    if code is None and session.error is not None:
+        return "lost"
     if code is not None and code < 0:
         return f"ended by {signal_name(-code)}"
     return f"ended with status {code}" if code else "ended"

@@ -16,7 +16,14 @@ from debugger.model.program import EvaluationPurpose
 from debugger.questions.group.answer import GroupValues, NamedValues
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.session import inspection, value_inspection
-from debugger.session.group import Group, Member, SilentMember, ask_members, is_started
+from debugger.session.group import (
+    Group,
+    Member,
+    SilentMember,
+    ask_members,
+    drop_launcher,
+    is_started,
+)
 from debugger.session.session import Session
 
 VALUES_S = 5.0  # seconds until a member must have answered
@@ -140,7 +147,7 @@ def _split_stopped(chosen: ChosenMembers) -> tuple[list[Member], list[SilentMemb
         )
     silent = [
         SilentMember(one.label, _NOT_STOPPED.format(one.session.state.value))
-        for one in chosen.members
+        for one in drop_launcher(chosen.members)
         if one.session.is_live and one not in stopped
     ]
     return stopped, silent

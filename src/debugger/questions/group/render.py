@@ -10,12 +10,15 @@ from debugger.output import stop_text
 from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name, format_count, short_name, shorten_value
 from debugger.output.structured import RenderPage, TextSection, fixed_section
+from debugger.questions.crash.render import format_crash
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    JoinedMember,
     MemberProbes,
     MergedState,
 )
@@ -29,6 +32,7 @@ _VALUE = 160
 _REASON = 160
 _CAUSE = 600
 _WAITS = {CHILD: "waits for its processes", STOPPED: "is stopped", SILENT: "no answer"}
+_RUNS_ON = "runs on"
 _LEVELS_MAX = 12  # of a tree that are indented
 
 
@@ -190,6 +194,48 @@ def format_group_status(answer: GroupStatus, _page: RenderPage) -> list[TextSect
         ),
         *(fixed_section(f"note: {one}", _NOTES) for one in answer.notes),
     ]
+
+
+def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection]:
+    """Format the first failure of a group as a crash, then what became of the others."""
+    if not answer.member:
+        state = "still runs" if answer.timed_out else "none failed"
+        head = f"{short_name(answer.group)}: {format_count(answer.total, 'member')}: {state}"
+        return [fixed_section(head, _HEAD), *format_crash(answer.crash, page)]
+    head = f"member {short_name(answer.member)} of {answer.group} failed first"
+    if answer.crash.cause != answer.how:
+        head += f": {answer.how}"
+    lines = []
+    if answer.others is not None:
+        for one in answer.others.branches:
+            lines += [f"  {text}" for text in _format_branch(one, 0, answer.others.by)]
+    ends = [
+        f"  {format_set(one.members)}: {one.how}"
+        + (f", {one.after_s:g} s later" if one.how != _RUNS_ON else "")
+        for one in answer.ends
+    ]
+    return [
+        fixed_section(head, _HEAD),
+        *format_crash(answer.crash, page),
+        list_section(
+            ["the others then:", *lines] if lines else [],
+            lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000",
+            rank=_BODY,
+            floor=6,
+        ),
+        *(_format_silent(answer.others.silent) if answer.others is not None else []),
+        list_section(
+            ["after it:", *ends] if ends else [],
+            lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000",
+            rank=_SILENT,
+            floor=4,
+        ),
+    ]
+
+
+def format_joined_member(answer: JoinedMember, _page: RenderPage) -> list[TextSection]:
+    """Format that a process has joined a group."""
+    return [fixed_section(f"{short_name(answer.program)} joins {answer.group}", _HEAD)]
 
 
 def format_group_hang(answer: GroupHang, _page: RenderPage) -> list[TextSection]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -54,6 +54,8 @@ class QuestionRun:
     traits: DebuggerTraits = field(default_factory=DebuggerTraits)
     language: str = ""
     languages: tuple[str, ...] = ()  # those of the adapter
+    # Called with the session before its program runs.
+    on_created: Callable[[Session], object] | None = None
 
     @property
     def has_passing_thread_ids(self) -> bool:
@@ -203,6 +205,8 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
     )
     run = None
     try:
+        if question.on_created is not None:
+            question.on_created(session)
         for spec in question.breakpoints:
             # Before the start, so that they are sent before the program runs.
             session.breakpoints.add(spec)

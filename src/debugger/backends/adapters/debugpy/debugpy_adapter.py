@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from debugger.backends.base import (
     LaunchTarget,
     LogpointPassed,
     OutputPrinted,
+    ProgramAwaited,
 )
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.debug_adapter import (
@@ -41,6 +43,9 @@ from debugger.model.program import (
 )
 from debugger.system.process_info import ProcessInfo, look_at
 
+# The same word is in `run_adapter`.
+AWAITED = "debugger-awaits"
+_SERVER = str(Path(__file__).with_name("server.py"))
 _ADAPTER = str(Path(__file__).with_name("run_adapter.py"))
 _ENVIRONMENT = {
     # An expression that loops is interrupted after so many seconds.
@@ -189,6 +194,11 @@ class DebugpyAdapter(DebugAdapter):
         log=LogDialect(thread="__import__('threading').get_ident()"),
     )
     install_command = "pip install debugpy"
+    connects_programs = True
+    # Not the unbuffered output: the program writes where its launcher wants it.
+    connecting_environment: ClassVar = {
+        name: text for name, text in _ENVIRONMENT.items() if name.startswith("PYDEVD_")
+    }
     is_server = True
     pauses_on_attach = False
     evaluation_contexts: ClassVar = {
@@ -267,13 +277,25 @@ class DebugpyAdapter(DebugAdapter):
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
         """Build the arguments of the `attach` request."""
         # Connected directly to a program's own server, there is no adapter to inject anything.
-        what = {} if target.connect is not None else {"processId": target.pid}
+        what: dict[str, Any] = {} if target.connect is not None else {"processId": target.pid}
+        if target.connects_itself:
+            # By this our `run_adapter` injects nothing, and waits.
+            what["debugpyArgs"] = [AWAITED]
         return {"type": "python", "request": "attach", **what, **_DEBUGGED}
+
+    def connecting_command(self, launch: LaunchTarget, words: Sequence[str]) -> tuple[str, ...]:
+        """Return the command line of a program that connects to the adapter by itself."""
+        folder = str(Path(str(importlib.import_module("debugpy").__file__)).parent)
+        what = ("-m", launch.module) if launch.module else (str(launch.program),)
+        python = (launch.python or sys.executable, "-X", "frozen_modules=off")
+        return (*python, _SERVER, folder, *words, *what, *launch.args)
 
     def parse_output(
         self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
+    ) -> OutputPrinted | LogpointPassed | ConditionError | ProgramAwaited | None:
         """Convert an `output` event (DAP: OutputEvent); None for one that is not for the user."""
+        if body.category == AWAITED:
+            return ProgramAwaited(tuple(body.output.split()))
         # The program writes to files of ours; what comes as stdout is a logpoint's, or its
         # complaint.
         if body.category == "telemetry" or body.output.startswith(_WAITING):

@@ -19,6 +19,7 @@ from typing import Any
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 _INJECTOR = str(Path(__file__).with_name("injector.py"))
 _SERVER = "debugpyServer"
+AWAITED = "debugger-awaits"  # among debugpy's arguments, and the category of our answer
 _COMES_S = 2.0  # the injected server has come 0.1 s after the injection
 _INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
 # The original, bound before it is replaced.
@@ -103,6 +104,25 @@ def _take_in_the_orphans() -> None:
     sessions.get = get_or_launched
 
 
+def _report_children_of_attached() -> None:
+    """Report the child processes of a process that was attached to by its pid, too.
+
+    debugpy has them connect, and then keeps silent about them.
+    """
+    clients: Any = import_module("debugpy.adapter.clients")
+    notify = clients.Client.notify_of_subprocess
+
+    def notify_of_any(client: Any, connection: Any) -> None:
+        request = client.start_request
+        if request is not None:
+            # They are the child's configuration from here on.
+            for name in ("processId", "debugpyArgs"):
+                request.arguments.pop(name, None)
+        notify(client, connection)
+
+    clients.Client.notify_of_subprocess = notify_of_any
+
+
 def _has_launched(session: Any) -> bool:
     return bool(session.launcher and session.server and session.client)
 
@@ -156,6 +176,13 @@ def _inject_again() -> _NotingSubprocess:
     injected: list[tuple[Any, ...]] = []
 
     def inject_noting(*words: Any) -> None:
+        _, options, on_output = words
+        if AWAITED in options:
+            # The process connects by itself: it is told where, and by which token.
+            host, port = import_module("debugpy.common.sockets").get_address(servers.listener)
+            token = import_module("debugpy.adapter").access_token
+            on_output(AWAITED, f"--connect {host}:{port} --adapter-access-token {token}")
+            return
         injected[:] = [words]
         inject(*words)
 
@@ -186,7 +213,8 @@ if __name__ == "__main__":
     # 3. The launcher is ours: it starts faster, and tells a death by a signal from an exit status.
     # 4. At a session's end children stay alive, and the port for new ones stays open.
     # 5. A child whose parent has ended is adopted by the launched program's session.
-    # 6. An injection (attach to a pid) that brings no server is repeated, and a session ends only
+    # 6. The children of a process that was attached to are reported, as those of a launched one.
+    # 7. An injection (attach to a pid) that brings no server is repeated, and a session ends only
     #    after gdb has left the process.
     #
     # All of it is done before `debugpy.adapter` runs, which imports these modules itself.
@@ -196,6 +224,7 @@ if __name__ == "__main__":
     _use_our_launcher()
     _let_the_children_go_on()
     _take_in_the_orphans()
+    _report_children_of_attached()
     _leave_after_injection(_inject_again())
     sys.argv = ["debugpy.adapter", *sys.argv[1:]]
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

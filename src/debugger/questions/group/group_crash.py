@@ -1,0 +1,451 @@
+"""Finds the member of a group that fails first, and what that does to the others."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends import select_backend
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import EventKind, State
+from debugger.model.group_merge import order_members
+from debugger.model.program import ResumeKind
+from debugger.model.text_filters import without_traces
+from debugger.questions.crash import crash_question, crash_stops
+from debugger.questions.crash.crash_stops import CrashStop, CrashStops
+from debugger.questions.group import group_join, group_run
+from debugger.questions.group.answer import GroupCrash, GroupStacks, MemberEnd
+from debugger.questions.group.member_stacks import (
+    describe_state,
+    read_group_stacks,
+)
+from debugger.questions.runner import question_run
+from debugger.questions.runner.answer import CallerView, Crash
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.session import process_tree, source_files, stop_report
+from debugger.session.group import Group, Member, ask_members, drop_launcher
+from debugger.session.session import Session
+from debugger.targets import launch_target, launchers
+
+_TIMEOUT_S = 60.0
+_END_S = 5.0  # seconds in which the others end after the first failure
+_QUIET_S = 0.3  # seconds in which ends are reported that came together
+_STOP_S = 2.0  # seconds until a member must have stopped, to have its stack read
+_NAMES_S = 0.2  # seconds between two looks for new members
+_STOPS_MAX = 1000
+_ABORT = "MPI_Abort"
+_OUTPUT = 12  # last lines
+# Of members that end together, the one with the first of these is the one to blame.
+_FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
+_REQUESTS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE})
+_FAULT, _STATUS, _KILLED, _ASKED = range(4)
+
+
+@dataclass
+class GroupRun:
+    """A group that runs to its first failure: what is known of it."""
+
+    run: RunningQuestion
+    group: Group
+    stops: CrashStops
+    # The events of the timeline up to here have been handled.
+    cursor: int = 0
+    first: Session | None = None
+    # The first failure as a stop; None for a member that ended without one.
+    crash: CrashStop | None = None
+    # Its stop where it is about to end all others.
+    abort: answers.Stop | None = None
+    others: GroupStacks | None = None
+    # What the program had written when the first failure was seen.
+    lines: Sequence[str] = ()
+    ended: list[tuple[Session, float]] = field(default_factory=list)
+    # What others stopped at after the first failure, by session.
+    reached: dict[str, str] = field(default_factory=dict)
+
+
+async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> GroupCrash:
+    """Run a command to the first failure of a member, and on until the others have ended.
+
+    Raises:
+        DebuggerError: What starting the program raises; USAGE for what is not started.
+    """
+    question, name = await _build_run(call, requested)
+    groups = call.sessions.groups
+    # Members may come as soon as the program runs.
+    begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
+    async with question_run.run_question(begun) as run:
+        found = GroupRun(run, groups.get(name), CrashStops())
+        naming = asyncio.create_task(_name_members(found))
+        try:
+            await _run_to_failure(found)
+        finally:
+            naming.cancel()
+        failed_at = asyncio.get_running_loop().time()
+        if found.first is not None:
+            found.lines = run.all_output_lines()
+            found.others = await _read_others(found, await found.group.members())
+            await _run_to_end(found, failed_at)
+        return await _build_answer(found, failed_at)
+
+
+async def _name_members(found: GroupRun) -> None:
+    """Name members as they come: one that has ended cannot be asked."""
+    timeline = found.run.session.timeline
+    while True:
+        await found.group.members()
+        await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
+
+
+async def _build_run(call: CommandCall, requested: QuestionOptions) -> tuple[QuestionRun, str]:
+    if not requested.words or requested.pid is not None or requested.core is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "crash --group takes a command",
+            hint="debugger crash --group -- mpirun -n 4 ./program",
+        )
+    if not launchers.is_launcher(requested.words[0]):
+        question = await build_question(call, requested, crash_stops.crash_breakpoints)
+        target = question.target
+        program = target.program or getattr(target, "module", None) or "group"
+        return question, call.sessions.unused_name(Path(program).stem)
+    request = launch_target.LaunchRequest(
+        cwd=call.cwd,
+        env=call.env,
+        program=requested.words[0],
+        args=requested.words[1:],
+        stdin=requested.stdin or "/dev/null",
+        changed_env=requested.env,
+        changed_cwd=requested.cwd,
+        adapter=requested.adapter,
+        verb=requested.verb,
+    )
+    launch, name, _ = group_join.prepare_launcher(call, request)
+    question = QuestionRun(
+        sessions=call.sessions,
+        target=launch,
+        make_backend=select_backend.launcher_maker(call.scratch_root),
+        name=name,
+        breakpoints=(BreakpointSpec(function=_ABORT),),
+        patience=call.wait_limit(_TIMEOUT_S if requested.timeout is None else requested.timeout),
+    )
+    return question, name
+
+
+async def _run_to_failure(found: GroupRun) -> None:
+    """Run until a member crashes or ends badly, or all is over."""
+    for _ in range(_STOPS_MAX):
+        session = await _next_change(found, found.run.left_s)
+        if session is None:
+            return
+        if session.state is State.STOPPED:
+            if await _takes_crash(found, session):
+                # A process that has died may be reported later than what its end leads to.
+                _take_dead(found)
+                return
+            await _let_go_on(session)
+            continue
+        _note_end(found, session)
+        if _blame(session) is not None and not session.traits.is_launcher:
+            await _await_better(found)
+            return
+        if session is found.run.session:
+            return
+    raise DebuggerError(
+        ErrorCode.TIMEOUT,
+        f"its processes stopped {_STOPS_MAX:,} times, and never for a crash",
+        hint="debugger start --group PROGRAM shows for what they stop",
+    )
+
+
+async def _takes_crash(found: GroupRun, session: Session) -> bool:
+    """Inspect a stop; tell whether it ends its process."""
+    stop = await _report_stop(session)
+    if stop is None:
+        return False
+    if _calls_abort(stop):
+        found.first, found.abort = session, stop
+        return True
+    if not await found.stops.add_stop(found.run, stop) or not found.stops.seen[-1].is_fatal:
+        return False
+    found.first, found.crash = session, found.stops.seen[-1]
+    return True
+
+
+async def _report_stop(session: Session) -> answers.Stop | None:
+    """Report a member's stop; None for one that has ended meanwhile, as its end reports."""
+    try:
+        return await session.run_job(lambda: stop_report.report_stop(session))
+    except DebuggerError:
+        return None
+
+
+def _calls_abort(stop: answers.Stop) -> bool:
+    """Tell whether a member is about to end all others itself."""
+    return bool(stop.stack) and stop.stack[0].function.endswith(_ABORT)
+
+
+async def _await_better(found: GroupRun) -> None:
+    """Wait briefly for the ends of other members, and choose the one to blame."""
+    limit = asyncio.get_running_loop().time() + _QUIET_S
+    while found.crash is None and found.abort is None:
+        remaining = limit - asyncio.get_running_loop().time()
+        session = await _next_change(found, remaining)
+        if session is None:
+            break
+        if session.state is State.TERMINATED:
+            _note_end(found, session)
+        elif not await _takes_crash(found, session):
+            await _let_go_on(session)
+    _take_dead(found)
+
+
+def _take_dead(found: GroupRun) -> None:
+    """Take the member that has died as the first one, in place of one that stopped after it."""
+    members = [one for one in found.group.sessions() if not one.traits.is_launcher]
+    order = [one for one, _ in found.ended]
+    blamed = [
+        # The program that started the others ends after them, and in the order of the reports.
+        (rank, one is found.group.main, order.index(one) if one in order else len(order), one)
+        for one in members
+        if (rank := _blame(one)) is not None
+    ]
+    if not blamed:
+        return
+    rank, _, _, session = min(blamed, key=lambda one: one[:3])
+    # What only was asked to end did so for the one that stopped.
+    if found.abort is not None or (found.crash is not None and rank == _ASKED):
+        return
+    if found.crash is not None:
+        found.reached[found.crash.scene.stop.session] = _name_reached(found.crash.scene.stop)
+    found.first, found.crash = session, None
+
+
+def _blame(session: Session) -> int | None:
+    """Return the rank of how a process ended; None while it lives, and for a good end."""
+    exited = session.exited
+    code = exited.code if exited is not None else None
+    number = getattr(signal, exited.signal, 0) if exited is not None and exited.signal else 0
+    if code is None and not number:
+        code = session.process.read_exit_status()
+    if code is not None and code < 0:
+        number = -code
+    if number:
+        return _FAULT if number in _FAULTS else _ASKED if number in _REQUESTS else _KILLED
+    if code is None and session.state is State.TERMINATED and session.error is not None:
+        return _KILLED
+    return _STATUS if code else None
+
+
+def _has_ended(session: Session) -> bool:
+    return session.process.read_exit_status() is not None
+
+
+def _note_end(found: GroupRun, session: Session) -> None:
+    found.ended.append((session, asyncio.get_running_loop().time()))
+
+
+async def _next_change(found: GroupRun, seconds: float) -> Session | None:
+    """Return the next session that stops or ends; None at the time-out."""
+    timeline, loop = found.run.session.timeline, asyncio.get_running_loop()
+    limit = loop.time() + seconds
+    while True:
+        event = await timeline.wait(
+            found.cursor,
+            {EventKind.STOP, EventKind.EXIT},
+            max(0.0, limit - loop.time()),
+            interrupted=found.run.patience.interrupted,
+        )
+        if event is None:
+            return None
+        found.cursor = event.seq
+        session = process_tree.find_member(found.run.session, event.session)
+        if session is None:
+            continue
+        expected = State.STOPPED if event.kind is EventKind.STOP else State.TERMINATED
+        # A stop is past where another has resumed the session since.
+        if session.state is expected:
+            return session
+
+
+async def _let_go_on(session: Session) -> None:
+    async def resume() -> None:
+        if session.state is State.STOPPED:
+            await session.resume(ResumeKind.CONTINUE)
+
+    with suppress(DebuggerError):  # it has ended meanwhile, as its end reports
+        await session.run_job(resume)
+
+
+async def _read_others(found: GroupRun, members: Sequence[Member]) -> GroupStacks:
+    """Read where the other members are; one that is not Python's is stopped for it."""
+    live = [
+        one
+        for one in drop_launcher(members)
+        if one.session.is_live and one.session is not found.first
+    ]
+    compiled = [
+        one
+        for one in live
+        if one.session.state is State.RUNNING and one.session.traits.runtime is not Runtime.PYTHON
+    ]
+    await ask_members(
+        compiled, lambda one: group_run.pause_session(one.session, _STOP_S), _STOP_S + 1
+    )
+    try:
+        answer = await read_group_stacks(found.group, live, by="line", every=False)
+    finally:
+        # Their stops are ours, and no change that is still to be handled.
+        await ask_members(compiled, lambda one: _let_go_on(one.session), _STOP_S)
+    # One that has ended meanwhile is among the ends.
+    gone = {one.label for one in live if not one.session.is_live or _has_ended(one.session)}
+    silent = tuple(one for one in answer.silent if one.label not in gone)
+    return msgspec.structs.replace(answer, silent=silent)
+
+
+async def _run_to_end(found: GroupRun, failed_at: float) -> None:
+    """Let the failed member go on to its end, and see how the others end."""
+    loop = asyncio.get_running_loop()
+    limit = failed_at + max(_END_S, min(_END_S * 2, found.run.left_s))
+    stopped = [one for one in found.group.every_session() if one.state is State.STOPPED]
+    await asyncio.gather(*map(_let_go_on, stopped))
+    while (session := await _next_change(found, limit - loop.time())) is not None:
+        if session.state is State.STOPPED:
+            await _note_reached(found, session)
+            await _let_go_on(session)
+            continue
+        _note_end(found, session)
+        if session is found.run.session:
+            limit = min(limit, loop.time() + _QUIET_S)
+
+
+async def _note_reached(found: GroupRun, session: Session) -> None:
+    """Note the exception or the signal that another member stops at after the failure."""
+    stop = await _report_stop(session)
+    if stop is None or session is found.first:
+        return
+    if crash_stops.may_be_a_crash(stop):
+        found.reached[session.name] = _name_reached(stop)
+
+
+def _name_reached(stop: answers.Stop) -> str:
+    return stop.exception.type if stop.exception is not None else stop.signal or "stopped"
+
+
+async def _build_answer(found: GroupRun, failed_at: float) -> GroupCrash:
+    members = await found.group.members()
+    labels = {one.session.name: one.label for one in members}
+    run = found.run
+    first = "" if found.first is None else labels.get(found.first.name, found.first.name)
+    return GroupCrash(
+        group=found.group.name,
+        total=len(members),
+        member=first,
+        how=_describe_first(found),
+        crash=_describe_crash(found),
+        others=found.others,
+        ends=_merge_ends(found, labels, failed_at) if found.first is not None else (),
+        timed_out=found.first is None and run.session.is_live,
+    )
+
+
+def _describe_first(found: GroupRun) -> str:
+    if found.first is None:
+        return ""
+    if found.abort is not None:
+        return _describe_abort(found.abort).cause or ""
+    if found.crash is not None:
+        return found.crash.cause.text or ""
+    return describe_state(found.first)
+
+
+def _describe_crash(found: GroupRun) -> Crash:
+    run = found.run
+    last = (
+        stop_report.report_end(run.session)
+        if run.session.state is State.TERMINATED
+        else stop_report.report_running(run.session, waited_s=None)
+    )
+    if found.crash is not None:
+        crash = crash_question.build_crash_answer(run, [found.crash], last, [], waits=False)
+    elif found.abort is not None:
+        crash = _describe_abort(found.abort)
+    elif found.first is None:
+        crash = crash_question.build_no_crash_answer(run, last, run.read_output(), [])
+    else:
+        crash = _describe_end(found, found.first)
+    notes = tuple(one for one in crash.notes if not one.startswith("it was in "))
+    return msgspec.structs.replace(crash, session=UNSET, notes=notes)
+
+
+def _describe_abort(stop: answers.Stop) -> Crash:
+    """Describe where a member ends all others: in the frame that is shown, of its own code."""
+    own = stop.frame or stop.stack[0]
+    where = f" {Path(own.file).name}:{own.line}" if own.file else ""
+    source = (
+        source_files.surrounding_lines(own.file, own.line, before=2, after=2)
+        if own.file and own.line
+        else ()
+    )
+    callers = tuple(
+        CallerView(one) for one in stop.stack if one.index > own.index and one.file is not None
+    )
+    return Crash(
+        outcome="crashed",
+        cause=f"{stop.stack[0].function} called by {own.function}{where}",
+        kind="abort",
+        frame=own,
+        source=source,
+        callers=callers,
+    )
+
+
+def _describe_end(found: GroupRun, session: Session) -> Crash:
+    """Describe the end of a member without a stop: by a report that it has written before."""
+    is_its_own = _blame(session) in {_FAULT, _STATUS}
+    reported = crash_question.explain_lines(found.lines, session.target.cwd) if is_its_own else None
+    crash = reported or Crash(outcome="crashed", cause=describe_state(session))
+    output = found.run.read_output()
+    shown, traces = without_traces(output.lines, [])
+    notes = [*crash.notes]
+    if _blame(session) == _FAULT and session.traits.runtime is Runtime.PYTHON:
+        notes.append(crash_question.COMPILED)
+    return msgspec.structs.replace(
+        crash,
+        adapter=session.adapter,
+        output=shown[-_OUTPUT:],
+        traces_left_out=traces,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        notes=tuple(notes),
+    )
+
+
+def _merge_ends(found: GroupRun, labels: dict[str, str], failed_at: float) -> tuple[MemberEnd, ...]:
+    """Return how the others ended after the first failure, those that end alike together."""
+    by_end: dict[str, list[tuple[str, float]]] = {}
+    ended = {one.name for one, _ in found.ended}
+    for session, at in found.ended:
+        if session is found.first or session.name not in labels or _blame(session) is None:
+            continue
+        how, reached = describe_state(session), found.reached.get(session.name)
+        entry = (labels[session.name], max(0.0, at - failed_at))
+        by_end.setdefault(f"{reached}, then {how}" if reached else how, []).append(entry)
+    for session in found.group.sessions():
+        if session.name in labels and session.name not in ended and session is not found.first:
+            by_end.setdefault("runs on", []).append((labels[session.name], 0.0))
+    return tuple(
+        MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
+        for how, some in by_end.items()
+    )

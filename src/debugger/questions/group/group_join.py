@@ -1,0 +1,233 @@
+"""Starts the launcher of a job as a group, and lets the processes that it starts join it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends import select_backend
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import State
+from debugger.model.group_labels import RANK_VARIABLES
+from debugger.questions.group.answer import JoinedMember
+from debugger.questions.runner.command_call import (
+    CommandCall,
+    backend_maker,
+    caller_commands,
+    pids_with_session,
+    with_default,
+)
+from debugger.session.group import Group, MemberFacts
+from debugger.session.session import MakeBackend, Session
+from debugger.targets import attach_target, launch_target, launchers
+from debugger.targets import command_line as commands
+from debugger.targets.attach_request import AttachRequest
+
+_AWAITED_S = 20.0  # seconds until an adapter must wait for the program
+_VERB = "member"
+
+
+class JoinRequest(Struct, frozen=True):
+    """A process that is to become a program and a member of a group."""
+
+    words: tuple[str, ...]
+    pid: int
+    # The process that started it: those that it starts are one group.
+    launcher_pid: int
+    group: str | None = None
+    adapter: str | None = None
+    breaks: tuple[str, ...] = ()
+
+
+def prepare_launcher(
+    call: CommandCall, request: launch_target.LaunchRequest
+) -> tuple[LaunchTarget, str, str]:
+    """Put our command in front of the programs that a launcher starts.
+
+    Returns the launcher, the name of the group, and the first rank's program.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED.
+    """
+    launcher = launch_target.prepare_launcher(request)
+    cwd, env = launcher.cwd, launcher.env
+
+    def is_program(word: str) -> bool:
+        return launch_target.find_on_path(word, env, cwd) is not None
+
+    positions = launchers.find_rank_programs(str(request.program), request.args, is_program)
+    program = _find_code(call, request.args[positions[0] :])
+    group = call.session_name or call.sessions.unused_name(Path(program).stem)
+    chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
+    ours = (sys.executable, "-I", "-m", "debugger", _VERB, "--group", group, *chosen, "--")
+    args = launchers.put_before_programs(request.args, positions, ours)
+    args = (*launchers.labelling_options(os.path.realpath(str(launcher.program))), *args)
+    return msgspec.structs.replace(launcher, args=args), group, program
+
+
+def _find_code(call: CommandCall, words: Sequence[str]) -> str:
+    """Return the file of a rank's program: of `python3 train.py` the script."""
+    try:
+        read = commands.parse_command(words, caller_commands(call), verb="start")
+    except DebuggerError:
+        return words[0]  # the launcher may know where it is
+    return read.program or read.module or words[0]
+
+
+async def plan_member(call: CommandCall, request: JoinRequest) -> JoinedMember:
+    """Decide how a process becomes its program; a Python program's session waits for it.
+
+    Raises:
+        DebuggerError: What resolving the program raises; NOT_SUPPORTED for other interpreters.
+    """
+    launch, adapter = launch_target.prepare_launch(with_default(call, _build_launch(call, request)))
+    if adapter.traits.runtime in {Runtime.NATIVE, Runtime.GO}:
+        program = str(launch.program)
+        return JoinedMember(
+            request.group or "",
+            program,
+            (request.words[0], *launch.args),
+            tuple(launch.env.items()),
+            is_held=True,
+        )
+    if not adapter.connects_programs:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{adapter.name} cannot take a program that another process starts",
+            hint="debugger attach --group --pids 1,2,3 attaches to running processes",
+        )
+    target = AttachTarget(
+        request.pid,
+        cwd=launch.cwd,
+        env=call.env,
+        program=launch.program or launch.module,
+        connects_itself=True,
+    )
+    group, session = await _join_group(call, request, target, backend_maker(call, adapter))
+    starting = call.sessions.start_apart(session)
+    waiting = asyncio.ensure_future(session.process.is_awaited.wait())
+    try:
+        await asyncio.wait(
+            {starting, waiting}, timeout=_AWAITED_S, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        waiting.cancel()
+    if not session.process.is_awaited.is_set():
+        await call.sessions.close(session, kill=False)
+        raise DebuggerError(
+            ErrorCode.ADAPTER_FAILED,
+            session.error or f"{adapter.name} did not wait for the program in {_AWAITED_S:g} s",
+            hint="debugger doctor",
+        )
+    words = adapter.connecting_command(launch, session.process.connect_words)
+    env = {**launch.env, **adapter.connecting_environment}
+    return JoinedMember(group.name, words[0], words, tuple(env.items()))
+
+
+def _build_launch(call: CommandCall, request: JoinRequest) -> launch_target.LaunchRequest:
+    read = commands.parse_command(request.words, caller_commands(call), verb=_VERB)
+    return launch_target.LaunchRequest(
+        cwd=call.cwd,
+        env=call.env,
+        program=read.program,
+        module=read.module,
+        args=read.args,
+        adapter=request.adapter,
+        backend=select_backend.choose_backend(None, call.env, call.config.defaults.backend),
+        python=read.python,
+        changed_env=tuple(f"{name}={value}" for name, value in read.env),
+        changed_cwd=call.cwd,
+        adapters=call.config.adapters,
+        verb=_VERB,
+    )
+
+
+async def attach_held(
+    call: CommandCall, request: JoinRequest, entry: tuple[int, bytes]
+) -> JoinedMember:
+    """Attach to a program that is held at its first instruction, and let it begin.
+
+    Raises:
+        DebuggerError: What attaching raises; the caller lets the program go on then.
+    """
+    sought = AttachRequest(
+        cwd=call.cwd,
+        env=call.env,
+        what=str(request.pid),
+        adapter=request.adapter,
+        backend=select_backend.choose_backend(None, call.env, call.config.defaults.backend),
+        pause=True,
+        adapters=call.config.adapters,
+        held=pids_with_session(call),
+    )
+    prepared = await asyncio.to_thread(attach_target.prepare_attach, sought)
+    target = msgspec.structs.replace(prepared.target, held_entry=entry)
+    group, session = await _join_group(call, request, target, backend_maker(call, prepared.adapter))
+    try:
+        await asyncio.shield(call.sessions.start_apart(session))
+    except DebuggerError as error:
+        await call.sessions.close(session, kill=False)
+        raise attach_target.explain_attach_error(error, prepared) from error
+    return JoinedMember(group.name, str(target.program), (), ())
+
+
+async def _join_group(
+    call: CommandCall, request: JoinRequest, target: AttachTarget, make: MakeBackend
+) -> tuple[Group, Session]:
+    """Create a session in the group of a member, which its first member begins."""
+    specs = _breakpoint_specs(call, request, target.program)
+    groups = call.sessions.groups
+    async with groups.joining:
+        group = _find_group(call, request)
+        first = group.first if group is not None else None
+        session = await call.sessions.create(
+            target,
+            make,
+            name=request.group if first is None else call.sessions.name_member(first),
+            joined=first,
+            parent=group.main if group is not None else None,
+        )
+        if group is None:
+            group = groups.add(session.name, session, is_main=False)
+            group.launcher_pid = request.launcher_pid
+    if first is not None:
+        for known in first.breakpoints.user_breakpoints():
+            session.breakpoints.adopt(known)
+    present = session.breakpoints.user_specs()
+    for spec in specs:
+        if spec not in present:
+            session.breakpoints.add(spec)
+    ranks = {name: call.env[name] for name in RANK_VARIABLES if call.env.get(name)}
+    group.note_facts(session, MemberFacts(ranks))
+    session.process.rank = next(iter(ranks.values()), "")
+    session.note_pid(request.pid)
+    return group, session
+
+
+def _find_group(call: CommandCall, request: JoinRequest) -> Group | None:
+    for one in call.sessions.groups.live_groups():
+        # One that has not begun counts: it is created before its process becomes the program.
+        is_live = any(each.state is not State.TERMINATED for each in one.every_session())
+        is_named = request.group is not None and one.name == request.group
+        is_same_job = request.group is None and one.launcher_pid == request.launcher_pid
+        if is_live and (is_named or is_same_job):
+            return one
+    return None
+
+
+def _breakpoint_specs(
+    call: CommandCall, request: JoinRequest, program: str | None
+) -> Sequence[BreakpointSpec]:
+    return [
+        call.conditional_spec(words, near=[call.cwd], current=None, program=program)
+        for words in request.breaks
+    ]

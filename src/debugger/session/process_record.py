@@ -1,0 +1,71 @@
+"""Records what is known of a session's process beside what its debugger reports.
+
+Debuggers report no exit status of forked Python processes, and none at all once they are lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.model.program import Stopped
+from debugger.system import entry_hold
+from debugger.system.exit_watch import ExitWatch
+
+_ENDING = frozenset({"SIGTERM", "SIGHUP", "SIGINT"})
+
+
+class ProcessRecord:
+    """A process that its launcher started, or its parent: how it begins, and how it ended."""
+
+    def __init__(self, target: LaunchTarget | AttachTarget) -> None:
+        # Of a program that a launcher has started; "" of any other.
+        self.rank = ""
+        # The words by which the program connects to the debugger, once that waits for it.
+        self.connect_words: tuple[str, ...] = ()
+        self.is_awaited = asyncio.Event()
+        self._pid = target.pid if isinstance(target, AttachTarget) else None
+        self._entry = target.held_entry if isinstance(target, AttachTarget) else None
+        # Its launcher ends it by signals, as it ends a program without a debugger.
+        self._has_launcher = self._entry is not None
+        self._watch: ExitWatch | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the program still waits at its first instruction for its debugger."""
+        return self._entry is not None
+
+    def is_ended_by(self, stop: Stopped) -> bool:
+        """Tell whether a stop is for a signal by which a launcher ends its programs."""
+        return self._has_launcher and stop.signal in _ENDING
+
+    def release_entry(self) -> None:
+        """Put the program's first instruction back, while its debugger has stopped it."""
+        entry, self._entry = self._entry, None
+        if entry is not None:
+            with suppress(OSError):  # it has ended, as its debugger reports
+                entry_hold.release_entry(self._pid or 0, *entry)
+
+    def note_connect_words(self, words: tuple[str, ...]) -> None:
+        """Record that the debugger waits for the program."""
+        self.connect_words = words
+        self.is_awaited.set()
+
+    def watch_exit(self, pid: int) -> None:
+        """Keep hold of a process, so that its exit status can be read afterwards.
+
+        Args:
+            pid: Of a live process that is no child of ours.
+        """
+        if self._watch is None:
+            self._watch = ExitWatch(pid)
+
+    def read_exit_status(self) -> int | None:
+        """Return the process's exit status, or minus a signal's number; None if not known."""
+        return self._watch.read_status() if self._watch is not None else None
+
+    def close(self) -> None:
+        """Let go of the process."""
+        if self._watch is not None:
+            self._watch.close()

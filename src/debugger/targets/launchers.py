@@ -1,0 +1,141 @@
+"""Knows the launchers of jobs, and puts a command in front of the program that each rank runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+
+
+class LauncherSyntax(Struct, frozen=True):
+    """The options of a launcher that take values; programs are separated by a word of their own."""
+
+    # By the number of words that follow the option.
+    values: Mapping[str, int]
+    separator: str = ":"
+
+
+# Open MPI 4 and 5 (mpirun(1)), MPICH's hydra and Intel MPI, whose options are written alike: one or
+# two dashes. An option that is in neither table takes no value.
+_MPI = LauncherSyntax(
+    {
+        **dict.fromkeys(
+            (
+                *("n", "np", "c", "N", "npernode", "npersocket", "H", "host", "hosts", "hostfile"),
+                *("machinefile", "f", "x", "wdir", "wd", "path", "prefix", "map-by", "rank-by"),
+                *("bind-to", "output-filename", "stdin", "timeout", "tune", "app", "rankfile"),
+                *("rf", "cpu-set", "cpu-list", "personality", "launch-agent", "max-restarts"),
+                *("ppn", "perhost", "hosts", "configfile", "genvlist", "envlist", "launcher"),
+                *("bootstrap", "iface", "rr", "umask", "usize", "s", "am", "pset", "output"),
+                *("runtime-options", "map", "bind", "rank", "display", "rmk", "launcher-exec"),
+            ),
+            1,
+        ),
+        **dict.fromkeys(("mca", "gmca", "omca", "pmixmca", "prtemca", "env", "genv"), 2),
+    }
+)
+# srun(1). `--name=value` is one word everywhere.
+_SRUN = LauncherSyntax(
+    dict.fromkeys(
+        (
+            *("n", "ntasks", "N", "nodes", "c", "cpus-per-task", "p", "partition", "A", "account"),
+            *("J", "job-name", "t", "time", "w", "nodelist", "x", "exclude", "D", "chdir", "i"),
+            *("input", "o", "e", "error", "m", "distribution", "C", "constraint", "q", "qos", "d"),
+            *("dependency", "gres", "gpus", "G", "mem", "mpi", "export", "ntasks-per-node"),
+            *("cpu-bind", "jobid", "r", "relative", "multi-prog-file", "W", "wait"),
+        ),
+        1,
+    ),
+    separator="",
+)
+LAUNCHERS: Mapping[str, LauncherSyntax] = {
+    **dict.fromkeys(
+        (
+            *("mpirun", "mpiexec", "orterun", "oshrun", "prun", "prterun", "mpirun.openmpi"),
+            *("mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpirun_rsh"),
+        ),
+        _MPI,
+    ),
+    "srun": _SRUN,
+}
+
+
+# Options by which each line of output has its rank, by the launcher's own file: mpirun may be any.
+_LABELLING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("orterun", "prterun", "prun", "mpirun.openmpi"), ("--tag-output",)),
+    "srun": ("--label",),
+}
+
+
+def labelling_options(file: str) -> tuple[str, ...]:
+    """Return the options by which a launcher's output names the rank of each line."""
+    return _LABELLING.get(PurePath(file).name, ())
+
+
+def is_launcher(program: str | None) -> bool:
+    """Tell whether a program is a launcher whose ranks we can start as members."""
+    return program is not None and PurePath(program).name in LAUNCHERS
+
+
+def find_rank_programs(
+    launcher: str, args: Sequence[str], is_program: Callable[[str], bool]
+) -> list[int]:
+    """Return the positions of the programs that the ranks run among a launcher's arguments.
+
+    Args:
+        launcher: The launcher, by its name or path.
+        args: Its arguments.
+        is_program: Tells whether a word names a program; it decides about unknown options.
+
+    Raises:
+        DebuggerError: USAGE if there is none.
+    """
+    name = PurePath(launcher).name
+    syntax = LAUNCHERS[name]
+    found: list[int] = []
+    at = 0
+    while at < len(args):
+        at = _skip_options(syntax, args, at, is_program)
+        if at < len(args) and args[at] != syntax.separator:
+            found.append(at)
+        if not syntax.separator or syntax.separator not in args[at:]:
+            break
+        at = args.index(syntax.separator, at) + 1
+    if not found:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{name} is given no program",
+            hint=f"debugger start --group -- {name} -n 4 ./program",
+        )
+    return found
+
+
+def _skip_options(
+    syntax: LauncherSyntax, args: Sequence[str], at: int, is_program: Callable[[str], bool]
+) -> int:
+    """Return the position of the first word that is neither an option nor an option's value."""
+    while at < len(args) and args[at].startswith("-"):
+        word = args[at]
+        at += 1
+        if word == "--":
+            break
+        count = 0 if "=" in word else syntax.values.get(word.lstrip("-"))
+        if count is None:
+            # Of an unknown option: the next word is its value if it cannot be the program.
+            has_value = at < len(args) and not args[at].startswith("-") and not is_program(args[at])
+            count = int(has_value)
+        at += count
+    return at
+
+
+def put_before_programs(
+    args: Sequence[str], positions: Sequence[int], words: Sequence[str]
+) -> tuple[str, ...]:
+    """Return a launcher's arguments with words in front of each program."""
+    result: list[str] = []
+    for at, word in enumerate(args):
+        result += [*words, word] if at in positions else [word]
+    return tuple(result)

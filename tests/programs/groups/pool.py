@@ -1,0 +1,38 @@
+"""Workers of a pool, of which one fails: pool.py segv | exit | raise | none."""
+
+import concurrent.futures
+import ctypes
+import multiprocessing
+import os
+import sys
+import time
+
+
+def work(item):
+    time.sleep(0.5)  # until all have begun
+    if item == 2 and sys.argv[1] == "segv":
+        ctypes.string_at(0)
+    if item == 2 and sys.argv[1] == "exit":
+        os._exit(3)
+    if item == 2 and sys.argv[1] == "raise":
+        raise ValueError("bad item")  # @raise
+    time.sleep(0.5 if sys.argv[1] == "none" else 20)
+    return item
+
+
+def run_processes():
+    started = [multiprocessing.Process(target=work, args=(item,)) for item in range(4)]
+    for one in started:
+        one.start()
+    started[2].join()
+    for one in started:
+        one.terminate()
+        one.join()
+    sys.exit(started[2].exitcode)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "raise":
+        run_processes()
+    with concurrent.futures.ProcessPoolExecutor(4) as pool:
+        print(list(pool.map(work, range(4))))  # @map

@@ -1,0 +1,59 @@
+"""A process that becomes a rank's program runs it, whatever becomes of its debugger."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from debugger.system import entry_hold
+
+pytestmark = pytest.mark.skipif(not entry_hold.is_supported(), reason="not on this machine")
+# A daemon that plans `sh -c SCRIPT`, and answers the second request with ANSWER.
+MEMBER = """
+import os, sys
+from debugger.cli import member_process
+
+script, answer = sys.argv[1:]
+plan = {
+    "is_held": True, "program": "/bin/sh", "words": ["sh", "-c", script],
+    "env": [["GREETING", "hello"]],
+}
+
+def ask(words):
+    if not any(one.startswith("--entry=0x") for one in words):
+        return {"success": True, "result": plan}
+    if answer == "dies":
+        raise ConnectionError("the daemon is gone")
+    return {"success": False, "error": {"message": answer}}
+
+os._exit(member_process.run_member(["member", "--", "sh"], ask, lambda answer: 9))
+"""
+
+
+def run_member(script: str, answer: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", MEMBER, script, answer],
+        input="a line\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("answer", ["dies", "it cannot be attached to"])
+def test_a_program_whose_debugger_does_not_attach_runs_without_one(answer: str) -> None:
+    ran = run_member("read line; echo $GREETING, $line; exit 3", answer)
+    assert (ran.stdout, ran.returncode) == ("hello, a line\n", 3)
+    problem = "the daemon is gone" if answer == "dies" else answer
+    assert ran.stderr == (
+        f"error: debugger member: the program runs without a debugger: {problem}\n"
+    )
+
+
+def test_a_program_has_the_signals_of_its_launcher_and_no_child_of_ours() -> None:
+    ran = run_member("grep SigIgn /proc/self/status; wait; trap - PIPE; kill -PIPE $$", "late")
+    assert int(ran.stdout.split()[1], 16) == 0
+    assert ran.returncode == -13

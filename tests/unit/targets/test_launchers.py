@@ -1,0 +1,61 @@
+"""The programs of a launcher's ranks are found among its arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.targets.launchers import (
+    find_rank_programs,
+    is_launcher,
+    labelling_options,
+    put_before_programs,
+)
+
+PROGRAMS = {"./app", "python3", "b.out", "app"}
+
+
+def wrap(line: str) -> str:
+    launcher, *args = line.split()
+    positions = find_rank_programs(launcher, args, PROGRAMS.__contains__)
+    return " ".join(put_before_programs(args, positions, ("member", "--")))
+
+
+@pytest.mark.parametrize(
+    ("line", "wrapped"),
+    [
+        ("mpirun -n 4 ./app x", "-n 4 member -- ./app x"),
+        ("mpirun ./app -n 4", "member -- ./app -n 4"),
+        ("/usr/bin/mpiexec -np 2 python3 t.py", "-np 2 member -- python3 t.py"),
+        (
+            "mpirun --mca btl self,tcp -x A --map-by core app",
+            "--mca btl self,tcp -x A --map-by core member -- app",
+        ),
+        ("mpirun -n 1 ./app : -n 3 b.out y", "-n 1 member -- ./app : -n 3 member -- b.out y"),
+        (
+            "mpirun --oversubscribe --new-option 7 ./app",
+            "--oversubscribe --new-option 7 member -- ./app",
+        ),
+        ("mpirun --new-flag ./app", "--new-flag member -- ./app"),
+        ("mpirun -n 2 -- ./app --flag", "-n 2 -- member -- ./app --flag"),
+        ("srun -n4 --mpi=pmix ./app : x", "-n4 --mpi=pmix member -- ./app : x"),
+        ("srun -N 2 -p short ./app", "-N 2 -p short member -- ./app"),
+    ],
+)
+def test_our_command_stands_before_each_program(line: str, wrapped: str) -> None:
+    assert wrap(line) == wrapped
+
+
+@pytest.mark.parametrize("line", ["mpirun", "mpirun -n 4", "srun --ntasks 4", "mpirun -n 1 :"])
+def test_a_launcher_without_a_program_is_refused(line: str) -> None:
+    with pytest.raises(DebuggerError) as refused:
+        wrap(line)
+    assert refused.value.code is ErrorCode.USAGE
+
+
+def test_launchers_are_known_by_their_names() -> None:
+    assert is_launcher("/opt/ompi/bin/mpirun")
+    assert not is_launcher("./app")
+    assert not is_launcher(None)
+    assert labelling_options("/usr/bin/orterun") == ("--tag-output",)
+    assert labelling_options("/usr/bin/mpiexec.hydra") == ()
