@@ -94,15 +94,17 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.has_option(argv, "--help", "-h"):
         return _print_local_answer(argv, command)
-    if command[:1] in (["mcp"], ["dap"], ["ui"]):
-        return _serve_door(argv, command[0], daemon)
+    if command[:1] in (["mcp"], ["dap"], ["ui"]) or command == ["daemon", "connect"]:
+        return _serve_door(argv, command[-1], daemon)
     if not command and protocol.has_option(argv, "--version"):
         _write_stdout(f"debugger {__version__}\n")
         return 0
     directory = paths.runtime_dir()
-    if command == ["daemon", "logs"]:
+    # The daemon of another host is asked by the one here.
+    is_here = not protocol.has_value_option(argv, *protocol.HOST_OPTIONS)
+    if command == ["daemon", "logs"] and is_here:
         return _show_logs(argv, directory)
-    if command in (["daemon", "status"], ["daemon", "stop"]):
+    if command in (["daemon", "status"], ["daemon", "stop"]) and is_here:
         return _request_if_running(argv, directory, stops=command[1] == "stop")
     return _request_daemon(argv, directory, command, daemon)
 
@@ -133,6 +135,10 @@ def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int
         from debugger.mcp import mcp_main
 
         return mcp_main.run_server(argv)
+    if door == "connect":
+        from debugger.cli import host_pipe
+
+        return host_pipe.run_pipe(argv, daemon)
     from debugger.cli import editor_pipe
 
     directory = paths.runtime_dir()
