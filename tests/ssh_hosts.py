@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import psutil
+import pytest
 
 from debugger import paths
 
@@ -73,6 +74,23 @@ class SshHosts:
 def is_available() -> bool:
     """Whether this machine has OpenSSH's server and client."""
     return Path(SSHD).exists() and shutil.which("ssh") is not None
+
+
+def require_hosts(count: int) -> SshHosts:
+    """Start hosts; without OpenSSH skip the test, or fail it where CI is set."""
+    if is_available():
+        return start_hosts(count)
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        pytest.fail("openssh-server is missing, and CI must have it (make tools)", pytrace=False)
+    pytest.skip("openssh-server is missing")
+
+
+def write_debugger_config(folder: Path, hosts: SshHosts, *lines: str, keep_s: float = 60) -> Path:
+    """Write the debugger's configuration that reaches the hosts."""
+    path = folder / "config.toml"
+    head = ("[hosts]", f'ssh = "{hosts.command}"', f"keep_secs = {keep_s}")
+    path.write_text("\n".join([*head, *lines]) + "\n")
+    return path
 
 
 def start_hosts(

@@ -243,6 +243,9 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.model",
         "debugger.output",
         "debugger.paths",
+        "debugger.questions.group.answer",
+        "debugger.questions.group.laggards",
+        "debugger.session.group",
     ),
     "debugger.cli.host_pipe": (
         "debugger.cli.editor_pipe",

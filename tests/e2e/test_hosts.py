@@ -16,21 +16,17 @@ import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from process_trees import is_alive
-from ssh_hosts import SshHosts, children_of, is_available, make_key, start_hosts
+from ssh_hosts import SshHosts, children_of, make_key, require_hosts, write_debugger_config
 
 PROGRAM = "loop.py"
-HOSTS = 4
+HOSTS = 3
 pytestmark = pytest.mark.adapter("debugpy")
 
 
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[SshHosts]:
     """Start the hosts of all tests of this module; nothing may be left on them at the end."""
-    if not is_available():
-        if os.environ.get("CI"):
-            pytest.fail("openssh-server is missing, and CI must have it (make tools)")
-        pytest.skip("openssh-server is missing")
-    found = start_hosts(HOSTS)
+    found = require_hosts(HOSTS)
     yield found
     found.close()
 
@@ -38,14 +34,7 @@ def hosts() -> Iterator[SshHosts]:
 @pytest.fixture
 def config(shared_runtime_dir: Path, hosts: SshHosts) -> Path:
     """Write the configuration by which the shared daemon reaches the hosts."""
-    return write_config(shared_runtime_dir, hosts)
-
-
-def write_config(folder: Path, hosts: SshHosts, *lines: str, keep_s: float = 60) -> Path:
-    path = folder / "config.toml"
-    head = ("[hosts]", f'ssh = "{hosts.command}"', f"keep_secs = {keep_s}")
-    path.write_text("\n".join([*head, *lines]) + "\n")
-    return path
+    return write_debugger_config(shared_runtime_dir, hosts)
 
 
 @pytest.fixture
@@ -112,7 +101,7 @@ def test_folders_of_the_host_are_mapped_both_ways(
         one.mkdir()
         shutil.copy(resolve_program(PROGRAM), one / PROGRAM)
     (there / "only_there").touch()
-    write_config(shared_runtime_dir, hosts, f'[sources]\nmap = {{ "{there}" = "{here}" }}')
+    write_debugger_config(shared_runtime_dir, hosts, f'[sources]\nmap = {{ "{there}" = "{here}" }}')
     place = f"{here}/{PROGRAM}:{marked_location(PROGRAM, 'add').rpartition(':')[2]}"
     stop = answer_data(
         at_hosts("--json", "start", "--host", "h1", PROGRAM, "--break", place, cwd=here, check=0)
@@ -187,7 +176,7 @@ def test_a_daemon_of_a_host_that_is_killed_is_reported_and_leaves_nothing(
 def test_nothing_is_left_on_a_host_when_the_daemon_here_ends_or_is_killed(
     cli: Cli, runtime_dir: Path, hosts: SshHosts, wait_until: Callable[..., None]
 ) -> None:
-    write_config(runtime_dir, hosts, keep_s=0.5)
+    write_debugger_config(runtime_dir, hosts, keep_s=0.5)
     start_loop(cli, host="h3")
     assert hosts.named("h3").processes()
     stopped = cli("daemon", "stop", check=0)
@@ -242,21 +231,21 @@ def test_what_ssh_refuses_is_an_error_with_a_hint(
 def test_another_version_is_refused_with_the_command_that_mends_it(
     at_hosts: Cli, hosts: SshHosts
 ) -> None:
-    command = hosts.named("h4").folder / "data/debugger-cli/host/bin/debugger"
+    command = hosts.named("h2").folder / "data/debugger-cli/host/bin/debugger"
     before = command.read_text()
     try:
         command.write_text(
             "#!/bin/sh\necho 'Welcome!'\n"
             'echo \'{"greeting":"debugger","v":1,"version":"0.0.1","daemon":"0.0.1"}\'\n'
         )
-        answer = at_hosts("start", "--host", "h4", "x.py")
-        assert answer.err.startswith("error: h4 has debugger 0.0.1, and this is ")
-        assert "hint: debugger setup --host h4 --yes" in answer.err
+        answer = at_hosts("start", "--host", "h2", "x.py")
+        assert answer.err.startswith("error: h2 has debugger 0.0.1, and this is ")
+        assert "hint: debugger setup --host h2 --yes" in answer.err
         command.write_text("#!/bin/sh\necho 'No space left on device' >&2\nexit 1\n")
-        assert "h4: its disk is full" in at_hosts("start", "--host", "h4", "x.py").err
+        assert "h2: its disk is full" in at_hosts("start", "--host", "h2", "x.py").err
         command.unlink()
-        answer = at_hosts("start", "--host", "h4", "x.py", env={"PATH": "/usr/bin:/bin"})
-        assert "error: h4 has no debugger" in answer.err
+        answer = at_hosts("start", "--host", "h2", "x.py", env={"PATH": "/usr/bin:/bin"})
+        assert "error: h2 has no debugger" in answer.err
     finally:
         command.write_text(before)
         command.chmod(0o755)

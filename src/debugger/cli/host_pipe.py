@@ -53,6 +53,7 @@ def run_pipe(argv: Sequence[str], daemon: Sequence[str] | None) -> int:
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
             "time": time.time(),
+            "ticks": time.monotonic(),
         }
     )
     # sshd ends the session of a connection that broke; there is nothing to be said of it.

@@ -22,7 +22,8 @@ from debugger.config import Config
 from debugger.daemon.command_request import CommandReply, CommandRequest, Handler, Publish
 from debugger.editors import editor_door
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
-from debugger.hosts.host_router import HostCall, HostRouter, Route
+from debugger.hosts.host_call import HostCall
+from debugger.hosts.host_router import HostRouter, Route
 from debugger.model.answers import Answer, Sessions
 from debugger.model.command_registry import (
     COMMANDS,
@@ -122,7 +123,8 @@ class Dispatcher:
             # The other side begins with the command and the seconds, as ours does.
             reported[0] = text.partition(", ")[2]
 
-        call = HostCall(request, invocation, self._settings, note_progress)
+        names = frozenset(one.name for one in self._sessions.all_sessions())
+        call = HostCall(request, invocation, self._settings, note_progress, names)
         with describe_activity(lambda: reported[0]):
             answer = await self._router.run(call, route)
         if isinstance(answer, CommandReply):

@@ -37,9 +37,10 @@ class HostGreeting(Struct, frozen=True):
     user: str
     python: str
     system: str
-    # Seconds by which the other side's clock is ahead, and by how much that may be wrong.
+    # Seconds by which the other side's clock is ahead; the message's way makes it a little less.
     clock_ahead_s: float = 0.0
-    clock_error_s: float = 0.0
+    # Seconds to add to a time of the other side's monotonic clock for the same time here.
+    clock_shift_s: float = 0.0
 
 
 class ChannelBroken(Exception):
@@ -121,7 +122,6 @@ class HostChannel:
         return bool(self._pending)
 
     async def _await_greeting(self) -> HostGreeting:
-        began = time.time()
         assert self._process.stdout is not None
         for _ in range(_NOISE_MAX):
             try:
@@ -132,7 +132,7 @@ class HostChannel:
                 raise await self._explain_end()
             greeting = _read_greeting(line)
             if greeting is not None:
-                return _with_clock(greeting, began)
+                return _parse_greeting(greeting)
         raise DebuggerError(
             ErrorCode.PROTOCOL,
             f"{self.address.label} says something else than the debugger's greeting",
@@ -342,7 +342,7 @@ def _read_greeting(line: bytes) -> Mapping[str, Any] | None:
     return message if message.get("greeting") == "debugger" else None
 
 
-def _with_clock(message: Mapping[str, Any], began: float) -> HostGreeting:
+def _parse_greeting(message: Mapping[str, Any]) -> HostGreeting:
     error = message.get("error")
     if isinstance(error, dict):
         code = str(error.get("code"))
@@ -354,11 +354,10 @@ def _with_clock(message: Mapping[str, Any], began: float) -> HostGreeting:
         name: str(message.get(name, ""))
         for name in ("version", "daemon", "host", "user", "python", "system")
     }
-    pid, sent, now = message.get("pid"), message.get("time"), time.time()
-    ahead = sent - now if isinstance(sent, float) else 0.0
+    pid, sent, ticks = message.get("pid"), message.get("time"), message.get("ticks")
     return HostGreeting(
         **texts,
         pid=pid if isinstance(pid, int) else 0,
-        clock_ahead_s=ahead,
-        clock_error_s=now - began,
+        clock_ahead_s=sent - time.time() if isinstance(sent, float) else 0.0,
+        clock_shift_s=time.monotonic() - ticks if isinstance(ticks, float) else 0.0,
     )

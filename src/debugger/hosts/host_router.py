@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import shutil
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from debugger.cli.parser import Invocation
-from debugger.config import Config
 from debugger.daemon.command_request import CommandReply, CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.hosts.host_address import HostAddress, HostTools, parse_addresses
+from debugger.hosts.host_address import HostAddress, parse_addresses
+from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_channel import HostGreeting
-from debugger.hosts.host_list import Host, HostList, HostRequest
+from debugger.hosts.host_groups import HostGroup, begin_group, has_group_form, run_in_group
+from debugger.hosts.host_list import Host, HostList
 from debugger.hosts.host_setup import HostInstaller
-from debugger.hosts.path_mapping import map_answer, map_arguments
 from debugger.model.answers import (
     Answer,
     HostFailure,
@@ -28,7 +25,6 @@ from debugger.model.answers import (
     Sessions,
     Status,
 )
-from debugger.model.location import SourceMap, source_map
 from debugger.output import to_data
 
 # They begin something, or are about the tool itself: here, unless a host is named.
@@ -48,65 +44,12 @@ _SELECTING = _BEGINNING | {"use", "focus"}
 
 
 class Route(Struct, frozen=True):
-    """Where a command runs: on which hosts, and in which session there."""
+    """Where a command runs: on which hosts, and in which session or group there."""
 
     hosts: tuple[HostAddress, ...]
     session: str | None = None
-
-
-class HostCall(Struct, frozen=True):
-    """What a command brings along: its words, and the caller's settings."""
-
-    request: CommandRequest
-    invocation: Invocation
-    config: Config
-    on_progress: Callable[[str], None] | None = None
-
-    @property
-    def folders(self) -> SourceMap:
-        """The folders of other machines, and what they are called here."""
-        return source_map(self.config.sources.map, self.request.env.get("HOME", "/"))
-
-    def build_request(
-        self, host: Host, session: str | None, changes: Mapping[str, Any] | None = None
-    ) -> HostRequest:
-        """Build the request for a host; `changes` replaces fields of the message.
-
-        Raises:
-            DebuggerError: USAGE for a map of sources without absolute paths.
-        """
-        request, invocation = self.request, self.invocation
-        folders = self.folders
-        message = {
-            "command": invocation.command.wire_name,
-            "args": {name: map_arguments(one, folders) for name, one in invocation.args.items()},
-            "session": session,
-            "known_as": host.label,
-            "cwd": folders.to_built(request.cwd),
-            "width": request.width,
-            "tty": request.tty,
-            "progress": request.wants_progress,
-            "result": request.wants_result,
-            "json": invocation.is_json,
-            "budget": invocation.budget,
-            "color": invocation.is_color and not request.env.get("NO_COLOR"),
-            **(changes or {}),
-        }
-
-        async def stream(text: str) -> None:
-            await request.stream(map_answer(text, folders))
-
-        return HostRequest(
-            message=message,
-            env=request.env,
-            tools=find_tools(self.config, request.env),
-            keep_s=self.config.hosts.keep_secs,
-            reads_only=invocation.command.reads_only,
-            ends_daemon=invocation.command.name == "daemon stop",
-            stream=stream,
-            interrupted=request.interrupted,
-            on_progress=self.on_progress,
-        )
+    # Its parts are on several hosts.
+    group: str | None = None
 
 
 class HostRouter:
@@ -114,8 +57,10 @@ class HostRouter:
 
     def __init__(self) -> None:
         self.hosts = HostList()
-        # The session of a host that is the current one; None: one of this machine's.
+        # The session of a host, or the group of several, that is the current one; None: one of
+        # this machine's.
         self.current: str | None = None
+        self._groups: dict[str, HostGroup] = {}
 
     def find_route(self, invocation: Invocation, request: CommandRequest) -> Route | None:
         """Return where a command runs; None: on this machine.
@@ -142,7 +87,9 @@ class HostRouter:
             )
         if len(addresses) > 1:
             if name.split()[0] not in _SIDE_BY_SIDE:
-                raise _one_host_only(name)
+                if not invocation.args.get("is_group"):
+                    raise _one_host_only(name)
+                return Route(addresses, invocation.session or request.session or None)
             return Route(addresses)
         named = invocation.session or request.session or None
         return Route(addresses, named or self._current_at(addresses[0], invocation))
@@ -163,8 +110,15 @@ class HostRouter:
         return named or self.current
 
     def _route_to(self, session: str) -> Route | None:
+        group = self._find_group(session)
+        if group is not None:
+            return Route(tuple(one.address for one in group.hosts), group=group.name)
         host = self.hosts.host_of_session(session)
         return Route((host.address,), session) if host is not None else None
+
+    def _find_group(self, name: str | None) -> HostGroup | None:
+        self._groups = {name: one for name, one in self._groups.items() if one.is_live}
+        return self._groups.get(name or "")
 
     def _current_at(self, address: HostAddress, invocation: Invocation) -> str | None:
         """Return the host's current session for a command that acts on one."""
@@ -184,6 +138,10 @@ class HostRouter:
             return await self._run_side_by_side(call, route, self._set_up_host)
         if name == "doctor":
             return await self._run_side_by_side(call, route, self._examine_host)
+        if route.group is not None:
+            return await self._run_in_group(call, self._groups[route.group])
+        if len(route.hosts) > 1 and args.get("is_group"):
+            return await self._begin_group(call, route)
         if len(route.hosts) > 1:
             return await self._run_side_by_side(call, route, self._ask_host)
         return await self._run_on_host(call, route)
@@ -195,9 +153,34 @@ class HostRouter:
             answer = await self.hosts.send_request(host, call.build_request(host, route.session))
         finally:
             self._follow_current(host)
-        if name in _SELECTING and answer.get("success"):
+        if name in _SELECTING and answer.get("success") and not self._find_group(self.current):
             self.current = host.current
         return build_reply(answer, call.folders)
+
+    async def _begin_group(self, call: HostCall, route: Route) -> Answer:
+        chosen = [self.hosts.host_at(one) for one in route.hosts]
+        group, answer = await begin_group(self.hosts, call, chosen, route.session)
+        if group is not None:
+            base, number = group.name, 1
+            while self._find_group(group.name) is not None or group.name in call.names_here:
+                number += 1
+                group.name = f"{base}-{number}"
+            self._groups[group.name] = group
+            self.current = group.name
+        return answer
+
+    async def _run_in_group(self, call: HostCall, group: HostGroup) -> CommandReply | Answer:
+        """Run a command on all parts, or on the host of the current member."""
+        command, args = call.invocation.command, call.invocation.args
+        if command.name == "use":
+            self.current, group.has_focus = group.name, False
+            return await run_in_group(self.hosts, call.replace_command("status", {}), group)
+        is_named = any(isinstance(args.get(one), str) for one in ("group", "members"))
+        is_for_all = is_named or not group.has_focus or command.name == "focus"
+        if has_group_form(call) and is_for_all:
+            return await run_in_group(self.hosts, call, group)
+        current = group.active.current or group.parts[group.active.label]
+        return await self._run_on_host(call, Route((group.active.address,), current))
 
     async def _run_side_by_side(
         self, call: HostCall, route: Route, ask: Callable[[HostCall, Host], Awaitable[HostReply]]
@@ -271,34 +254,15 @@ class HostRouter:
 
     def _follow_current(self, host: Host) -> None:
         """Take the host's current session where the one from here has ended."""
-        if self.current is not None and self.hosts.host_of_session(self.current) is None:
+        if self.current is None or self._find_group(self.current) is not None:
+            return
+        if self.hosts.host_of_session(self.current) is None:
             self.current = host.current
 
     def leave(self, command: str) -> None:
         """Record that a command of this machine has chosen a session."""
         if command in _SELECTING:
             self.current = None
-
-
-def build_reply(answer: Mapping[str, Any], folders: SourceMap) -> CommandReply:
-    """Build the reply for a host's answer, with the folders of this machine."""
-    given = answer.get("error")
-    error = None
-    if isinstance(given, dict):
-        code = str(given.get("code"))
-        error = DebuggerError(
-            ErrorCode(code) if code in ErrorCode.__members__ else ErrorCode.INTERNAL,
-            map_answer(str(given.get("message")), folders),
-            hint=map_answer(given.get("hint"), folders),
-        )
-    exit_code = answer.get("exit")
-    return CommandReply(
-        success=bool(answer.get("success")),
-        result=map_answer(answer.get("result"), folders),
-        text=map_answer(answer.get("text"), folders),
-        error=error,
-        exit=exit_code if isinstance(exit_code, int) else 1,
-    )
 
 
 def _describe_greeting(greeting: HostGreeting) -> str:
@@ -325,38 +289,6 @@ def _unknown_session(host: Host, name: str, reason: str) -> Status:
         unread_output=0,
         error=reason or f"no answer within {_LIST_S:g} s",
     )
-
-
-def find_tools(config: Config, env: Mapping[str, str]) -> HostTools:
-    """Return the commands that reach hosts, as configured.
-
-    Raises:
-        DebuggerError: USAGE for a command that is no command line.
-    """
-    settings = config.hosts
-    container = settings.container
-    if container is None:
-        path = env.get("PATH")
-        container = next((one for one in ("docker", "podman") if shutil.which(one, path=path)), "")
-    return HostTools(
-        ssh=_split("ssh", settings.ssh),
-        container=_split("container", container or "docker"),
-        kubectl=_split("kubectl", settings.kubectl),
-    )
-
-
-def _split(name: str, command: str) -> tuple[str, ...]:
-    try:
-        words = tuple(shlex.split(command))
-    except ValueError:
-        words = ()
-    if not words:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"[hosts] {name}: not a command: {command!r}",
-            hint="debugger config --path",
-        )
-    return words
 
 
 def _one_host_only(command: str) -> DebuggerError:

@@ -6,8 +6,6 @@ import json
 import shlex
 from collections.abc import Iterator
 
-from msgspec import UNSET
-
 from debugger.model.answers import (
     AdapterList,
     AdapterView,
@@ -15,6 +13,7 @@ from debugger.model.answers import (
     DaemonStatus,
     Doctor,
     Ended,
+    HostFailure,
     HostReplies,
     HostReply,
     Installation,
@@ -357,7 +356,7 @@ _HOSTS_MAX = 200
 
 def format_host_replies(answer: HostReplies, _page: RenderPage) -> list[TextSection]:
     """Format the answers of hosts; those that failed come first."""
-    ordered = sorted(answer.replies, key=lambda one: one.error is UNSET)
+    ordered = sorted(answer.replies, key=lambda one: not isinstance(one.error, HostFailure))
     return [
         list_section(
             _format_reply(one),
@@ -370,7 +369,7 @@ def format_host_replies(answer: HostReplies, _page: RenderPage) -> list[TextSect
 
 def _format_reply(reply: HostReply) -> list[str]:
     names = ", ".join(map(short_name, reply.hosts))[:_HOSTS_MAX]
-    if reply.error is not UNSET:
+    if isinstance(reply.error, HostFailure):
         hint = [f"  hint: {reply.error.hint}"] if reply.error.hint else []
         return [f"{names}: error: {reply.error.message}", *hint]
     lines = reply.text.rstrip("\n").split("\n")
