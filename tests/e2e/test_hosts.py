@@ -231,21 +231,21 @@ def test_what_ssh_refuses_is_an_error_with_a_hint(
 def test_another_version_is_refused_with_the_command_that_mends_it(
     at_hosts: Cli, hosts: SshHosts
 ) -> None:
-    command = hosts.named("h2").folder / "data/debugger-cli/host/bin/debugger"
+    command = hosts.named("h3").folder / "data/debugger-cli/host/bin/debugger"
     before = command.read_text()
     try:
         command.write_text(
             "#!/bin/sh\necho 'Welcome!'\n"
             'echo \'{"greeting":"debugger","v":1,"version":"0.0.1","daemon":"0.0.1"}\'\n'
         )
-        answer = at_hosts("start", "--host", "h2", "x.py")
-        assert answer.err.startswith("error: h2 has debugger 0.0.1, and this is ")
-        assert "hint: debugger setup --host h2 --yes" in answer.err
+        answer = at_hosts("start", "--host", "h3", "x.py")
+        assert answer.err.startswith("error: h3 has debugger 0.0.1, and this is ")
+        assert "hint: debugger setup --host h3 --yes" in answer.err
         command.write_text("#!/bin/sh\necho 'No space left on device' >&2\nexit 1\n")
-        assert "h2: its disk is full" in at_hosts("start", "--host", "h2", "x.py").err
+        assert "h3: its disk is full" in at_hosts("start", "--host", "h3", "x.py").err
         command.unlink()
-        answer = at_hosts("start", "--host", "h2", "x.py", env={"PATH": "/usr/bin:/bin"})
-        assert "error: h2 has no debugger" in answer.err
+        answer = at_hosts("start", "--host", "h3", "x.py", env={"PATH": "/usr/bin:/bin"})
+        assert "error: h3 has no debugger" in answer.err
     finally:
         command.write_text(before)
         command.chmod(0o755)

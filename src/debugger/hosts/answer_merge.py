@@ -294,13 +294,13 @@ def merge_events(
             moved = one.time_ns + ahead_ns
             events.append(msgspec.structs.replace(one, time_ns=moved, member=member))
     events.sort(key=lambda one: one.time_ns)
-    kept = events if limit is None else events[-limit:]
+    newest = events if limit is None else events[-limit:]
     every = [answer for answer, _, _ in answers]
     return Events(
-        events=tuple(kept),
+        events=tuple(newest),
         next=max(one.next for one in every),
         dropped=sum(one.dropped for one in every),
         total=sum(one.total for one in every),
-        earlier=sum(one.earlier for one in every) + len(events) - len(kept),
+        earlier=sum(one.earlier for one in every) + len(events) - len(newest),
         total_is_least=any(one.total_is_least for one in every),
     )

@@ -54,11 +54,11 @@ class HostAddress(Struct, frozen=True):
     text: str  # as the user named it
     label: str  # its short name in answers
 
-    @property
-    def option(self) -> str:
-        """The option that names it, as a user types it."""
+    def write_command(self, words: str, *behind: str) -> str:
+        """Return a command of ours at this host, as a user types it."""
         flag = {HostKind.SSH: "--host", HostKind.CONTAINER: "--container", HostKind.POD: "--pod"}
-        return f"{flag[self.kind]} {shlex.quote(self.text)}"
+        own = (words, flag[self.kind], shlex.quote(self.text), *behind)
+        return f"debugger {' '.join(own)}"
 
 
 class HostTools(Struct, frozen=True):

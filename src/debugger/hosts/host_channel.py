@@ -323,14 +323,14 @@ def check_version(address: HostAddress, greeting: HostGreeting, *, ends_daemon: 
         raise DebuggerError(
             ErrorCode.PROTOCOL,
             f"{address.label} has debugger {greeting.version}, and this is {__version__}",
-            hint=f"debugger setup {address.option} --yes puts this one there",
+            hint=f"{address.write_command('setup', '--yes')} puts this one there",
         )
     if greeting.daemon != greeting.version and not ends_daemon:
         raise DebuggerError(
             ErrorCode.PROTOCOL,
             f"the daemon on {address.label} is of version {greeting.daemon}, "
             f"and the debugger there of {greeting.version}",
-            hint=f"debugger daemon stop {address.option} ends it and its sessions",
+            hint=f"{address.write_command('daemon stop')} ends it and its sessions",
         )
 
 

@@ -236,13 +236,13 @@ def explain_host_failure(
         return DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
             f"{address.label} has no debugger",
-            hint=f"debugger setup {address.option} --yes installs it there",
+            hint=f"{address.write_command('setup', '--yes')} installs it there",
         )
     shown = _last_lines(output) or (f"status {status}" if status is not None else "no answer")
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
         f"{address.label} was not reached: {shown}",
-        hint=f"debugger doctor {address.option}",
+        hint=address.write_command("doctor"),
     )
 
 

@@ -322,7 +322,7 @@ async def _ask_part(
         late = DebuggerError(
             ErrorCode.TIMEOUT,
             f"no answer within {_READ_S:g} s",
-            hint=f"debugger doctor {host.address.option}",
+            hint=host.address.write_command("doctor"),
         )
         return PartReply(host, error=late)
     except DebuggerError as error:

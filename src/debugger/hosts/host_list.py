@@ -244,8 +244,8 @@ def _lost_sessions(host: Host) -> DebuggerError:
     return DebuggerError(
         ErrorCode.NO_SESSION,
         f"the daemon on {host.label} has ended; lost: session {', session '.join(lost)}",
-        hint=f"debugger start {host.address.option} PROGRAM; "
-        f"debugger daemon logs {host.address.option} shows why",
+        hint=f"{host.address.write_command('start', 'PROGRAM')}; "
+        f"{host.address.write_command('daemon logs')} shows why",
     )
 
 

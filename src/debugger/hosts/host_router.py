@@ -235,7 +235,7 @@ class HostRouter:
             raise DebuggerError(
                 ErrorCode.WRONG_STATE,
                 f"{host.label} has live sessions: {', '.join(one['name'] for one in live)}",
-                hint=f"debugger daemon stop {host.address.option} ends them",
+                hint=f"{host.address.write_command('daemon stop')} ends them",
             )
 
     async def list_sessions(self, call: HostCall, answer: Sessions) -> Sessions:

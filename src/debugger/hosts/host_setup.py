@@ -97,7 +97,7 @@ class HostInstaller:
             raise DebuggerError(
                 ErrorCode.TIMEOUT,
                 f"{self._address.label} did not finish within {within_s:g} s",
-                hint=f"debugger setup {self._address.option} --yes begins again",
+                hint=f"{self._address.write_command('setup', '--yes')} begins again",
             ) from None
         finally:
             if process.returncode is None:
