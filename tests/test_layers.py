@@ -254,7 +254,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.daemon.transport",
         "debugger.paths",
     ),
-    "debugger.daemon": ("debugger.model", "debugger.paths"),
+    "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
     "debugger.daemon.dispatch": ("debugger",),
     "debugger.daemon.protocol": (),

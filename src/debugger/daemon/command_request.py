@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from debugger.errors import DebuggerError
-from debugger.model.command_registry import HERE, HostOptions
 
 Publish = Callable[[Sequence[Mapping[str, Any]]], None]
 
@@ -24,7 +23,6 @@ class CommandRequest:
     command: str | None = None
     args: Mapping[str, Any] = field(default_factory=dict)
     session: str | None = None
-    host: HostOptions = HERE
     # What another machine's daemon calls this one; None for a client of this machine.
     known_as: str | None = None
     # Of a `command`, whose options of every command do not stand in `argv`.

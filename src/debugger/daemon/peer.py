@@ -17,7 +17,6 @@ from debugger import __version__
 from debugger.daemon import protocol
 from debugger.daemon.command_request import CommandReply, CommandRequest, Handler
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import HostOptions
 
 # A peer that speaks nonsense may still be sending when we answer.
 _LINGER_S = 2.0
@@ -34,10 +33,6 @@ class WireRequest(msgspec.Struct, frozen=True):
     command: str | None = None
     args: dict[str, Any] = {}
     session: str | None = None
-    # Where the command is to run: as the options --host, --container and --pod.
-    host: str | None = None
-    container: str | None = None
-    pod: str | None = None
     # Of another machine's daemon: what it calls this one. Its environment does not count here.
     known_as: str | None = None
     json: bool = False
@@ -151,7 +146,6 @@ def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
         command=wire.command,
         args=wire.args,
         session=wire.session,
-        host=HostOptions(wire.host, wire.container, wire.pod),
         known_as=wire.known_as,
         is_json=wire.json,
         budget=wire.budget,

@@ -387,7 +387,7 @@ class DaemonServer:
 def _own_command(request: CommandRequest) -> str | None:
     """Return the daemon's own command that is requested of this daemon, not of another host's."""
     if request.argv is None:
-        return None if request.host else request.command
+        return request.command
     if protocol.has_value_option(request.argv, *protocol.HOST_OPTIONS):
         return None
     return "_".join(protocol.command_words(request.argv))

@@ -68,7 +68,7 @@ class HostRouter:
         Raises:
             DebuggerError: USAGE for a bad host, or for several where one is meant.
         """
-        given = invocation.host or request.host
+        given = invocation.host
         addresses = parse_addresses(given.host, given.container, given.pod)
         if addresses:
             return self._route_to_hosts(addresses, invocation, request)

@@ -23,10 +23,6 @@ class HostOptions(msgspec.Struct, frozen=True):
     container: str | None = None
     pod: str | None = None
 
-    def __bool__(self) -> bool:
-        """Tell whether one is given."""
-        return self != HERE
-
 
 HERE = HostOptions()
 
