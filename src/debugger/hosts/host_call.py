@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from debugger.cli.parser import Invocation
@@ -22,6 +23,15 @@ from debugger.model.command_registry import COMMANDS
 from debugger.model.location import SourceMap, source_map
 
 
+class HostLimits(Struct, frozen=True):
+    """How long a command on several hosts waits for one of them, in seconds."""
+
+    # Until a host must have answered what changes nothing.
+    read_s: float = 15.0
+    # After the first stop, in which those of other hosts are awaited.
+    settle_s: float = 1.0
+
+
 class HostCall(Struct, frozen=True):
     """What a command brings along: its words, and the caller's settings."""
 
@@ -31,11 +41,12 @@ class HostCall(Struct, frozen=True):
     on_progress: Callable[[str], None] | None = None
     # The sessions of this machine.
     names_here: frozenset[str] = frozenset()
+    limits: HostLimits = HostLimits()
 
     def replace_command(self, name: str, args: dict[str, Any]) -> HostCall:
         """Return the call of another command by the same caller."""
         other = replace(self.invocation, command=COMMANDS.get(name), args=args)
-        return HostCall(self.request, other, self.config, self.on_progress, self.names_here)
+        return msgspec.structs.replace(self, invocation=other)
 
     @property
     def folders(self) -> SourceMap:

@@ -265,10 +265,10 @@ class HostChannel:
         lines = [one.strip() for one in self._said.splitlines() if one.strip()]
         return lines[-1][:200] if lines else ""
 
-    async def close(self) -> None:
+    async def close(self, within_s: float = _END_S) -> None:
         """End the connection: the other side sees the end of its input."""
         self._is_open = False
-        await end_tool(self._process)
+        await end_tool(self._process, within_s)
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -300,12 +300,12 @@ async def start_tool(
         raise missing_tool(address.kind, command[0]) from error
 
 
-async def end_tool(process: asyncio.subprocess.Process) -> None:
+async def end_tool(process: asyncio.subprocess.Process, within_s: float = _END_S) -> None:
     """Close the tool's input, and end it if it does not end by itself."""
     if process.stdin is not None:
         process.stdin.close()
     try:
-        async with asyncio.timeout(_END_S):
+        async with asyncio.timeout(within_s):
             await process.wait()
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):

@@ -26,8 +26,6 @@ from debugger.model.answers import Answer, Events, HostFailure, HostReplies, Hos
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
 from debugger.session.group import SilentMember
 
-_READ_S = 20.0  # seconds until a host must have answered what changes nothing
-_SETTLE_S = 1.0  # seconds after the first stop in which those of other hosts are awaited
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
 _BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
 # They have no form for groups, and are for all parts all the same.
@@ -286,7 +284,7 @@ async def _ask_hosts(
                     ends[asking[task].label].set()
                 limit = None
             elif awaits and limit is None and _any_stopped(done):
-                limit = _SETTLE_S
+                limit = call.limits.settle_s
     finally:
         user.cancel()
         for task in pending:
@@ -316,12 +314,12 @@ async def _ask_part(
     own = {"json": False, "result": True, "budget": _BUDGET, "progress": False, **changes}
     request = call.build_request(host, None, own, interrupted=ends)
     try:
-        async with asyncio.timeout(_READ_S if request.reads_only else None):
+        async with asyncio.timeout(call.limits.read_s if request.reads_only else None):
             answer = await hosts.send_request(host, request)
     except TimeoutError:
         late = DebuggerError(
             ErrorCode.TIMEOUT,
-            f"no answer within {_READ_S:g} s",
+            f"no answer within {call.limits.read_s:g} s",
             hint=host.address.write_command("doctor"),
         )
         return PartReply(host, error=late)

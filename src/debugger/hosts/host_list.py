@@ -19,6 +19,7 @@ from debugger.hosts.host_channel import ChannelBroken, HostChannel, HostGreeting
 
 _UNUSED_S = 60.0  # seconds after which a connection without a session is closed
 _STOP_S = 3.0  # seconds for a host to end its sessions, when the daemon here ends
+_LAST_S = 1.0  # seconds for the tool to end then
 _TRIES = 3  # a daemon that is just ending refuses; its successor answers
 _log = logging.getLogger(__name__)
 
@@ -230,7 +231,7 @@ class HostList:
         except (DebuggerError, ChannelBroken, TimeoutError) as error:
             _log.warning("%s was not told to end: %s", host.label, error)
         host.sessions = {}
-        await channel.close()
+        await channel.close(_LAST_S)
 
 
 def client_name() -> str:
