@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import os
 import subprocess
@@ -161,30 +163,24 @@ def test_folders_are_mapped_in_arguments_and_answers() -> None:
     }
 
 
-def test_the_wheel_has_all_files_and_installs_without_an_index(tmp_path: Path) -> None:
+def test_the_wheel_has_all_files_with_their_digests_and_runs(tmp_path: Path) -> None:
     name, content = own_wheel.build_wheel()
     wheel = tmp_path / name
     wheel.write_bytes(content)
     with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-    assert "debugger/system/supervisor.py" in names
-    assert not [one for one in names if "__pycache__" in one]
-    target = tmp_path / "target"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-index",
-        "--no-deps",
-        "--no-compile",
-    ]
-    subprocess.run([*command, "--target", str(target), str(wheel)], check=True)
-    ran = subprocess.run(
-        [sys.executable, "-I", "-c", (f"import sys; sys.path.insert(0, {str(target)!r}); "
-         "import debugger; print(debugger.__file__, debugger.__version__)")],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert ran.stdout.split() == [str(target / "debugger" / "__init__.py"), __version__]
-    assert (target / "bin" / "debugger").exists()
+        files = {one: archive.read(one) for one in archive.namelist()}
+    assert "debugger/system/supervisor.py" in files
+    assert not [one for one in files if "__pycache__" in one]
+    (record,) = [one for one in files if one.endswith(".dist-info/RECORD")]
+    rows = [row.split(",") for row in files.pop(record).decode().splitlines()]
+    assert rows.pop() == [record, "", ""]
+    for path, digest, size in rows:
+        data = files.pop(path)
+        text = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        assert (digest, int(size)) == (f"sha256={text}", len(data))
+    assert files == {}
+    # Python imports from the file itself.
+    program = f"import sys; sys.path.insert(0, {str(wheel)!r}); import debugger; print(debugger)"
+    command = [sys.executable, "-I", "-c", program]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert str(wheel) in ran.stdout
