@@ -179,10 +179,11 @@ def test_nothing_is_left_on_a_host_when_the_daemon_here_ends_or_is_killed(
     write_debugger_config(runtime_dir, hosts, keep_s=0.5)
     start_loop(cli, host="h3")
     assert hosts.named("h3").processes()
-    stopped = cli("daemon", "stop", check=0)
-    assert "ended: session loop@h3" in stopped.out
+    cli("stop", "--all", check=0)
     wait_until(lambda: not hosts.named("h3").processes(), what="the end of all on the host")
-    start_loop(cli, host="h3")
+    start_loop(cli, "--session", "own", host="h3")
+    taken = cli("start", "--session", "own", resolve_program(PROGRAM))
+    assert "the session 'own' is in use" in taken.err
     os.kill(daemon_pid(runtime_dir), signal.SIGKILL)
     wait_until(lambda: not hosts.named("h3").processes(), what="the same")
 

@@ -28,7 +28,7 @@ class CommandRequest:
     # Of a `command`, whose options of every command do not stand in `argv`.
     is_json: bool = False
     budget: int | None = None
-    is_color: bool = True
+    is_color: bool = False
     cwd: str = "/"
     env: Mapping[str, str] = field(default_factory=dict)
     width: int = 80

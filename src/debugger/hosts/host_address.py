@@ -32,10 +32,12 @@ _POD = re.compile(
 _LISTENING = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - refused
 _SHORT_ID = 12  # characters of a container's id that docker itself shows
 
-# `BatchMode` makes ssh fail where it would ask; `ServerAlive` ends a connection that is dead.
+# `BatchMode` makes ssh fail where it would ask; `ServerAlive` ends a connection that is dead. What
+# a configuration starts or forwards for a person would stand in the way.
 SSH_OPTIONS = (
     *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
     *("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"),
+    *("-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"),
 )
 
 

@@ -24,6 +24,7 @@ from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
+from debugger.questions.group.answer import GroupStacks, GroupStatus
 from debugger.session.group import SilentMember
 
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
@@ -46,7 +47,7 @@ class PartReply(Struct, frozen=True):
 class HostGroup:
     """A group with a part on each of several hosts."""
 
-    def __init__(self, name: str, parts: Mapping[str, str], hosts: Sequence[Host]) -> None:
+    def __init__(self, name: str, parts: dict[str, str], hosts: Sequence[Host]) -> None:
         self.name = name
         # The name of the part on each host.
         self.parts = parts
@@ -65,6 +66,10 @@ class HostGroup:
             for session in host.sessions
         )
 
+    def shares_part(self, other: HostGroup) -> bool:
+        """Tell whether another group has a part of the same name on the same host."""
+        return bool(self.parts.items() & other.parts.items())
+
     def forget_host(self, host: Host) -> None:
         """Go on without a host whose daemon, and with it all members there, has ended."""
         if len(self.hosts) > 1:
@@ -73,8 +78,10 @@ class HostGroup:
             if self.active is host:
                 self.active, self.has_focus = self.hosts[0], False
 
-    def note_labels(self, host: Host, answer: GroupAnswer | Events) -> None:
-        """Record the labels of a host's members."""
+    def note_labels(self, host: Host, answer: GroupAnswer | Events, *, is_all: bool) -> None:
+        """Record the labels of a host's members: a new one is a pid until it has its name."""
+        if is_all and isinstance(answer, GroupStacks | GroupStatus):
+            self._labels[host.label] = set()
         self._labels[host.label] |= list_labels(answer)
 
     def name_member(self, host: Host, label: str) -> str:
@@ -165,7 +172,7 @@ async def begin_group(
         for one in replies
         if one.error is not None
     ]
-    answer = _merge_replies(group, begun, failed)
+    answer = _merge_replies(group, begun, failed, is_all=True)
     return (group if name in {"start", "attach"} else None), answer
 
 
@@ -202,7 +209,7 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if one.error is not None and not _is_over(one.error)
         for each in group.silent_members(one.host, one.error.message)
     ]
-    answer = _merge_replies(group, good, silent)
+    answer = _merge_replies(group, good, silent, is_all=members is None)
     for one in replies:
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
@@ -227,7 +234,7 @@ async def _learn_labels(hosts: HostList, call: HostCall, group: HostGroup) -> No
     for one in await _ask_hosts(hosts, call, group.hosts, changes):
         answer = read_answer(one.data)
         if answer is not None:
-            group.note_labels(one.host, answer)
+            group.note_labels(one.host, answer, is_all=True)
 
 
 async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label: str) -> Answer:
@@ -252,7 +259,7 @@ async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label
     if failed is not None:
         raise failed
     group.active, group.has_focus = chosen[0], label != "all"
-    return _merge_replies(group, replies, [])
+    return _merge_replies(group, replies, [], is_all=label == "all")
 
 
 async def _ask_hosts(
@@ -332,13 +339,17 @@ async def _ask_part(
 
 
 def _merge_replies(
-    group: HostGroup, replies: Sequence[PartReply], silent: Sequence[SilentMember]
+    group: HostGroup,
+    replies: Sequence[PartReply],
+    silent: Sequence[SilentMember],
+    *,
+    is_all: bool,
 ) -> Answer:
     """Merge what the parts answered; what has no merge is shown host by host."""
     answers = [(one.host, read_answer(one.data)) for one in replies]
     for host, answer in answers:
         if answer is not None:
-            group.note_labels(host, answer)
+            group.note_labels(host, answer, is_all=is_all)
             if has_stopped(answer):
                 group.active = host
     if all(isinstance(one, Events) for _, one in answers):

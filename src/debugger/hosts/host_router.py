@@ -72,8 +72,15 @@ class HostRouter:
         addresses = parse_addresses(given.host, given.container, given.pod)
         if addresses:
             return self._route_to_hosts(addresses, invocation, request)
+        if invocation.command.name in _BEGINNING:
+            self._check_name(invocation.session or request.session)
         session = self._find_session(invocation, request)
         return self._route_to(session) if session is not None else None
+
+    def _check_name(self, name: str | None) -> None:
+        """Refuse the name of a host's session for one of this machine."""
+        if name is not None and self._route_to(name) is not None:
+            raise _name_in_use(name)
 
     def _route_to_hosts(
         self, addresses: tuple[HostAddress, ...], invocation: Invocation, request: CommandRequest
@@ -98,6 +105,8 @@ class HostRouter:
         """Return the name of the session or group that a command acts on, if it may be a host's."""
         command, args = invocation.command.name, invocation.args
         if command.split()[0] in _OWN or command in _DOORS:
+            return None
+        if command == "stop" and args.get("every"):  # with the daemon here those of hosts end, too
             return None
         if command == "use":
             return str(args.get("name"))
@@ -134,6 +143,8 @@ class HostRouter:
             DebuggerError: The host cannot be reached, or the connection broke.
         """
         name, args = call.invocation.command.name, call.invocation.args
+        if name in _BEGINNING and route.session in call.names_here:
+            raise _name_in_use(str(route.session))
         if name == "setup" and not args.get("name") and not args.get("every"):
             return await self._run_side_by_side(call, route, self._set_up_host)
         if name == "doctor":
@@ -161,6 +172,10 @@ class HostRouter:
         chosen = [self.hosts.host_at(one) for one in route.hosts]
         group, answer = await begin_group(self.hosts, call, chosen, route.session)
         if group is not None:
+            # What had these sessions' names before has ended.
+            self._groups = {
+                name: one for name, one in self._groups.items() if not one.shares_part(group)
+            }
             base, number = group.name, 1
             while self._find_group(group.name) is not None or group.name in call.names_here:
                 number += 1
@@ -288,6 +303,14 @@ def _unknown_session(host: Host, name: str, reason: str) -> Status:
         breakpoints=0,
         unread_output=0,
         error=reason or f"no answer within {_LIST_S:g} s",
+    )
+
+
+def _name_in_use(name: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.USAGE,
+        f"the session {name!r} is in use",
+        hint=f"debugger stop --session {name} ends it",
     )
 
 
