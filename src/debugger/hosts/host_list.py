@@ -97,6 +97,7 @@ class HostList:
                     f"{address.label} is the name of {known.address.text} already",
                     hint="a Host of ~/.ssh/config gives this one another name",
                 )
+            self._close_soon(known)
             known = None
         if known is None:
             if len(self._hosts) >= HOSTS_MAX:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -254,18 +255,21 @@ class HostRouter:
             )
 
     async def list_sessions(self, call: HostCall, answer: Sessions) -> Sessions:
-        """Add the sessions of hosts to those of this machine."""
-        found = list(answer.sessions)
-        for host in self.hosts.all_hosts():
-            if not host.sessions:
-                continue
+        """Add the sessions of hosts to those of this machine; of a silent host what is known."""
+
+        async def list_one(host: Host) -> Sequence[Status]:
+            known = dict(host.sessions)
             try:
                 async with asyncio.timeout(_LIST_S):
                     reply = await self._ask_host(call, host)
-                found += msgspec.convert(reply.data, Sessions, strict=False).sessions
+                return msgspec.convert(reply.data, Sessions, strict=False).sessions
             except (DebuggerError, TimeoutError, msgspec.ValidationError) as error:
-                found += [_unknown_session(host, name, str(error)) for name in host.sessions]
-        return Sessions(tuple(found), self.current or answer.current)
+                return [_unknown_session(name, one, str(error)) for name, one in known.items()]
+
+        reached = [one for one in self.hosts.all_hosts() if one.sessions]
+        listed = await asyncio.gather(*map(list_one, reached))
+        found = (*answer.sessions, *(each for one in listed for each in one))
+        return Sessions(found, self.current or answer.current)
 
     def _follow_current(self, host: Host) -> None:
         """Take the host's current session where the one from here has ended."""
@@ -287,9 +291,8 @@ def _describe_greeting(greeting: HostGreeting) -> str:
     )
 
 
-def _unknown_session(host: Host, name: str, reason: str) -> Status:
+def _unknown_session(name: str, known: Mapping[str, Any], reason: str) -> Status:
     """Return what is known of a session whose host gives no answer."""
-    known = host.sessions[name]
     program, pid = known.get("program"), known.get("pid")
     return Status(
         session=name,
