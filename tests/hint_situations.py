@@ -312,9 +312,9 @@ READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
     "cli/host_pipe.py: debugger start --host user@server ./app": (
-        "tests/unit/hosts/test_host_tools.py"
+        "tests/unit/hosts/test_host_router.py"
     ),
-    "cli/host_pipe.py: debugger daemon connect --help": "tests/unit/hosts/test_host_tools.py",
+    "cli/host_pipe.py: debugger daemon connect --help": "tests/unit/hosts/test_host_router.py",
     "hosts/host_address.py: debugger start --host user@server ./app": (
         "tests/unit/hosts/test_host_address.py"
     ),
@@ -328,8 +328,8 @@ REASONS: Final = {
     "hosts/host_failures.py: X; debugger config --path is where": "tests/e2e/test_hosts.py",
     "hosts/host_groups.py: debugger status lists": "tests/e2e/test_host_groups.py",
     "hosts/host_list.py: debugger status connects again": "tests/e2e/test_hosts.py",
-    "hosts/host_router.py: debugger X --group --host": "tests/e2e/test_hosts.py",
-    "hosts/host_router.py: debugger X, there": "tests/e2e/test_hosts.py",
+    "hosts/host_router.py: debugger X --group --host": "tests/unit/hosts/test_host_router.py",
+    "hosts/host_router.py: debugger X, there": "tests/unit/hosts/test_host_router.py",
     "session/function_tracing.py: debugger trace add X traces all": (
         f"an engine that traces patterns: {READ}"
     ),

@@ -244,7 +244,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/translation": 3647,
     "daemon": 1554,
     "editors": 1882,
-    "hosts": 1972,
+    "hosts": 1974,
     "install": 1607,
     "mcp": 1629,
     "mcp/tools": 1508,
