@@ -34,6 +34,9 @@ _CHILDREN_END = 5.0
 # The commands that start no daemon.
 _WITHOUT_DAEMON = ((), ("daemon",), ("completion",), ("skill",), ("--help",), ("--version",))
 
+# What names a test's runtime directory: a path in it each.
+_OWN_VARIABLES: Mapping[str, str] = {"DEBUGGER_RUNTIME_DIR": "", "DEBUGGER_CONFIG": "/config.toml"}
+
 # What a tool that is no adapter is called on the machines that have it.
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "gdb-cli": ("gdb",),
@@ -119,6 +122,17 @@ def _asks_for_json(args: tuple[str, ...]) -> bool:
 @pytest.fixture
 def runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give a test a runtime directory, and fail it when anything outlives its daemon."""
+    yield from _own_runtime_dir(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def shared_runtime_dir() -> Iterator[Path]:
+    """Give the tests of a module a runtime directory together."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield from _own_runtime_dir(monkeypatch)
+
+
+def _own_runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     # Not tmp_path: a socket's path may have 107 bytes at most.
     path = Path(tempfile.mkdtemp(prefix="dbg-", dir="/tmp"))
     monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(path))
@@ -136,7 +150,16 @@ def runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def cli(runtime_dir: Path) -> Callable[..., Answer]:
     """Run a command as a user does, against a daemon of the test's own."""
+    return _build_cli(runtime_dir)
 
+
+@pytest.fixture(scope="module")
+def shared_cli(shared_runtime_dir: Path) -> Callable[..., Answer]:
+    """Run a command against a daemon that the tests of a module share."""
+    return _build_cli(shared_runtime_dir)
+
+
+def _build_cli(runtime_dir: Path) -> Callable[..., Answer]:
     def run(
         *args: str | os.PathLike[str],
         cwd: str | os.PathLike[str] | None = None,
@@ -145,7 +168,8 @@ def cli(runtime_dir: Path) -> Callable[..., Answer]:
         timeout: float = 60,
     ) -> Answer:
         words = tuple(os.fspath(arg) for arg in args)
-        environment = {**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), **(env or {})}
+        own = {name: str(runtime_dir) + tail for name, tail in _OWN_VARIABLES.items()}
+        environment = {**os.environ, **own, **(env or {})}
         if words[:1] not in _WITHOUT_DAEMON:
             WARM_PROCESS.hatch(environment)
         ran = subprocess.run(

@@ -21,7 +21,8 @@ from debugger.backends.base import (
 )
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
-from debugger.daemon.dispatch import CommandReply, CommandRequest, Dispatcher
+from debugger.daemon.command_request import CommandReply, CommandRequest
+from debugger.daemon.dispatch import Dispatcher
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import (

@@ -324,6 +324,25 @@ REASONS: Final = {
     "questions/runner/evidence_store.py: debugger evidence show X": (
         "tests/unit/questions/runner/test_evidence_drawing.py"
     ),
+    "cli/host_pipe.py: debugger start --host user@server ./app": (
+        "tests/unit/hosts/test_host_router.py"
+    ),
+    "cli/host_pipe.py: debugger daemon connect --help": "tests/unit/hosts/test_host_router.py",
+    "hosts/host_address.py: debugger start --host user@server ./app": (
+        "tests/unit/hosts/test_host_address.py"
+    ),
+    "hosts/host_address.py: debugger start --container ID ./app": (
+        "tests/unit/hosts/test_host_address.py"
+    ),
+    "hosts/host_address.py: debugger start --pod NAMESPACE/NAME": (
+        "tests/unit/hosts/test_host_address.py"
+    ),
+    "hosts/host_call.py: debugger config --path": "tests/unit/hosts/test_host_tools.py",
+    "hosts/host_failures.py: X; debugger config --path is where": "tests/e2e/test_hosts.py",
+    "hosts/host_groups.py: debugger status lists": "tests/e2e/test_host_groups.py",
+    "hosts/host_list.py: debugger status connects again": "tests/e2e/test_hosts.py",
+    "hosts/host_router.py: debugger X --group --host": "tests/unit/hosts/test_host_router.py",
+    "hosts/host_router.py: debugger X, there": "tests/unit/hosts/test_host_router.py",
     "session/function_tracing.py: debugger trace add X traces all": (
         f"an engine that traces patterns: {READ}"
     ),

@@ -250,6 +250,25 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.output.location_text",
         "debugger.ui.page_conversation",  # it follows a session as the page does
     ),
+    "debugger.hosts": (
+        "debugger.cli.parser",  # for what a command line asks for
+        "debugger.config",
+        "debugger.daemon.command_request",
+        "debugger.daemon.protocol",
+        "debugger.model",
+        "debugger.output",
+        "debugger.paths",
+        "debugger.questions.group.answer",
+        "debugger.questions.group.laggards",
+        "debugger.session.group",
+    ),
+    "debugger.cli.host_pipe": (
+        "debugger.cli.editor_pipe",
+        "debugger.daemon.daemon_process",
+        "debugger.daemon.protocol",
+        "debugger.daemon.transport",
+        "debugger.paths",
+    ),
     "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
     "debugger.daemon.dispatch": ("debugger",),

@@ -101,6 +101,15 @@ class SourceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     map: dict[str, str] = {}
 
 
+class HostSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The commands that reach other machines, and how long sessions there outlive a connection."""
+
+    ssh: str = "ssh"
+    container: str | None = None  # docker, else podman
+    kubectl: str = "kubectl"
+    keep_secs: float = 300
+
+
 class SimulatorSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Which simulator, and which app on it, is attached to where a tool's call does not say."""
 
@@ -120,6 +129,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     security: SecuritySettings = SecuritySettings()
     sources: SourceSettings = SourceSettings()
     simulator: SimulatorSettings = SimulatorSettings()
+    hosts: HostSettings = HostSettings()
 
 
 def config_path(env: Mapping[str, str]) -> Path:
@@ -176,6 +186,7 @@ def _check_ranges(file: Path, config: Config) -> None:
         "output.max_events": config.output.max_events,
         "output.max_bytes_mb": config.output.max_bytes_mb,
         "output.max_traced": config.output.max_traced,
+        "hosts.keep_secs": config.hosts.keep_secs,
         "output.max_traced_mb": config.output.max_traced_mb,
     }
     for key, value in numbers.items():

@@ -215,6 +215,12 @@ EXAMPLES: tuple[a.Answer, ...] = (
         )
     ),
     a.Settings("/c.toml", exists=True, settings=(a.Setting("defaults.adapter", "gdb", "file"),)),
+    a.HostReplies(
+        (
+            a.HostReply(("h1",), "two\nlines\n", {"a": 1}),
+            a.HostReply(("h2",), "", error=a.HostFailure("NOT_FOUND", "h2: no such host", "x")),
+        )
+    ),
     a.DaemonStatus(running=True, pid=7, version="1.0", uptime_s=61.0, socket="/s", sessions=("x",)),
     a.Text("done"),
     a.AdapterList(

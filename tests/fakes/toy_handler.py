@@ -17,7 +17,7 @@ from typing import Any
 
 from debugger.cli import client
 from debugger.daemon import daemon_process
-from debugger.daemon.dispatch import CommandReply, CommandRequest, Publish
+from debugger.daemon.command_request import CommandReply, CommandRequest, Publish
 from debugger.errors import DebuggerError, ErrorCode
 
 DAEMON = (__file__,)

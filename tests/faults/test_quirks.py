@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from debugger.backends import select_backend
-from debugger.daemon.dispatch import CommandReply
+from debugger.daemon.command_request import CommandReply
 from debugger.errors import ErrorCode
 from driven_backend import DaemonStack, open_stack, write_configuration
 from fakes import fake_adapter

@@ -96,6 +96,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.LaunchConfigurations: session_text.format_configurations,
     answers.Output: stream_text.format_output,
     answers.Events: stream_text.format_events,
+    answers.HostReplies: session_text.format_host_replies,
     answers.Ended: session_text.format_ended,
     answers.Raw: stream_text.format_raw,
     answers.Doctor: session_text.format_doctor,

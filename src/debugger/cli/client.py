@@ -94,6 +94,8 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.has_option(argv, "--help", "-h"):
         return _print_local_answer(argv, command)
+    if command == ["daemon", "connect"]:
+        return _serve_door(argv, "connect", daemon)
     if command[:1] in (["mcp"], ["dap"], ["ui"], ["tui"]):
         return _serve_door(argv, command[0], daemon)
     if command[:1] == ["member"]:
@@ -102,7 +104,9 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
         _write_stdout(f"debugger {__version__}\n")
         return 0
     directory = paths.runtime_dir()
-    if command[:1] == ["daemon"]:
+    # The daemon of another host is asked by the one here.
+    is_here = not protocol.has_value_option(argv, *protocol.HOST_OPTIONS)
+    if command[:1] == ["daemon"] and is_here:
         return _run_daemon_command(argv, directory, command, daemon)
     return _print_answer(_ask_daemon(argv, directory, command, daemon), argv)
 
@@ -147,6 +151,10 @@ def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int
         from debugger.mcp import mcp_main
 
         return mcp_main.run_server(argv)
+    if door == "connect":
+        from debugger.cli import host_pipe
+
+        return host_pipe.run_pipe(argv, daemon)
     from debugger.cli import editor_pipe
 
     directory = paths.runtime_dir()

@@ -40,7 +40,7 @@ def run_door(argv: Sequence[str], connect: Connect, request: Mapping[str, Any]) 
         return _listen(address, connect, request)
     with _open_conversation(connect, request) as daemon, suppress(KeyboardInterrupt):
         # An editor that has finished may send SIGINT (nvim-dap does): that is no failure.
-        _copy_both_ways(0, 1, daemon)
+        copy_both_ways(0, 1, daemon)
     return 0
 
 
@@ -85,7 +85,7 @@ def _open_conversation(connect: Connect, request: Mapping[str, Any]) -> socket.s
     return daemon
 
 
-def _copy_both_ways(source: int, target: int, daemon: socket.socket) -> None:
+def copy_both_ways(source: int, target: int, daemon: socket.socket) -> None:
     """Copy until the daemon has said its last word, or nobody listens any more."""
     is_open, wait_s = True, None
     while True:
@@ -150,7 +150,7 @@ def _serve_connection(
     try:
         with editor, _open_conversation(connect, request) as daemon:
             editor.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            _copy_both_ways(editor.fileno(), editor.fileno(), daemon)
+            copy_both_ways(editor.fileno(), editor.fileno(), daemon)
     except (DebuggerError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
     finally:

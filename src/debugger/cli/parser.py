@@ -33,7 +33,14 @@ from debugger.cli.reference import (
     value_types,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import Argument, Command, Parameter, Registry
+from debugger.model.command_registry import (
+    HERE,
+    Argument,
+    Command,
+    HostOptions,
+    Parameter,
+    Registry,
+)
 
 _GLOBAL: Final = "global_"
 _REMEMBERED_CHARACTERS: Final = 200
@@ -52,6 +59,7 @@ class Invocation:
     is_json: bool
     budget: int | None
     is_color: bool
+    host: HostOptions = HERE
 
 
 def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
@@ -323,6 +331,7 @@ def _build_invocation(context: click.Context, command: Command, args: dict[str, 
         is_json=given.get("json", False),
         budget=given.get("budget"),
         is_color=not given.get("no_color", False),
+        host=HostOptions(given.get("host"), given.get("container"), given.get("pod")),
     )
 
 

@@ -30,6 +30,19 @@ GLOBAL_OPTIONS: Final = tuple(
             None,
             Option("--budget", help="cap the answer, in tokens", metavar="N"),
         ),
+        ("host", str | None, None, Option("--host", help="there, by ssh", metavar="H,H")),
+        (
+            "container",
+            str | None,
+            None,
+            Option("--container", help="in this one, by docker or podman", metavar="ID"),
+        ),
+        (
+            "pod",
+            str | None,
+            None,
+            Option("--pod", help="in it, by kubectl", metavar="NS/NAME[:C]"),
+        ),
         ("no_color", bool, False, Option("--no-color", help="no colour on a terminal")),
     )
 )
@@ -241,9 +254,9 @@ def _names_text(command: Command) -> str:
 
 
 def _global_usage() -> str:
-    return (
-        f"Global options: {', '.join(parameter_usage(each) for each in GLOBAL_OPTIONS)}, -h, --help"
-    )
+    # Containers and pods are hosts as well, and one line must do.
+    shown = [each for each in GLOBAL_OPTIONS if each.name not in {"container", "pod"}]
+    return f"Global options: {', '.join(parameter_usage(each) for each in shown)}, -h, --help"
 
 
 def command_overview(registry: Registry) -> Iterator[str]:

@@ -13,7 +13,7 @@ from debugger.daemon import protocol, transport
 from debugger.errors import DebuggerError, ErrorCode
 
 if TYPE_CHECKING:
-    from debugger.daemon.dispatch import HandlerFactory
+    from debugger.daemon.command_request import HandlerFactory
     from debugger.daemon.server import DaemonServer
 
 DAEMON = ("-m", "debugger.daemon")
@@ -81,8 +81,8 @@ def run_daemon(
     Args:
         factory: Makes the handler of all requests; called once, in the running event loop.
         idle_s: Seconds without a request and without a session after which it ends.
-        argv: `--directory DIR` (default: the runtime directory) and `--ready-fd N`, the pipe of a
-        starter that waits.
+        argv: `--directory DIR` (default: the runtime directory), `--ready-fd N`, the pipe of a
+        starter that waits, and `--keep S`: it ends when no client is connected for so long.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     options = dict(zip(words[::2], words[1::2], strict=False))
@@ -100,7 +100,10 @@ def run_daemon(
     token = os.urandom(transport.TOKEN_BYTES).hex()
     listener, address = transport.listen_for_clients(directory, token)
     presence = RuntimeFiles(directory, address)
-    served = server.DaemonServer(factory, listener, presence, token=token, idle_s=idle_s)
+    keep_s = float(options["--keep"]) if "--keep" in options else None
+    served = server.DaemonServer(
+        factory, listener, presence, token=token, idle_s=idle_s, keep_s=keep_s
+    )
 
     def tell_ready() -> None:
         if ready is not None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -20,10 +19,19 @@ from debugger.cli import commands, parser
 from debugger.cli.answer_text import format_answer
 from debugger.cli.parser import Invocation
 from debugger.config import Config
+from debugger.daemon.command_request import CommandReply, CommandRequest, Handler, Publish
 from debugger.editors import editor_door
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
-from debugger.model.answers import Answer
-from debugger.model.command_registry import COMMANDS, Activity, Command, begin_activity
+from debugger.hosts.host_call import HostCall
+from debugger.hosts.host_router import HostRouter, Route
+from debugger.model.answers import Answer, Sessions
+from debugger.model.command_registry import (
+    COMMANDS,
+    Activity,
+    Command,
+    begin_activity,
+    describe_activity,
+)
 from debugger.output import OutputStyle, to_data
 from debugger.questions.group.group_choice import acts_on_members
 from debugger.questions.runner.command_call import CommandCall
@@ -31,101 +39,9 @@ from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
 
-Publish = Callable[[Sequence[Mapping[str, Any]]], None]
-
-
 _LONGEST_PROGRAM: Final = 200  # characters
 # At the end of a command: words behind it would be taken for the program's.
 _PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,|\Z)")
-
-
-@dataclass(frozen=True, eq=False)
-class CommandRequest:
-    """One request for a command: `argv` from a command line, or `command` with `args`."""
-
-    id: int
-    # Writes text to the client before the answer, and waits while the client does not read.
-    stream: Callable[[str], Awaitable[None]]
-    argv: tuple[str, ...] | None = None
-    command: str | None = None
-    args: Mapping[str, Any] = field(default_factory=dict)
-    session: str | None = None
-    cwd: str = "/"
-    env: Mapping[str, str] = field(default_factory=dict)
-    width: int = 80
-    tty: bool = False
-    # A person sits at a terminal, and sees the progress of a long request.
-    wants_progress: bool = False
-    # Without it the text is enough, and `result` is not encoded.
-    wants_result: bool = True
-    # Set when the user wants the wait to end and an answer.
-    interrupted: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def cancel_wait(self) -> None:
-        """Request that the handler ends its wait and answers with its current data."""
-        self.interrupted.set()
-
-
-@dataclass(frozen=True)
-class CommandReply:
-    """The answer to a request."""
-
-    success: bool = True
-    result: Mapping[str, Any] | None = None
-    text: str | None = None
-    error: DebuggerError | None = None
-    exit: int = 0
-    # Ends the daemon after the reply is sent.
-    stop_daemon: bool = False
-
-    @classmethod
-    def from_error(cls, error: DebuggerError, *, text: str | None = None) -> CommandReply:
-        """Build the reply for a failure; `text` goes to stdout in place of the message."""
-        return cls(success=False, error=error, text=text, exit=int(error.exit_code))
-
-
-class Handler(Protocol):
-    """The interface that answers the daemon's requests.
-
-    `handle` runs concurrently for many requests, and is cancelled when its client disconnects.
-    """
-
-    async def handle(self, request: CommandRequest) -> CommandReply:
-        """Answer a request; a raised DebuggerError is an answer as well."""
-        ...
-
-    async def serve_editor(
-        self, request: CommandRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Hold the conversation with an editor, until it disconnects."""
-        ...
-
-    def idle_s(self) -> float | None:
-        """Return the idle seconds after which the daemon ends; None: the initial value."""
-        ...
-
-    def has_live_session(self) -> bool:
-        """Whether a session lives, so that the daemon must not end for being idle."""
-        ...
-
-    def live_sessions(self) -> list[dict[str, Any]]:
-        """List the sessions that would be lost with the daemon: name, program and pid."""
-        ...
-
-    def evidence_numbers(self) -> tuple[str, ...]:
-        """Return the ids of the stored answers, which are also lost with the daemon."""
-        ...
-
-    def describe_progress(self, request: CommandRequest) -> str:
-        """Describe the work of a long request in a few words; "" if nothing is known."""
-        ...
-
-    async def close(self) -> None:
-        """End all sessions."""
-        ...
-
-
-HandlerFactory = Callable[[Publish], Handler]
 
 
 _BUDGET = 1000  # tokens of a text answer
@@ -146,13 +62,14 @@ class Dispatcher:
             on_change=self._publish_sessions, timeline=self._create_timeline
         )
         self._evidence = EvidenceStore()
+        self._router = HostRouter()
         self._activities: WeakKeyDictionary[CommandRequest, Activity] = WeakKeyDictionary()
         self._scratch_root = Path(paths.runtime_dir()) / "scratch"
         self._timelines = Path(paths.runtime_dir()) / "timelines"
         remove_abandoned(self._timelines)
 
     def _publish_sessions(self) -> None:
-        self._publish(self._sessions.describe_live())
+        self._publish(self.live_sessions())
 
     def _create_timeline(self) -> Timeline:
         settings = self._settings.output
@@ -167,10 +84,15 @@ class Dispatcher:
     async def handle(self, request: CommandRequest) -> CommandReply:
         """Answer a request."""
         parsed = None
+        if request.known_as is not None:
+            self._sessions.name_suffix = f"@{request.known_as}"
         self._activities[request] = activity = Activity()
         begin_activity(activity)
         try:
             parsed = self._parse_request(request)
+            route = self._router.find_route(parsed, request)
+            if route is not None:
+                return await self._run_at_host(request, parsed, route)
             answer, stops_daemon = await self._run_command(request, parsed)
         except DebuggerError as error:
             is_json = parsed.is_json if parsed else "--json" in (request.argv or ())
@@ -186,10 +108,30 @@ class Dispatcher:
             command=COMMANDS.get(request.command),
             args=dict(request.args),
             session=request.session,
-            is_json=False,
-            budget=None,
-            is_color=False,
+            is_json=request.is_json,
+            budget=request.budget,
+            is_color=request.is_color,
         )
+
+    async def _run_at_host(
+        self, request: CommandRequest, invocation: Invocation, route: Route
+    ) -> CommandReply:
+        # Bad arguments are told without a connection.
+        invocation.command.bind_arguments(invocation.args)
+        self._read_settings(request.env)
+        reported = [""]
+
+        def note_progress(text: str) -> None:
+            # The other side begins with the command and the seconds, as ours does.
+            reported[0] = text.partition(", ")[2]
+
+        names = frozenset(one.name for one in self._sessions.all_sessions())
+        call = HostCall(request, invocation, self._settings, note_progress, names)
+        with describe_activity(lambda: reported[0]):
+            answer = await self._router.run(call, route)
+        if isinstance(answer, CommandReply):
+            return answer
+        return _build_reply(answer, request, invocation, stops_daemon=False)
 
     async def _run_command(
         self, request: CommandRequest, invocation: Invocation
@@ -212,6 +154,10 @@ class Dispatcher:
         except DebuggerError as error:
             named = _name_program(error, arguments.get("words"))
             raise self._fit_hint(named, call, invocation.command.name) from error
+        self._router.leave(invocation.command.name)
+        if isinstance(answer, Sessions):
+            at_hosts = HostCall(request, invocation, self._settings)
+            answer = await self._router.list_sessions(at_hosts, answer)
         return answer, bool(stops)
 
     def _check_control(
@@ -279,11 +225,20 @@ class Dispatcher:
 
     def has_live_session(self) -> bool:
         """Whether a session lives."""
-        return bool(self._sessions.describe_live())
+        return bool(self.live_sessions())
 
     def live_sessions(self) -> list[dict[str, Any]]:
         """List the sessions that would be lost with the daemon."""
-        return self._sessions.describe_live()
+        return [*self._sessions.describe_live(), *self._router.hosts.live_sessions()]
+
+    def describe_sessions(self) -> dict[str, Any]:
+        """Describe all sessions, for the daemon of another machine."""
+        live = {one["name"]: one for one in self._sessions.describe_live()}
+        listed = [
+            {"name": one.name, **live.get(one.name, {}), "is_live": one.name in live}
+            for one in self._sessions.all_sessions()
+        ]
+        return {"sessions": listed, "current": self._sessions.current}
 
     def evidence_numbers(self) -> tuple[str, ...]:
         """Return the ids of the stored answers."""
@@ -303,7 +258,7 @@ class Dispatcher:
 
     async def close(self) -> None:
         """End all sessions."""
-        await self._sessions.close_all()
+        await asyncio.gather(self._sessions.close_all(), self._router.hosts.close())
         if self._scratch_root.is_dir() and not any(self._scratch_root.iterdir()):
             self._scratch_root.rmdir()
 

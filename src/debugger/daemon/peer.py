@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from debugger import __version__
 from debugger.daemon import protocol
-from debugger.daemon.dispatch import CommandReply, CommandRequest, Handler
+from debugger.daemon.command_request import CommandReply, CommandRequest, Handler
 from debugger.errors import DebuggerError, ErrorCode
 
 # A peer that speaks nonsense may still be sending when we answer.
@@ -31,6 +33,11 @@ class WireRequest(msgspec.Struct, frozen=True):
     command: str | None = None
     args: dict[str, Any] = {}
     session: str | None = None
+    # Of another machine's daemon: what it calls this one. Its environment does not count here.
+    known_as: str | None = None
+    json: bool = False
+    budget: int | None = None
+    color: bool = False
     cwd: str = "/"
     env: dict[str, str] = {}
     width: int = 80
@@ -139,13 +146,27 @@ def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
         command=wire.command,
         args=wire.args,
         session=wire.session,
-        cwd=wire.cwd,
-        env=wire.env,
+        known_as=wire.known_as,
+        is_json=wire.json,
+        budget=wire.budget,
+        is_color=wire.color,
+        cwd=wire.cwd if wire.known_as is None else _local_folder(wire.cwd),
+        env=wire.env if wire.known_as is None else _own_environment(),
         width=wire.width,
         tty=wire.tty,
         wants_progress=wire.progress,
         wants_result=wire.result,
     )
+
+
+def _local_folder(folder: str) -> str:
+    """Return a folder of another machine if it exists here, too; else the home directory."""
+    return folder if Path(folder).is_dir() else str(Path.home())
+
+
+def _own_environment() -> Mapping[str, str]:
+    """Return this daemon's environment, without what was set for the daemon alone."""
+    return {name: text for name, text in os.environ.items() if name != "DEBUGGER_RUNTIME_DIR"}
 
 
 def as_answer(request_id: object, reply: CommandReply) -> dict[str, Any]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 VERSION = 1
 MAX_BYTES = 10 * 1024 * 1024
+HOST_OPTIONS = ("--host", "--container", "--pod")
+# The options of every command that take a value.
+_GLOBAL_VALUES = ("--session", "--budget", *HOST_OPTIONS)
 
 TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
 if TYPE_CHECKING:
@@ -91,7 +94,7 @@ def command_words(argv: Sequence[str]) -> list[str]:
     found: list[str] = []
     rest = iter(argv)
     for word in rest:
-        if word in {"--session", "--budget"}:
+        if word in _GLOBAL_VALUES:
             next(rest, None)
         elif word == "--" or (word.startswith("-") and not _is_global(word)):
             break
@@ -110,6 +113,16 @@ def has_option(argv: Sequence[str], *options: str) -> bool:
     return False
 
 
+def has_value_option(argv: Sequence[str], *options: str) -> bool:
+    """Tell whether one of these options, with its value, stands in `argv` before a `--`."""
+    for word in argv:
+        if word == "--":
+            return False
+        if word.partition("=")[0] in options:
+            return True
+    return False
+
+
 def name_sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
     """Format sessions for a person: `session app (./prog, pid 123), session …`."""
     return ", ".join(
@@ -119,4 +132,4 @@ def name_sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _is_global(word: str) -> bool:
-    return word in {"--json", "--no-color"} or word.startswith(("--session=", "--budget="))
+    return word in {"--json", "--no-color"} or word.partition("=")[0] in _GLOBAL_VALUES

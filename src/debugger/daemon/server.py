@@ -9,14 +9,20 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from debugger import __version__
+from debugger import __version__, paths
 from debugger.daemon import protocol, transport
+from debugger.daemon.command_request import (
+    CommandReply,
+    CommandRequest,
+    Handler,
+    HandlerFactory,
+    Publish,
+)
 from debugger.daemon.daemon_process import RuntimeFiles
-from debugger.daemon.dispatch import CommandReply, CommandRequest, Handler, HandlerFactory, Publish
 from debugger.daemon.peer import (
     ClientPeer,
     as_answer,
@@ -33,6 +39,7 @@ __all__ = ["CommandReply", "CommandRequest", "DaemonServer", "Handler", "Handler
 _log = logging.getLogger(__name__)
 
 # Together less than a client waits for `daemon stop`, and than the process gives itself to exit.
+_LOG_LINES = 200  # of `daemon logs`, asked for by another host
 _CLOSE_S = 6.0  # seconds for the sessions to end
 _FINISH_S = 2.0  # seconds for requests to send their answers
 _CANCEL_S = 1.0  # seconds for cancelled requests to end
@@ -49,6 +56,7 @@ class DaemonServer:
         *,
         token: str,
         idle_s: float,
+        keep_s: float | None = None,
         close_s: float = _CLOSE_S,
         finish_s: float = _FINISH_S,
     ) -> None:
@@ -58,6 +66,8 @@ class DaemonServer:
         self._presence = presence
         self._token = token
         self._idle_s = idle_s
+        # Of the daemon of another machine's: how long its sessions outlive the last connection.
+        self._keep_s = keep_s
         self._close_s = close_s
         self._finish_s = finish_s
         self._started = time.monotonic()
@@ -67,6 +77,7 @@ class DaemonServer:
         # Whether any client has connected yet.
         self._is_known = False
         self._idle: asyncio.TimerHandle | None = None
+        self._abandoned: asyncio.TimerHandle | None = None
         self._held_sockets: list[int] = []
 
     def stop(self) -> None:
@@ -88,7 +99,9 @@ class DaemonServer:
                 self._is_known = True
                 task = group.create_task(self._serve_peer(ClientPeer(reader, writer)))
                 connections.add(task)
+                self._stop_waiting_for_client()
                 task.add_done_callback(connections.discard)
+                task.add_done_callback(lambda _: self._wait_for_client(connections))
 
             accepting = await asyncio.start_server(
                 accept, sock=self._listener, limit=protocol.MAX_BYTES, backlog=transport.BACKLOG
@@ -96,6 +109,7 @@ class DaemonServer:
             ready()
             _log.info("serving on %s, version %s", self._presence.address, __version__)
             self._start_idle_timer()
+            self._wait_for_client(connections)
             await self.stopping.wait()
             await self._shut_down(accepting)
             for task in connections:
@@ -105,6 +119,7 @@ class DaemonServer:
         _log.info("stopping")
         if self._idle is not None:
             self._idle.cancel()
+        self._stop_waiting_for_client()
         with suppress(OSError):
             # First of all: a new command then starts another daemon instead of waiting for this
             # one.
@@ -249,6 +264,8 @@ class DaemonServer:
                 raise
             reply = CommandReply.from_error(_stopping_error())
         answer = as_answer(request.id, reply)
+        if request.known_as is not None:
+            answer |= self._handler.describe_sessions()
         try:
             line = as_line(answer if note is None else {**answer, "note": note})
         except (TypeError, ValueError) as error:  # JSON cannot hold it
@@ -260,12 +277,14 @@ class DaemonServer:
             self.stop()
 
     async def _handle_request(self, peer: ClientPeer, request: CommandRequest) -> CommandReply:
-        words = protocol.command_words(request.argv) if request.argv is not None else None
+        own = _own_command(request)
         try:
-            if words == ["daemon", "status"] or request.command == "daemon_status":
+            if own == "daemon_status":
                 return _own_reply(request, *self._daemon_status())
-            if words == ["daemon", "stop"] or request.command == "daemon_stop":
+            if own == "daemon_stop":
                 return _own_reply(request, *await self._stop_reply(peer))
+            if own == "daemon_logs":
+                return _own_reply(request, *_read_log(self._presence.log))
             reply = await self._handler.handle(request)
             self._publish_sessions(self._handler.live_sessions())
         except DebuggerError as error:
@@ -339,6 +358,24 @@ class DaemonServer:
         idle_s = self._idle_s if self._is_known else max(self._idle_s, transport.CONNECT_S)
         self._idle = asyncio.get_running_loop().call_later(idle_s, self._end_if_idle)
 
+    def _wait_for_client(self, connections: Collection[object]) -> None:
+        """Begin to wait for another machine's daemon to come back, if this is its own."""
+        if self._keep_s is None or connections or self.stopping.is_set():
+            return
+        # Whoever starts it connects soon. Without a session there is nothing to come back to.
+        is_awaited = not self._is_known or self._handler.has_live_session()
+        seconds = max(self._keep_s, transport.CONNECT_S) if is_awaited else 0.0
+        self._abandoned = asyncio.get_running_loop().call_later(seconds, self._end_abandoned)
+
+    def _stop_waiting_for_client(self) -> None:
+        if self._abandoned is not None:
+            self._abandoned.cancel()
+            self._abandoned = None
+
+    def _end_abandoned(self) -> None:
+        _log.info("no client for %g s", self._keep_s or 0.0)
+        self.stop()
+
     def _end_if_idle(self) -> None:
         if self._handler.has_live_session():
             self._start_idle_timer()
@@ -347,8 +384,22 @@ class DaemonServer:
         self.stop()
 
 
+def _own_command(request: CommandRequest) -> str | None:
+    """Return the daemon's own command that is requested of this daemon, not of another host's."""
+    if request.argv is None:
+        return request.command
+    if protocol.has_value_option(request.argv, *protocol.HOST_OPTIONS):
+        return None
+    return "_".join(protocol.command_words(request.argv))
+
+
+def _read_log(path: str) -> tuple[dict[str, Any], str]:
+    lines = paths.log_tail(path, lines=_LOG_LINES)
+    return {"path": path, "lines": lines}, "".join(f"{line}\n" for line in lines)
+
+
 def _own_reply(request: CommandRequest, result: dict[str, Any], text: str) -> CommandReply:
-    if request.argv is not None and protocol.has_option(request.argv, "--json"):
+    if request.is_json or protocol.has_option(request.argv or (), "--json"):
         text = json.dumps({"ok": True, "data": result})
     return CommandReply(result=result, text=text)
 

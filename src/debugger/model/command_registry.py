@@ -16,6 +16,17 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 
 
+class HostOptions(msgspec.Struct, frozen=True):
+    """The options of every command that say where it runs; without them, here."""
+
+    host: str | None = None
+    container: str | None = None
+    pod: str | None = None
+
+
+HERE = HostOptions()
+
+
 class Activity:
     """A description of a command's current work; empty at first."""
 

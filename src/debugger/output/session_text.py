@@ -13,6 +13,9 @@ from debugger.model.answers import (
     DaemonStatus,
     Doctor,
     Ended,
+    HostFailure,
+    HostReplies,
+    HostReply,
     Installation,
     LaunchConfigurations,
     Sessions,
@@ -346,3 +349,30 @@ def daemon_status(answer: DaemonStatus, _page: RenderPage) -> list[TextSection]:
         ),
         *(fixed_section(line, 2) for line in socket),
     ]
+
+
+_HOSTS_MAX = 200
+
+
+def format_host_replies(answer: HostReplies, _page: RenderPage) -> list[TextSection]:
+    """Format the answers of hosts; those that failed come first."""
+    ordered = sorted(answer.replies, key=lambda one: not isinstance(one.error, HostFailure))
+    return [
+        list_section(
+            _format_reply(one),
+            lambda cut: f"… {format_count(cut, 'more line')}: --host takes one, too",
+            rank=at,
+        )
+        for at, one in enumerate(ordered)
+    ]
+
+
+def _format_reply(reply: HostReply) -> list[str]:
+    names = ", ".join(map(short_name, reply.hosts))[:_HOSTS_MAX]
+    if isinstance(reply.error, HostFailure):
+        hint = [f"  hint: {reply.error.hint}"] if reply.error.hint else []
+        return [f"{names}: error: {reply.error.message}", *hint]
+    lines = reply.text.rstrip("\n").split("\n")
+    if len(lines) == 1:
+        return [f"{names}: {lines[0]}"]
+    return [f"{names}:", *(f"  {one}" for one in lines)]

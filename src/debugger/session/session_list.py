@@ -68,6 +68,8 @@ class SessionList:
         self._adoptions: set[asyncio.Task[None]] = set()
         self._private: set[str] = set()
         self.groups = GroupList()
+        # Of the names that are not the user's: on another machine they must differ from those here.
+        self.name_suffix = ""
 
     @property
     def current(self) -> str | None:
@@ -176,10 +178,10 @@ class SessionList:
 
     def unused_name(self, base: str) -> str:
         """Return a name that no live session has."""
-        number, chosen = 1, base
+        number, chosen = 1, f"{base}{self.name_suffix}"
         while chosen in self._sessions and not _is_over(self._sessions[chosen]):
             number += 1
-            chosen = f"{base}-{number}"
+            chosen = f"{base}-{number}{self.name_suffix}"
         return chosen
 
     async def _forget_old(self) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from debugger.daemon.dispatch import CommandReply, CommandRequest, Dispatcher
+from debugger.daemon.command_request import CommandReply, CommandRequest
+from debugger.daemon.dispatch import Dispatcher
 
 
 async def unheard(text: str) -> None:

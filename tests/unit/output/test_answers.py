@@ -80,6 +80,7 @@ TEXTS = {
         "ok       gdb 14.1 /usr/bin/gdb\nerror    lldb: not found · fix: debugger setup lldb"
     ),
     a.Settings: 'config: /c.toml\ndefaults.adapter = "gdb" (file)',
+    a.HostReplies: "h2: error: h2: no such host\n  hint: x\nh1:\n  two\n  lines",
     a.DaemonStatus: "daemon: running, pid 7, version 1.0, up 61 s\nsessions: x\nsocket: /s",
     a.Text: "done",
     a.AdapterList: (

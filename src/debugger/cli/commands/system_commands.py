@@ -47,6 +47,24 @@ async def daemon_logs(call: CommandCall) -> answers.Answer:
     raise _not_here(call)
 
 
+@register_command("daemon connect", group=GROUP)
+async def daemon_connect(
+    call: CommandCall,
+    *,
+    stdio: Annotated[bool, Option("--stdio", help="over standard input and output")] = False,
+    client: Annotated[
+        str, Option("--client", help="whose daemon it is", metavar="NAME")
+    ] = "client",
+    keep: Annotated[
+        float,
+        Option("--keep", help="seconds that sessions wait for a connection that broke"),
+    ] = 300,
+) -> answers.Answer:
+    """Serve the debugger of another machine; `--host` there calls it."""
+    del stdio, client, keep
+    raise _not_here(call)  # `cli.host_pipe`
+
+
 def _not_here(call: CommandCall) -> DebuggerError:
     # Client and server answer these themselves: they must work without a daemon, or with one that
     # hangs. They are commands for the help, the reference and the completion.

@@ -213,3 +213,31 @@ class Installation(Struct, frozen=True):
     problem: str | UnsetType = UNSET
     # The configuration file, if it was, or would be, changed.
     config: str | UnsetType = UNSET
+
+
+class HostFailure(Struct, frozen=True):
+    """Why a host gave no answer."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+class HostReply(Struct, frozen=True):
+    """What some hosts answered, in the same words."""
+
+    hosts: tuple[str, ...]
+    text: str
+    data: dict[str, Any] | UnsetType = UNSET
+    error: HostFailure | UnsetType = UNSET
+
+
+class HostReplies(Struct, frozen=True):
+    """The answers of several hosts, each in its own words."""
+
+    replies: tuple[HostReply, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a host gave no answer."""
+        return any(one.error is not UNSET for one in self.replies)

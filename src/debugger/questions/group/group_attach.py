@@ -57,7 +57,7 @@ async def attach_group(
         call.conditional_spec(words, near=[], current=None, program=prepared[0].target.program)
         for words in breaks
     ]
-    name = call.session_name or _group_name(prepared[0])
+    name = call.session_name or f"{_group_name(prepared[0])}{call.sessions.name_suffix}"
     sessions = await _create_sessions(call, name, prepared, specs)
     group = call.sessions.groups.add(sessions[0].name, sessions[0], is_main=search.tree is not None)
     outcomes = await asyncio.gather(

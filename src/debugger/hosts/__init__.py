@@ -1,0 +1,1 @@
+"""Other machines, containers and pods: how they are reached, and what is debugged there."""

@@ -1,0 +1,306 @@
+"""Merges the answers of a group's parts on several hosts into the answer of one group. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from debugger.model.answers import Events, EventView
+from debugger.model.events import State
+from debugger.model.group_labels import MAIN
+from debugger.model.group_merge import (
+    MemberStack,
+    StackBranch,
+    StackPlace,
+    merge_stacks,
+    merge_values,
+    order_members,
+)
+from debugger.questions.group.answer import (
+    GroupHang,
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    GroupValues,
+    MergedState,
+    NamedValues,
+)
+from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.session.group import SilentMember
+
+GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang
+Relabel = Callable[[str], str]
+# What only an answer of this kind has.
+_KINDS: Mapping[str, type[GroupAnswer]] = {
+    "branches": GroupStacks,
+    "rows": GroupValues,
+    "verdict": GroupHang,
+    "stop": GroupStop,
+    "focused": GroupStatus,
+}
+
+
+def read_answer(data: Mapping[str, Any]) -> GroupAnswer | Events | None:
+    """Return the answer of a part of a group; None for what is no answer of a group's own."""
+    if "events" in data:
+        return msgspec.convert(data, Events, strict=False)
+    kind = next((kind for key, kind in _KINDS.items() if key in data and "group" in data), None)
+    return msgspec.convert(data, kind, strict=False) if kind is not None else None
+
+
+def list_labels(answer: GroupAnswer | Events) -> set[str]:
+    """Return the labels of members that an answer names."""
+    match answer:
+        case GroupStacks() | GroupStatus():
+            return {label for one in answer.states for label in one.members}
+        case GroupValues():
+            merged = {each for row in answer.rows for one in row.values for each in one.members}
+            return merged | {one.label for one in answer.silent}
+        case GroupHang():
+            return {label for row in answer.verdict.rows for label in row.members}
+        case GroupStop():
+            others = {label for one in answer.others for label in one.members}
+            return others | ({answer.member} if answer.member else set())
+        case Events():
+            return set()
+
+
+def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
+    """Return an answer with the labels that its members have in the whole group."""
+    replace = msgspec.structs.replace
+    match answer:
+        case GroupStacks():
+            branches = tuple(_relabel_branch(one, name) for one in answer.branches)
+            return replace(
+                answer,
+                branches=branches,
+                states=_relabel_states(answer.states, name),
+                silent=_relabel_silent(answer.silent, name),
+            )
+        case GroupValues():
+            rows = [
+                NamedValues(
+                    row.name,
+                    tuple(replace(one, members=_names(one.members, name)) for one in row.values),
+                )
+                for row in answer.rows
+            ]
+            return replace(answer, rows=tuple(rows), silent=_relabel_silent(answer.silent, name))
+        case GroupHang():
+            waits = [replace(row, members=_names(row.members, name)) for row in answer.verdict.rows]
+            return replace(answer, verdict=replace(answer.verdict, rows=tuple(waits)))
+        case GroupStop():
+            return replace(
+                answer,
+                member=name(answer.member) if answer.member else "",
+                others=_relabel_states(answer.others, name),
+            )
+        case GroupStatus():
+            return replace(
+                answer,
+                focused=name(answer.focused) if answer.focused else "",
+                states=_relabel_states(answer.states, name),
+                members=tuple(replace(one, label=name(one.label)) for one in answer.members),
+            )
+
+
+def _names(labels: Iterable[str], name: Relabel) -> tuple[str, ...]:
+    return tuple(map(name, labels))
+
+
+def _relabel_branch(branch: StackBranch, name: Relabel) -> StackBranch:
+    return StackBranch(
+        _names(branch.members, name),
+        branch.frames,
+        tuple(_relabel_branch(one, name) for one in branch.branches),
+        branch.state,
+    )
+
+
+def _relabel_states(states: Iterable[MergedState], name: Relabel) -> tuple[MergedState, ...]:
+    return tuple(MergedState(one.state, _names(one.members, name)) for one in states)
+
+
+def _relabel_silent(silent: Iterable[SilentMember], name: Relabel) -> tuple[SilentMember, ...]:
+    return tuple(SilentMember(name(one.label), one.reason) for one in silent)
+
+
+def merge_answers(
+    group: str, answers: Sequence[GroupAnswer], silent: Sequence[SilentMember]
+) -> GroupAnswer | None:
+    """Merge the answers of a group's parts, whose labels are those of the whole group.
+
+    Args:
+        group: The name of the whole group.
+        answers: At least one; those that are not of the kind of the first are left out.
+        silent: The members whose host gave no answer.
+
+    Returns:
+        None where the answers cannot be merged.
+    """
+    kind = type(answers[0])
+    alike: list[Any] = [one for one in answers if isinstance(one, kind)]
+    if len(alike) != len(answers):
+        return None
+    merges: Mapping[type, Callable[..., GroupAnswer]] = {
+        GroupStacks: _merge_stacks,
+        GroupValues: _merge_group_values,
+        GroupHang: _merge_hangs,
+        GroupStop: _merge_stops,
+        GroupStatus: _merge_statuses,
+    }
+    return merges[kind](group, alike, tuple(silent))
+
+
+def _merge_stacks(
+    group: str, answers: Sequence[GroupStacks], silent: tuple[SilentMember, ...]
+) -> GroupStacks:
+    stacks = [
+        stack for one in answers for branch in one.branches for stack in _list_stacks(branch, ())
+    ]
+    by = answers[0].by
+    return GroupStacks(
+        group=group,
+        total=sum(one.total for one in answers) + len(silent),
+        states=_merge_states([state for one in answers for state in one.states]),
+        branches=merge_stacks(stacks, by),
+        by=by,
+        silent=(*silent, *(each for one in answers for each in one.silent)),
+        notes=_merge_notes(answers),
+    )
+
+
+def _list_stacks(branch: StackBranch, above: tuple[StackPlace, ...]) -> Iterator[MemberStack]:
+    """Yield the stack of each member of a branch, outermost frame first."""
+    frames = (*above, *branch.frames)
+    for one in branch.branches:
+        yield from _list_stacks(one, frames)
+    if not branch.branches:
+        for label in branch.members:
+            yield MemberStack(label, branch.state, frames)
+
+
+def _merge_states(states: Iterable[MergedState]) -> tuple[MergedState, ...]:
+    by_state: dict[str, list[str]] = {}
+    for one in states:
+        by_state.setdefault(one.state, []).extend(one.members)
+    return tuple(MergedState(state, order_members(labels)) for state, labels in by_state.items())
+
+
+def _merge_notes(answers: Sequence[GroupStacks | GroupStatus]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for one in answers for note in one.notes))
+
+
+def _merge_group_values(
+    group: str, answers: Sequence[GroupValues], silent: tuple[SilentMember, ...]
+) -> GroupValues:
+    values: dict[str, dict[str, str]] = {}
+    for answer in answers:
+        for row in answer.rows:
+            known = values.setdefault(row.name, {})
+            for one in row.values:
+                known |= dict.fromkeys(one.members, one.value)
+    rows = [NamedValues(name, merge_values(found)) for name, found in values.items()]
+    # Values that differ between members say most, and come first.
+    rows.sort(key=lambda row: len(row.values) == 1)
+    return GroupValues(
+        group,
+        sum(one.total for one in answers) + len(silent),
+        tuple(rows),
+        (*silent, *(each for one in answers for each in one.silent)),
+    )
+
+
+def _merge_hangs(
+    group: str, answers: Sequence[GroupHang], silent: tuple[SilentMember, ...]
+) -> GroupHang:
+    """Judge again where most wait: on one host alone it may be another place."""
+    waits = [
+        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
+        for one in answers
+        for row in one.verdict.rows
+        for label in row.members
+    ]
+    waits += [MemberWait(one.label, "silent", detail=one.reason) for one in silent]
+    return GroupHang(group, len(waits), judge_waits(waits))
+
+
+def _merge_statuses(
+    group: str, answers: Sequence[GroupStatus], silent: tuple[SilentMember, ...]
+) -> GroupStatus:
+    notes = [f"{one.label}: {one.reason}" for one in silent]
+    return GroupStatus(
+        group=group,
+        focused=next((one.focused for one in answers if one.focused), ""),
+        states=_merge_states([state for one in answers for state in one.states]),
+        members=tuple(each for one in answers for each in one.members),
+        notes=(*notes, *_merge_notes(answers)),
+    )
+
+
+def has_stopped(answer: GroupAnswer | Events | None) -> bool:
+    """Tell whether an answer is the stop of a member, for which others need not be awaited."""
+    return isinstance(answer, GroupStop) and answer.stop.state == State.STOPPED.value
+
+
+def _merge_stops(
+    group: str, answers: Sequence[GroupStop], silent: tuple[SilentMember, ...]
+) -> GroupStop:
+    """Report the first stop; without one that some run; else the end."""
+    order = [State.STOPPED.value, State.RUNNING.value]
+    ranked = sorted(
+        answers,
+        key=lambda one: order.index(one.stop.state) if one.stop.state in order else len(order),
+    )
+    first, rest = ranked[0], ranked[1:]
+    others = [state for one in answers for state in one.others]
+    others += [MergedState(_describe_stop(one), (one.member,)) for one in rest if one.member]
+    lost = [MergedState(one.reason, (one.label,)) for one in silent]
+    return GroupStop(
+        group=group,
+        member=first.member,
+        stop=first.stop,
+        others=(*lost, *_merge_states(others)),
+        timed_out=first.timed_out,
+    )
+
+
+def _describe_stop(answer: GroupStop) -> str:
+    """Describe a stop as `group_run` does those of other members."""
+    stop, frame = answer.stop, answer.stop.frame
+    if stop.state != State.STOPPED.value or not isinstance(frame, msgspec.Struct):
+        return stop.state
+    file = getattr(frame, "file", None) or ""
+    where = f" {file.rpartition('/')[2]}:{getattr(frame, 'line', None)}" if file else ""
+    return f"stopped at {getattr(frame, 'function', '')}{where} ({stop.reason})"
+
+
+def merge_events(
+    answers: Sequence[tuple[Events, int, Relabel]], limit: int | None = None
+) -> Events:
+    """Merge the events of hosts into one order by time.
+
+    Args:
+        answers: Those of each host, with the nanoseconds that its clock is to be put forward, and
+            the labels of its members in the whole group.
+        limit: The number of events that are kept, the last ones.
+    """
+    events: list[EventView] = []
+    for answer, ahead_ns, name in answers:
+        for one in answer.events:
+            member = name(one.member) if isinstance(one.member, str) else one.member
+            moved = one.time_ns + ahead_ns
+            events.append(msgspec.structs.replace(one, time_ns=moved, member=member))
+    events.sort(key=lambda one: one.time_ns)
+    newest = events if limit is None else events[-limit:]
+    every = [answer for answer, _, _ in answers]
+    return Events(
+        events=tuple(newest),
+        next=max(one.next for one in every),
+        dropped=sum(one.dropped for one in every),
+        total=sum(one.total for one in every),
+        earlier=sum(one.earlier for one in every) + len(events) - len(newest),
+        total_is_least=any(one.total_is_least for one in every),
+    )

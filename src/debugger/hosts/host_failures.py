@@ -1,0 +1,282 @@
+"""Explains why a host was not reached, by what ssh, docker or kubectl wrote. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.hosts.host_address import HostAddress, HostKind
+
+_NOT_FOUND = 127  # what a shell says of a command that is not there
+_LINES_MAX = 2  # of what the tool wrote that are shown
+_LINE_MAX = 200  # characters
+
+
+class KnownFailure(Struct, frozen=True):
+    """What a tool says, and what it means; {…} is filled in from the host and from the match."""
+
+    pattern: str
+    code: ErrorCode
+    message: str
+    hint: str
+
+
+# OpenSSH 9 and 10, by their sources: sshconnect.c, sshconnect2.c, ssh.c.
+_SSH = (
+    KnownFailure(
+        r"REMOTE HOST IDENTIFICATION HAS CHANGED",
+        ErrorCode.DENIED,
+        "{host}: its host key is another than the known one",
+        "ssh-keygen -R {name} forgets the known key, if you know why it changed",
+    ),
+    KnownFailure(
+        r"Host key verification failed|No \S+ host key is known",
+        ErrorCode.DENIED,
+        "{host}: its host key is not known",
+        "ssh {text} true, once by hand, shows the key and asks whether to trust it",
+    ),
+    KnownFailure(
+        r"Permission denied \(([^)]*)\)",
+        ErrorCode.DENIED,
+        "{host}: no login without a password or a question (it takes {0})",
+        "ssh-copy-id {text} makes a key enough; ssh-add unlocks one; ssh -o BatchMode=yes {text} "
+        "true must work",
+    ),
+    KnownFailure(
+        r"Too many authentication failures",
+        ErrorCode.DENIED,
+        "{host}: too many keys were tried",
+        "set IdentityFile and IdentitiesOnly for this host in ~/.ssh/config",
+    ),
+    KnownFailure(
+        r"Could not resolve hostname",
+        ErrorCode.NOT_FOUND,
+        "{host}: no such host",
+        "ssh {text} must work; ~/.ssh/config names hosts",
+    ),
+    KnownFailure(
+        r"Connection refused",
+        ErrorCode.NOT_FOUND,
+        "{host}: the connection was refused; no ssh server listens there",
+        "ssh {text} must work; ssh://{text}:PORT names another port",
+    ),
+    KnownFailure(
+        r"(?:Connection|Operation) timed out|banner exchange: .*timed out",
+        ErrorCode.TIMEOUT,
+        "{host}: no answer to ssh in time",
+        "ssh {text} must work; is the host up, and reached only through another (ProxyJump)?",
+    ),
+    KnownFailure(
+        r"No route to host|Network is unreachable",
+        ErrorCode.NOT_FOUND,
+        "{host}: not reached from here",
+        "ssh {text} must work; a host behind another takes ProxyJump in ~/.ssh/config",
+    ),
+    KnownFailure(
+        r"Bad owner or permissions on (\S+)|(\S+): line \d+: Bad configuration option",
+        ErrorCode.USAGE,
+        "ssh does not take its configuration: {line}",
+        "ssh {text} true says the same",
+    ),
+)
+# docker 20 to 28 and podman 4 and 5 (the answers of the engine's API, and the command's own).
+_CONTAINER = (
+    KnownFailure(
+        r"[Nn]o such container",
+        ErrorCode.NOT_FOUND,
+        "no container {text}",
+        "docker ps, or podman ps, lists those that run",
+    ),
+    KnownFailure(
+        r"is not running|can only create exec sessions on running containers",
+        ErrorCode.WRONG_STATE,
+        "the container {text} does not run",
+        "docker start {text}, or podman start {text}",
+    ),
+    KnownFailure(
+        r"is paused",
+        ErrorCode.WRONG_STATE,
+        "the container {text} is paused",
+        "docker unpause {text}, or podman unpause {text}",
+    ),
+    KnownFailure(
+        r"permission denied while trying to connect|dial unix \S+: connect: permission denied",
+        ErrorCode.DENIED,
+        "the container engine may not be used by this user",
+        "docker ps, or podman ps, must work; the group docker may use docker",
+    ),
+    KnownFailure(
+        r"Cannot connect to the Docker daemon|[Cc]annot connect to Podman",
+        ErrorCode.NOT_FOUND,
+        "the container engine does not run here",
+        "docker ps, or podman ps, must work",
+    ),
+    KnownFailure(
+        r"exec: \"sh\": executable file not found|OCI runtime .*\"?sh\"?.* not found",
+        ErrorCode.NOT_SUPPORTED,
+        "the container {text} has no shell, and so no Python",
+        "debug a container of an image that has Python 3.11 or later",
+    ),
+)
+# kubectl 1.24 to 1.33.
+_POD = (
+    KnownFailure(
+        r"Error from server \(NotFound\): namespaces? \"?([^\" ]+)",
+        ErrorCode.NOT_FOUND,
+        "no namespace {0}",
+        "kubectl get namespaces",
+    ),
+    KnownFailure(
+        r"Error from server \(NotFound\)|pods? \"[^\"]*\" not found",
+        ErrorCode.NOT_FOUND,
+        "no pod {text}",
+        "kubectl get pods -A lists them",
+    ),
+    KnownFailure(
+        r"container (\S+) (?:is not valid for pod|not found in pod)",
+        ErrorCode.NOT_FOUND,
+        "the pod {text} has no container {0}",
+        "kubectl describe pod lists its containers: --pod NAMESPACE/NAME:CONTAINER",
+    ),
+    KnownFailure(
+        r"Error from server \(Forbidden\)|is forbidden",
+        ErrorCode.DENIED,
+        "you may not execute in the pod {text}",
+        "kubectl auth can-i create pods/exec must say yes",
+    ),
+    KnownFailure(
+        r"cannot exec into a container in a completed pod|is not running|container not found",
+        ErrorCode.WRONG_STATE,
+        "the pod {text} does not run",
+        "kubectl get pods shows its state",
+    ),
+    KnownFailure(
+        r"The connection to the server \S+ was refused|Unable to connect to the server"
+        r"|couldn't get current server API group list|no configuration has been provided",
+        ErrorCode.NOT_FOUND,
+        "no cluster is reached",
+        "kubectl get pods must work",
+    ),
+    KnownFailure(
+        r"exec: \"sh\": executable file not found",
+        ErrorCode.NOT_SUPPORTED,
+        "the pod {text} has no shell, and so no Python",
+        "debug a container of an image that has Python 3.11 or later",
+    ),
+)
+# Of all ways: what the other side's system says.
+_EVERYWHERE = (
+    KnownFailure(
+        r"No space left on device|[Dd]isk quota exceeded",
+        ErrorCode.DENIED,
+        "{host}: its disk is full",
+        "make room in the home directory and in /tmp there",
+    ),
+    KnownFailure(
+        r"Read-only file system",
+        ErrorCode.DENIED,
+        "{host}: its file system is read-only",
+        "the home directory there must be writable: ~/.local/share, or XDG_DATA_HOME",
+    ),
+)
+_TABLES: Mapping[HostKind, Sequence[KnownFailure]] = {
+    HostKind.SSH: _SSH,
+    HostKind.CONTAINER: _CONTAINER,
+    HostKind.POD: _POD,
+}
+# The markers of `host_scripts.INSTALL_DEBUGGER`.
+_SETUP = (
+    KnownFailure(
+        r"debugger-setup: no-python",
+        ErrorCode.ADAPTER_NOT_FOUND,
+        "{host} has no Python 3.11 or later",
+        "install it there first: apt install python3 python3-venv",
+    ),
+    KnownFailure(
+        r"debugger-setup: no-venv",
+        ErrorCode.ADAPTER_FAILED,
+        "{host}: Python could not make a virtual environment: {line}",
+        "apt install python3-venv, there",
+    ),
+    KnownFailure(
+        r"debugger-setup: no-(?:folder|space)",
+        ErrorCode.DENIED,
+        "{host}: its home directory cannot be written to: {line}",
+        "~/.local/share there must be writable, and have room",
+    ),
+    KnownFailure(
+        r"debugger-setup: no-pip",
+        ErrorCode.ADAPTER_FAILED,
+        "{host}: pip could not install the debugger: {line}",
+        "pip there needs a package index, or a PIP_INDEX_URL of your own",
+    ),
+)
+
+
+def explain_host_failure(
+    address: HostAddress, status: int | None, output: str, *, is_setup: bool = False
+) -> DebuggerError:
+    """Return the error for a host that was not reached, or did not do what it was told.
+
+    Args:
+        address: The host.
+        status: The exit status of ssh, docker or kubectl; None if it had to be ended.
+        output: What it wrote to standard error.
+        is_setup: The installation was on the way, not the debugger's own start.
+    """
+    # A full disk is behind any other failure.
+    tables = (*_EVERYWHERE, *(_SETUP if is_setup else ()), *_TABLES[address.kind])
+    for one in tables:
+        if found := re.search(one.pattern, output):
+            return _fill_in(one, address, output, found)
+    if status == _NOT_FOUND:
+        return DebuggerError(
+            ErrorCode.ADAPTER_NOT_FOUND,
+            f"{address.label} has no debugger",
+            hint=f"{address.write_command('setup', '--yes')} installs it there",
+        )
+    shown = _last_lines(output) or (f"status {status}" if status is not None else "no answer")
+    return DebuggerError(
+        ErrorCode.ADAPTER_FAILED,
+        f"{address.label} was not reached: {shown}",
+        hint=address.write_command("doctor"),
+    )
+
+
+def _fill_in(
+    known: KnownFailure, address: HostAddress, output: str, found: re.Match[str]
+) -> DebuggerError:
+    values = {
+        "host": address.label,
+        "name": address.label,
+        "text": address.text.removeprefix("ssh://"),
+        "line": _last_lines(re.sub(r"debugger-setup: \S+", "", output)),
+    }
+    groups = [one or "" for one in found.groups()]
+    return DebuggerError(
+        known.code,
+        known.message.format(*groups, **values),
+        hint=known.hint.format(*groups, **values),
+    )
+
+
+def _last_lines(output: str) -> str:
+    lines = [one.strip()[:_LINE_MAX] for one in output.splitlines() if one.strip()]
+    return " / ".join(lines[-_LINES_MAX:])
+
+
+def missing_tool(kind: HostKind, tool: str) -> DebuggerError:
+    """Return the error for a tool that is not installed here."""
+    packages = {
+        HostKind.SSH: "apt install openssh-client",
+        HostKind.CONTAINER: "install docker or podman",
+        HostKind.POD: "install kubectl",
+    }
+    return DebuggerError(
+        ErrorCode.ADAPTER_NOT_FOUND,
+        f"{tool} is not installed here",
+        hint=f"{packages[kind]}; debugger config --path is where [hosts] names another command",
+    )

@@ -1,0 +1,394 @@
+"""Holds groups whose members are on several hosts, and runs their commands on all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.hosts.answer_merge import (
+    GroupAnswer,
+    Relabel,
+    has_stopped,
+    list_labels,
+    merge_answers,
+    merge_events,
+    read_answer,
+    relabel_answer,
+)
+from debugger.hosts.host_call import HostCall, build_reply
+from debugger.hosts.host_list import Host, HostList
+from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
+from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
+from debugger.questions.group.answer import GroupStacks, GroupStatus
+from debugger.session.group import SilentMember
+
+_NO_ANSWER = ErrorCode.NOT_FOUND.value
+_BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
+# They have no form for groups, and are for all parts all the same.
+_FOR_ALL = ("breakpoint", "catch", "output")
+# They resume or await, and the first stop is the answer.
+_AWAITING = frozenset({"start", "continue", "await"})
+
+
+class PartReply(Struct, frozen=True):
+    """What one host answered for its part of a group."""
+
+    host: Host
+    text: str = ""
+    data: dict[str, Any] = {}
+    error: DebuggerError | None = None
+
+
+class HostGroup:
+    """A group with a part on each of several hosts."""
+
+    def __init__(self, name: str, parts: dict[str, str], hosts: Sequence[Host]) -> None:
+        self.name = name
+        # The name of the part on each host.
+        self.parts = parts
+        self.hosts = list(hosts)
+        # The host of the member that stopped last, or that is in focus.
+        self.active = self.hosts[0]
+        self.has_focus = False
+        self._labels: dict[str, set[str]] = {one.label: set() for one in hosts}
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a host still has sessions of the group, as far as is known."""
+        return any(
+            session.startswith(self.parts[host.label])
+            for host in self.hosts
+            for session in host.sessions
+        )
+
+    def shares_part(self, other: HostGroup) -> bool:
+        """Tell whether another group has a part of the same name on the same host."""
+        return bool(self.parts.items() & other.parts.items())
+
+    def forget_host(self, host: Host) -> None:
+        """Go on without a host whose daemon, and with it all members there, has ended."""
+        if len(self.hosts) > 1:
+            self.hosts.remove(host)
+            self._labels.pop(host.label)
+            if self.active is host:
+                self.active, self.has_focus = self.hosts[0], False
+
+    def note_labels(self, host: Host, answer: GroupAnswer | Events, *, is_all: bool) -> None:
+        """Record the labels of a host's members: a new one is a pid until it has its name."""
+        if is_all and isinstance(answer, GroupStacks | GroupStatus):
+            self._labels[host.label] = set()
+        self._labels[host.label] |= list_labels(answer)
+
+    def name_member(self, host: Host, label: str) -> str:
+        """Return the label of a member in the whole group: with its host where it needs it.
+
+        A rank is a rank of the whole job; what each host has, as `main`, is told apart.
+        """
+        known_elsewhere = any(
+            label in labels for name, labels in self._labels.items() if name != host.label
+        )
+        if label == MAIN or label.startswith("pid") or known_elsewhere:
+            return f"{label}@{host.label}"
+        return label
+
+    def relabel(self, host: Host) -> Relabel:
+        """Return the function that names a host's members in the whole group."""
+        return partial(self.name_member, host)
+
+    def select(self, members: str | None) -> dict[str, str | None]:
+        """Return the set of members for each host that has some of them; None: all of its own.
+
+        Raises:
+            DebuggerError: USAGE, NOT_FOUND.
+        """
+        if members is None:
+            return dict.fromkeys(one.label for one in self.hosts)
+        names = {
+            self.name_member(host, label): (host.label, label)
+            for host in self.hosts
+            for label in self._labels[host.label]
+        }
+        chosen = select_members(members, sorted(names, key=sort_key))
+        found: dict[str, list[str]] = {}
+        for one in chosen:
+            host, label = names[one]
+            found.setdefault(host, []).append(label)
+        return {host: format_members(labels) for host, labels in found.items()}
+
+    def silent_members(self, host: Host, reason: str) -> list[SilentMember]:
+        """Return the members of a host that gives no answer; where none is known, the host."""
+        labels = sorted(self._labels[host.label], key=sort_key)
+        names = [self.name_member(host, one) for one in labels] or [f"*@{host.label}"]
+        return [SilentMember(one, f"{host.label}: {reason}") for one in names]
+
+
+def has_group_form(call: HostCall) -> bool:
+    """Tell whether a command acts on all members of a group."""
+    command, args = call.invocation.command, call.invocation.args
+    is_hang = command.name == "hang" and bool(args.get("is_group"))
+    names = {one.name for one in command.parameters}
+    return is_hang or {"group", "members"} <= names or command.name.split()[0] in _FOR_ALL
+
+
+async def begin_group(
+    hosts: HostList, call: HostCall, chosen: Sequence[Host], session: str | None
+) -> tuple[HostGroup | None, Answer]:
+    """Start or attach on each host, as one group; a question has none afterwards.
+
+    Raises:
+        DebuggerError: What the first host says, if no host could begin.
+    """
+    name = call.invocation.command.name
+    args = {one: value for one, value in call.invocation.args.items() if one != "env"}
+    given = tuple(call.invocation.args.get("env") or ())
+    changes = {}
+    for number, host in enumerate(chosen):
+        # For the program: which of the hosts it is on.
+        own = (f"DEBUGGER_HOST={host.label}", f"DEBUGGER_HOST_INDEX={number}")
+        env = (*own, f"DEBUGGER_HOST_COUNT={len(chosen)}", *given)
+        takes_env = any(one.name == "env" for one in call.invocation.command.parameters)
+        changes[host.label] = {
+            "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}),
+            "session": f"{session}@{host.label}" if session is not None else None,
+        }
+    replies = await _ask_hosts(hosts, call, chosen, changes)
+    if all(one.error is not None for one in replies):
+        assert replies[0].error is not None
+        raise replies[0].error
+    begun = [one for one in replies if one.error is None]
+    parts = {
+        one.host.label: str(one.data.get("group") or one.data.get("session") or "") for one in begun
+    }
+    first = begun[0].host.label
+    short = parts[first].removesuffix(f"@{first}")
+    group = HostGroup(short, parts, [one.host for one in begun])
+    failed = [
+        SilentMember(f"*@{one.host.label}", f"{one.host.label}: {one.error.message}")
+        for one in replies
+        if one.error is not None
+    ]
+    answer = _merge_replies(group, begun, failed, is_all=True)
+    return (group if name in {"start", "attach"} else None), answer
+
+
+async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Answer:
+    """Run a command on the parts of a group, and merge their answers.
+
+    Raises:
+        DebuggerError: NOT_FOUND for unknown members; what the first host says if all fail.
+    """
+    command, args = call.invocation.command, dict(call.invocation.args)
+    if command.name == "focus":
+        return await _focus_member(hosts, call, group, str(args.get("label")))
+    members = args.get("members")
+    if isinstance(members, str):
+        await _learn_labels(hosts, call, group)
+    selected = group.select(members if isinstance(members, str) else None)
+    chosen = [one for one in group.hosts if one.label in selected]
+    takes_group = any(one.name == "group" for one in command.parameters)
+    changes = {}
+    for host in chosen:
+        part = group.parts[host.label]
+        own = {name: one for name, one in args.items() if name not in {"group", "members"}}
+        if takes_group:
+            own |= {"group": part, "members": selected[host.label]}
+        changes[host.label] = {"args": call.map_arguments(own), "session": part}
+    replies = await _ask_hosts(hosts, call, chosen, changes)
+    good = [one for one in replies if one.error is None]
+    if not good:
+        assert replies[0].error is not None
+        raise replies[0].error
+    silent = [
+        each
+        for one in replies
+        if one.error is not None and not _is_over(one.error)
+        for each in group.silent_members(one.host, one.error.message)
+    ]
+    answer = _merge_replies(group, good, silent, is_all=members is None)
+    for one in replies:
+        if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
+            group.forget_host(one.host)
+    return answer
+
+
+def _is_over(error: DebuggerError) -> bool:
+    """Tell whether a part has only nothing to do: it has ended, or no member of it is stopped."""
+    return error.code in {ErrorCode.PROGRAM_EXITED, ErrorCode.WRONG_STATE}
+
+
+async def _learn_labels(hosts: HostList, call: HostCall, group: HostGroup) -> None:
+    """Ask which members there are now: a set of them may name new ones."""
+    changes = {
+        host.label: {
+            "command": "status",
+            "args": {"group": group.parts[host.label]},
+            "session": group.parts[host.label],
+        }
+        for host in group.hosts
+    }
+    for one in await _ask_hosts(hosts, call, group.hosts, changes):
+        answer = read_answer(one.data)
+        if answer is not None:
+            group.note_labels(one.host, answer, is_all=True)
+
+
+async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label: str) -> Answer:
+    await _learn_labels(hosts, call, group)
+    selected = group.select(None if label == "all" else label)
+    chosen = [one for one in group.hosts if one.label in selected]
+    if label != "all" and len(chosen) > 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"focus takes one member, and {label} is on {len(chosen)} hosts",
+            hint="debugger status lists the members",
+        )
+    changes = {
+        host.label: {
+            "args": {"label": selected[host.label] or "all", "group": group.parts[host.label]},
+            "session": group.parts[host.label],
+        }
+        for host in chosen
+    }
+    replies = await _ask_hosts(hosts, call, chosen, changes)
+    failed = next((one.error for one in replies if one.error is not None), None)
+    if failed is not None:
+        raise failed
+    group.active, group.has_focus = chosen[0], label != "all"
+    return _merge_replies(group, replies, [], is_all=label == "all")
+
+
+async def _ask_hosts(
+    hosts: HostList,
+    call: HostCall,
+    chosen: Sequence[Host],
+    changes: Mapping[str, Mapping[str, Any]],
+) -> list[PartReply]:
+    """Ask hosts side by side, in their order; one that fails or is late delays no other."""
+    awaits = call.invocation.command.name in _AWAITING
+    ends = {host.label: asyncio.Event() for host in chosen}
+    asking = {
+        asyncio.create_task(_ask_part(hosts, call, one, changes[one.label], ends[one.label])): one
+        for one in chosen
+    }
+    user = asyncio.create_task(_set_when(call.request.interrupted, list(ends.values())))
+    pending, found = set(asking), {}
+    try:
+        limit = None
+        while pending:
+            done, pending = await asyncio.wait(
+                pending, timeout=limit, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                found[asking[task].label] = task.result()
+            if not done:
+                # The others run on: their part of the answer is where they are.
+                for task in pending:
+                    ends[asking[task].label].set()
+                limit = None
+            elif awaits and limit is None and _any_stopped(done):
+                limit = call.limits.settle_s
+    finally:
+        user.cancel()
+        for task in pending:
+            task.cancel()
+        if pending:
+            await asyncio.wait(pending)
+    return [found[one.label] for one in chosen]
+
+
+def _any_stopped(done: set[asyncio.Task[PartReply]]) -> bool:
+    return any(has_stopped(read_answer(one.result().data)) for one in done)
+
+
+async def _set_when(event: asyncio.Event, others: Sequence[asyncio.Event]) -> None:
+    await event.wait()
+    for one in others:
+        one.set()
+
+
+async def _ask_part(
+    hosts: HostList,
+    call: HostCall,
+    host: Host,
+    changes: Mapping[str, Any],
+    ends: asyncio.Event,
+) -> PartReply:
+    own = {"json": False, "result": True, "budget": _BUDGET, "progress": False, **changes}
+    request = call.build_request(host, None, own, interrupted=ends)
+    try:
+        async with asyncio.timeout(call.limits.read_s if request.reads_only else None):
+            answer = await hosts.send_request(host, request)
+    except TimeoutError:
+        late = DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"no answer within {call.limits.read_s:g} s",
+            hint=host.address.write_command("doctor"),
+        )
+        return PartReply(host, error=late)
+    except DebuggerError as error:
+        return PartReply(host, error=error)
+    reply = build_reply(answer, call.folders)
+    if reply.error is not None:
+        return PartReply(host, error=reply.error)
+    return PartReply(host, reply.text or "", dict(reply.result or {}))
+
+
+def _merge_replies(
+    group: HostGroup,
+    replies: Sequence[PartReply],
+    silent: Sequence[SilentMember],
+    *,
+    is_all: bool,
+) -> Answer:
+    """Merge what the parts answered; what has no merge is shown host by host."""
+    answers = [(one.host, read_answer(one.data)) for one in replies]
+    for host, answer in answers:
+        if answer is not None:
+            group.note_labels(host, answer, is_all=is_all)
+            if has_stopped(answer):
+                group.active = host
+    if all(isinstance(one, Events) for _, one in answers):
+        return merge_events(
+            [
+                (one, _clock_shift(host), group.relabel(host))
+                for host, one in answers
+                if isinstance(one, Events)
+            ]
+        )
+    named = [
+        relabel_answer(one, group.relabel(host))
+        for host, one in answers
+        if one is not None and not isinstance(one, Events)
+    ]
+    merged = merge_answers(group.name, named, silent) if len(named) == len(answers) else None
+    return merged if merged is not None else join_replies(replies, silent)
+
+
+def _clock_shift(host: Host) -> int:
+    """Return the nanoseconds by which a time of the host's clock is to be put forward."""
+    channel = host.channel
+    return round(channel.greeting.clock_shift_s * 1e9) if channel is not None else 0
+
+
+def join_replies(replies: Sequence[PartReply], silent: Sequence[SilentMember] = ()) -> HostReplies:
+    """Return the answers of hosts, equal ones together."""
+    by_text: dict[str, list[PartReply]] = {}
+    for one in replies:
+        by_text.setdefault(one.text.replace(f"@{one.host.label}", ""), []).append(one)
+    found = [
+        HostReply(tuple(each.host.label for each in same), text, same[0].data)
+        for text, same in by_text.items()
+    ]
+    by_reason: dict[str, list[str]] = {}
+    for each in silent:
+        by_reason.setdefault(each.reason, []).append(each.label)
+    found += [
+        HostReply((format_members(labels),), "", error=HostFailure(_NO_ANSWER, reason))
+        for reason, labels in by_reason.items()
+    ]
+    return HostReplies(tuple(found))

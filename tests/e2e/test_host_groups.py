@@ -1,0 +1,137 @@
+"""Groups whose members are on several hosts: OpenSSH servers on loopback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from cli_commands import Cli, answer_data, marked_location, resolve_program
+from ssh_hosts import SshHosts, require_hosts, write_debugger_config
+
+PROGRAM = "groups/job.py"
+HOSTS = "h1,h2,h3,h4"
+pytestmark = pytest.mark.adapter("debugpy")
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[SshHosts]:
+    found = require_hosts(4)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def port() -> Iterator[str]:
+    """Listen where the ranks meet; nobody answers them."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield str(server.getsockname()[1])
+
+
+@pytest.fixture
+def at_hosts(shared_cli: Cli, shared_runtime_dir: Any, hosts: SshHosts) -> Iterator[Cli]:
+    """Run commands against the daemon that the tests share; its groups end with the test."""
+    write_debugger_config(shared_runtime_dir, hosts, keep_s=60)
+    yield shared_cli
+    shared_cli("stop")
+    assert answer_data(shared_cli("--json", "sessions", check=0))["sessions"] == []
+
+
+def start_job(cli: Cli, port: str, *words: str, on: str = HOSTS) -> dict[str, Any]:
+    program = resolve_program(PROGRAM)
+    return answer_data(
+        cli("--json", "start", "--group", "--host", on, program, *words, "--", port, check=None)
+    )
+
+
+def values_of(cli: Cli, expression: str, *words: str) -> dict[str, list[str]]:
+    answer = answer_data(cli("--json", "print", expression, *words, check=0))
+    return {one["value"]: one["members"] for one in answer["rows"][0]["values"]}
+
+
+def test_ranks_on_four_hosts_are_one_tree_and_the_odd_one_is_found(
+    at_hosts: Cli, port: str, wait_until: Callable[..., None]
+) -> None:
+    start_job(at_hosts, port, "--no-wait")
+
+    def is_all_there() -> bool:
+        text = at_hosts("backtrace").out
+        return "0-1,3-7: work job.py" in text and "`connection.recv(1)  # @meet`" in text
+
+    wait_until(is_all_there, 60, what="all ranks at their places")
+    lines = at_hosts("backtrace", check=0).out.splitlines()
+    assert lines[0] == "job: 12 members: 12 running (0-7,main@h1-4)"
+    assert lines[1].startswith("main@h1-4: <module> job.py:")
+    odd = next(one for one in lines if one.startswith("  2: work job.py:"))
+    assert odd.endswith("`threading.Event().wait()  # @odd`")
+    verdict = answer_data(at_hosts("--json", "hang", "--group", check=0))["verdict"]
+    assert (verdict["kind"], verdict["rows"][0]["members"]) == ("lagging", ["2"])
+    assert "0-1,3-7 wait at all_reduce job.py:" in verdict["cause"]
+
+
+def test_stops_values_and_focus_of_a_group_over_hosts(
+    at_hosts: Cli, port: str, wait_until: Callable[..., None]
+) -> None:
+    stop = start_job(at_hosts, port, "--break", marked_location(PROGRAM, "branch"), on="h1,h2")
+    assert (stop["group"], stop["stop"]["reason"]) == ("job", "breakpoint")
+    wait_until(
+        lambda: " 4 stopped (0-3)" in at_hosts("status").out, 30, what="the stops of all ranks"
+    )
+    assert values_of(at_hosts, "step") == {"120": ["0", "1", "3"], "119": ["2"]}
+    assert values_of(at_hosts, "rank", "--members", "2-3") == {"2": ["2"], "3": ["3"]}
+    added = at_hosts("break", marked_location(PROGRAM, "odd"), check=0).out
+    assert added.startswith("h1, h2: breakpoint 2: job.py:")
+    at_hosts("focus", "2", check=0)
+    assert at_hosts("print", "rank", check=0).out == "rank = 2\n"
+    at_hosts("focus", "all", check=0)
+    hit = answer_data(at_hosts("--json", "continue", "--timeout", "30", check=0))
+    assert (hit["member"], hit["stop"]["frame"]["function"]) == ("2", "save")
+    assert "0-1,3,main@h1-2: running" in at_hosts("await", "--timeout", "0").out
+    events = answer_data(at_hosts("--json", "events", "--limit", "500", check=0))["events"]
+    assert {"0", "1", "2", "3"} <= {one.get("member") for one in events}
+    assert [one["time_ns"] for one in events] == sorted(one["time_ns"] for one in events)
+    unknown = at_hosts("backtrace", "--members", "9")
+    assert "no member '9'; there are: 0-3,main@h1-2" in unknown.err
+
+
+def test_a_host_that_dies_is_named_and_the_others_go_on(
+    at_hosts: Cli, port: str, hosts: SshHosts, wait_until: Callable[..., None]
+) -> None:
+    start_job(at_hosts, port, "--no-wait", on="h1,h2")
+    wait_until(lambda: "(0-3,main@h1-2)" in at_hosts("backtrace").out, 60, what="all ranks")
+    status = answer_data(at_hosts("--json", "daemon", "status", "--host", "h2", check=0))
+    os.kill(status["pid"], signal.SIGKILL)
+    wait_until(lambda: not hosts.named("h2").processes(), what="the end of all on the host")
+    text = at_hosts("backtrace", check=0).out
+    assert "no answer: 2-3,main@h2: h2: the daemon on h2 has ended; lost: " in text
+    assert "\n0-1: " in text
+    assert "main@h1,0-1" in at_hosts("status", check=0).out.replace("0-1,main@h1", "main@h1,0-1")
+    at_hosts("stop", check=0)
+    wait_until(lambda: not sessions_on(hosts, "h1"), what="the end of the ranks")
+
+
+def sessions_on(hosts: SshHosts, name: str) -> list[str]:
+    """Return the command lines of the ranks on a host."""
+    import psutil
+
+    found = []
+    for pid in hosts.named(name).processes():
+        try:
+            words = psutil.Process(pid).cmdline()
+        except psutil.NoSuchProcess:
+            continue
+        found += [" ".join(words)] if any(one.endswith("job.py") for one in words) else []
+    return found
+
+
+def test_a_host_that_cannot_be_reached_does_not_hinder_the_others(at_hosts: Cli, port: str) -> None:
+    answer = at_hosts(
+        "start", "--group", "--host", "h1,nowhere.invalid", resolve_program(PROGRAM),
+        *("--break", marked_location(PROGRAM, "branch"), "--", port), check=0,
+    )  # fmt: skip
+    assert "*@nowhere.invalid: nowhere.invalid: " in answer.out
+    assert "stopped: breakpoint 1, work at job.py:" in answer.out

@@ -1,0 +1,125 @@
+"""The answers of a group's parts on several hosts become the answer of one group."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from debugger.hosts.answer_merge import (
+    list_labels,
+    merge_answers,
+    merge_events,
+    read_answer,
+    relabel_answer,
+)
+from debugger.model import answers as a
+from debugger.model.group_merge import MemberStack, StackPlace, merge_stacks, merge_values
+from debugger.output import to_data
+from debugger.questions.group.answer import (
+    GroupHang,
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    GroupValues,
+    MemberView,
+    MergedState,
+    NamedValues,
+)
+from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.session.group import SilentMember
+
+PLACES = st.builds(StackPlace, st.sampled_from("fgh"), st.just("/x.py"), st.integers(1, 3))
+STACKS = st.lists(st.lists(PLACES, max_size=4).map(tuple), min_size=2, max_size=8)
+
+
+def build_stacks(stacks: list[MemberStack], by: str) -> GroupStacks:
+    states = (MergedState("running", tuple(one.label for one in stacks)),)
+    return GroupStacks("g", len(stacks), states, merge_stacks(stacks, by), by)
+
+
+@given(STACKS, st.integers(0, 8), st.sampled_from(["line", "function", "state"]))
+def test_stacks_merged_by_host_and_then_together_are_those_merged_at_once(
+    frames: list[tuple[StackPlace, ...]], at: int, by: str
+) -> None:
+    every = [MemberStack(str(n), "running", one) for n, one in enumerate(frames)]
+    parts = [build_stacks(part, by) for part in (every[:at], every[at:]) if part]
+    merged = merge_answers("g", parts, ())
+    assert isinstance(merged, GroupStacks)
+    assert merged.branches == merge_stacks(every, by)
+    assert merged.total == len(every)
+    assert list_labels(merged) == {one.label for one in every}
+
+
+@given(st.lists(st.sampled_from(["1", "2", "<x at 0x7f00aa11bb22>"]), min_size=2, max_size=8))
+def test_values_merged_by_host_are_those_merged_at_once(texts: list[str]) -> None:
+    values = {str(number): text for number, text in enumerate(texts)}
+    halves = [dict(list(values.items())[:1]), dict(list(values.items())[1:])]
+    parts = [GroupValues("g", len(one), (NamedValues("x", merge_values(one)),)) for one in halves]
+    merged = merge_answers("g", parts, [SilentMember("9", "late")])
+    assert isinstance(merged, GroupValues)
+    found = {label: one.value for one in merged.rows[0].values for label in one.members}
+    assert found.keys() == values.keys()
+    assert [len(one.members) for one in merged.rows[0].values] == [
+        len(one.members) for one in merge_values(values)
+    ]
+    assert merged.silent == (SilentMember("9", "late"),)
+
+
+def test_a_laggard_is_judged_among_the_members_of_all_hosts() -> None:
+    meet, odd = StackPlace("meet", "/x.py", 5), StackPlace("save", "/x.py", 9)
+    waits = [
+        [MemberWait("0", "waits", meet), MemberWait("1", "waits", meet)],
+        [MemberWait("2", "waits", odd), MemberWait("3", "waits", meet)],
+    ]
+    parts = [GroupHang("g", 2, judge_waits(part)) for part in waits]
+    merged = merge_answers("g", parts, ())
+    assert isinstance(merged, GroupHang)
+    assert merged.verdict.kind == "lagging"
+    assert merged.verdict == judge_waits([one for part in waits for one in part])
+
+
+def build_stop(member: str, state: str, others: tuple[MergedState, ...] = ()) -> GroupStop:
+    return GroupStop("g", member, a.Stop(session=member, state=state, reason="breakpoint"), others)
+
+
+def test_the_stop_of_one_host_comes_before_those_that_run_or_have_ended() -> None:
+    parts = [
+        build_stop("0", "terminated"),
+        build_stop("", "running", (MergedState("running", ("1", "2")),)),
+        build_stop("3", "stopped", (MergedState("running", ("4",)),)),
+    ]
+    merged = merge_answers("g", parts, [SilentMember("5", "h4: lost")])
+    assert isinstance(merged, GroupStop)
+    assert (merged.member, merged.stop.state) == ("3", "stopped")
+    assert merged.others == (
+        MergedState("h4: lost", ("5",)),
+        MergedState("running", ("1", "2", "4")),
+        MergedState("terminated", ("0",)),
+    )
+
+
+def test_answers_of_different_kinds_are_not_merged() -> None:
+    status = GroupStatus("g", "", (), (MemberView("0", "s", 1, "running"),))
+    assert merge_answers("g", [build_stop("0", "stopped"), status], ()) is None
+
+
+def test_an_answer_comes_through_json_and_gets_other_labels() -> None:
+    stacks = build_stacks([MemberStack("main", "running", (StackPlace("f"),))], "line")
+    status = GroupStatus("g", "0", (), (MemberView("0", "s", 1, "running"),))
+    for one in (stacks, status, build_stop("0", "stopped")):
+        read = read_answer(to_data(one, budget=None))
+        assert read == one
+        renamed = relabel_answer(one, lambda label: f"{label}@h")
+        assert list_labels(renamed) == {f"{label}@h" for label in list_labels(one)}
+    assert read_answer({"lines": []}) is None
+
+
+def test_events_of_hosts_are_in_one_order_of_time() -> None:
+    def page(*times: int) -> a.Events:
+        events = tuple(a.EventView(n, time, "stop", "s", 1, "", {}, member="0")
+                       for n, time in enumerate(times))  # fmt: skip
+        return a.Events(events, len(times), dropped=1, total=len(times))
+
+    merged = merge_events([(page(5, 9), 0, lambda one: one), (page(101, 108), -100, str.upper)], 3)
+    assert [one.time_ns for one in merged.events] == [5, 8, 9]
+    assert (merged.total, merged.dropped, merged.earlier) == (4, 2, 1)

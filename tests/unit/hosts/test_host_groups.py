@@ -1,0 +1,133 @@
+"""Commands of a group over several hosts, which fakes of their daemons answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+
+from debugger.cli import commands, parser
+from debugger.config import Config
+from debugger.daemon.command_request import CommandRequest
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.hosts import host_groups
+from debugger.hosts.host_address import parse_addresses
+from debugger.hosts.host_call import HostCall, HostLimits
+from debugger.hosts.host_groups import HostGroup
+from debugger.hosts.host_list import Host, HostList, HostRequest
+from debugger.model import answers as a
+from debugger.model.command_registry import COMMANDS
+from debugger.output import to_data
+from debugger.questions.group.answer import (
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    MemberView,
+    MergedState,
+)
+
+Script = Mapping[str, Any]
+
+
+class ScriptedHosts:
+    """Answers for each host: data, an error to raise, or None to wait until it is ended."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.sent: list[tuple[str, Mapping[str, Any]]] = []
+
+    async def send_request(self, host: Host, request: HostRequest) -> dict[str, Any]:
+        self.sent.append((host.label, request.message))
+        found = self.script[host.label]
+        if isinstance(found, DebuggerError):
+            raise found
+        if found is None:
+            assert request.interrupted is not None
+            await request.interrupted.wait()
+            found = GroupStop("g", "", a.Stop(session="", state="running"), RUNNING)
+        if found == "silent":
+            await asyncio.Event().wait()
+        return {"success": True, "result": to_data(found, budget=None), "text": "x", "exit": 0}
+
+
+RUNNING = (MergedState("running", ("2", "main")),)
+STOPPED = GroupStop("g", "1", a.Stop(session="g@h1.1", state="stopped", reason="breakpoint"))
+
+
+async def ignore_text(_text: str) -> None: ...
+
+
+def build_call(*argv: str) -> HostCall:
+    commands.register_all()
+    request = CommandRequest(id=1, stream=ignore_text, argv=argv)
+    limits = HostLimits(read_s=0.05, settle_s=0.0)
+    return HostCall(request, parser.parse_argv(argv, COMMANDS), Config(), limits=limits)
+
+
+def build_group(count: int = 2) -> HostGroup:
+    addresses = parse_addresses(",".join(f"h{n + 1}" for n in range(count)), None, None)
+    hosts = [Host(one) for one in addresses]
+    return HostGroup("g", {one.label: f"g@{one.label}" for one in hosts}, hosts)
+
+
+async def run(group: HostGroup, script: Script, *argv: str) -> tuple[Any, ScriptedHosts]:
+    hosts = ScriptedHosts(script)
+    answer = await host_groups.run_in_group(cast("HostList", hosts), build_call(*argv), group)
+    return answer, hosts
+
+
+async def test_the_first_stop_ends_the_wait_on_the_other_hosts() -> None:
+    group = build_group()
+    answer, _ = await run(group, {"h2": STOPPED, "h1": None}, "continue")
+    assert (answer.member, answer.stop.state) == ("1", "stopped")
+    assert answer.others == (MergedState("running", ("2", "main@h1")),)
+    assert group.active.label == "h2"
+
+
+async def test_a_host_that_fails_or_is_late_is_named_with_its_members() -> None:
+    group = build_group(3)
+    stacks = GroupStacks("g", 1, (MergedState("running", ("0",)),), (), "line")
+    await run(group, {"h1": stacks, "h2": STOPPED, "h3": stacks}, "backtrace")
+    lost = DebuggerError(ErrorCode.NO_SESSION, "the daemon has ended", hint="x")
+    answer, _ = await run(group, {"h1": stacks, "h2": lost, "h3": "silent"}, "backtrace")
+    assert [(one.label, one.reason) for one in answer.silent] == [
+        ("1", "h2: the daemon has ended"),
+        ("0@h3", "h3: no answer within 0.05 s"),
+    ]
+    # A host whose daemon has ended has no member any more.
+    assert [one.label for one in group.hosts] == ["h1", "h3"]
+
+
+async def test_a_set_of_members_goes_to_the_hosts_that_have_them() -> None:
+    def status(*labels: str) -> GroupStatus:
+        views = tuple(MemberView(one, one, 1, "running") for one in labels)
+        return GroupStatus("g", "", (MergedState("running", labels),), views)
+
+    group = build_group(3)
+    script = {"h1": status("main", "0", "1"), "h2": status("main", "2"), "h3": status("main", "3")}
+    _, hosts = await run(group, script, "status", "--members", "1-2,main@h1")
+    chosen = {
+        name: message["args"]["members"]
+        for name, message in hosts.sent
+        if "members" in message["args"]
+    }
+    assert chosen == {"h1": "main,1", "h2": "2"}
+    with pytest.raises(DebuggerError, match="no member '7'; there are: 0-3,main@h1-3"):
+        await run(group, script, "status", "--members", "7")
+
+
+async def test_a_failure_on_all_hosts_is_the_first_ones() -> None:
+    failures = {
+        name: DebuggerError(ErrorCode.WRONG_STATE, f"{name}: not stopped", hint="x")
+        for name in ("h1", "h2")
+    }
+    with pytest.raises(DebuggerError, match="h1: not stopped"):
+        await run(build_group(), failures, "continue")
+
+
+async def test_a_part_that_has_nothing_to_do_is_no_failure() -> None:
+    ended = DebuggerError(ErrorCode.PROGRAM_EXITED, "all members have ended", hint="x")
+    answer, _ = await run(build_group(), {"h1": ended, "h2": STOPPED}, "continue")
+    assert (answer.member, answer.others) == ("1", ())
