@@ -94,9 +94,7 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.has_option(argv, "--help", "-h"):
         return _print_local_answer(argv, command)
-    if command == ["daemon", "connect"]:
-        return _serve_door(argv, "connect", daemon)
-    if command[:1] in (["mcp"], ["dap"], ["ui"], ["tui"]):
+    if command == ["daemon", "connect"] or command[:1] in (["mcp"], ["dap"], ["ui"], ["tui"]):
         return _serve_door(argv, command[0], daemon)
     if command[:1] == ["member"]:
         return _become_member(argv, daemon)
@@ -151,7 +149,7 @@ def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int
         from debugger.mcp import mcp_main
 
         return mcp_main.run_server(argv)
-    if door == "connect":
+    if door == "daemon":  # that of another host's client
         from debugger.cli import host_pipe
 
         return host_pipe.run_pipe(argv, daemon)
