@@ -314,12 +314,15 @@ def _format_line(one: EvidenceView) -> str:
 
 
 def evidence_drawing(answer: EvidenceDrawing, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
-    """Build the section of a drawing: the file, the SVG, or the lines of the calls."""
+    """Build the section of a drawing: the file, how to write it, or the lines of the calls."""
+    name = escape_text(answer.id)
     if answer.picture:
-        return [fixed_section(f"{answer.id}: drawn in {escape_text(answer.picture)}", _HEAD)]
-    if answer.svg:
-        # As it is: a part of it would be no picture.
-        return [fixed_section(answer.svg, _HEAD)]
+        return [fixed_section(f"{name}: drawn in {escape_text(answer.picture)}", _HEAD)]
+    if answer.svg or not answer.trees:
+        # A part of the SVG, which a text may be, would be no picture.
+        size = format_count(len(answer.svg), "character")
+        way = f"debugger evidence draw {name} FILE.svg writes it"
+        return [fixed_section(f"{name}: {size} of SVG: {way}", _HEAD)]
     lines = []
     for tree in answer.trees:
         lines.append(escape_text(f"{tree.title}: {tree.end}"))
