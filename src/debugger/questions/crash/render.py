@@ -42,6 +42,7 @@ from debugger.questions.runner.answer import (
 )
 
 # What is cut last has the lowest number.
+_DEPTH = 60  # of a call whose line is indented
 _HEAD, _NOTES, _FACTS, _SOURCE, _VALUES, _CALLERS, _LOCALS, _OUTPUT, _THREADS = range(9)
 _CAUSE = 400
 _VALUE = 110
@@ -327,7 +328,9 @@ def evidence_drawing(answer: EvidenceDrawing, page: RenderPage) -> list[TextSect
     for tree in answer.trees:
         lines.append(escape_text(f"{tree.title}: {tree.end}"))
         lines += [
-            escape_text("  ".join(filter(None, (f"{'  ' * one.depth}  {one.name}", one.facts))))
+            escape_text(
+                "  ".join(filter(None, (f"{'  ' * min(one.depth, _DEPTH)}  {one.name}", one.facts)))
+            )
             for one in tree.rows
         ]
     return [
