@@ -234,6 +234,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.paths",
     ),
     "debugger.ui": (
+        "debugger.output.picture_style",  # a picture's own style is the only one that it may have
         "debugger.backends.dap.dap_transport",  # it follows a session as an editor does
         "debugger.cli",  # for its own options
         "debugger.daemon.daemon_client",

@@ -120,7 +120,7 @@ async def evidence_draw(
     call: CommandCall,
     number: Annotated[str, Argument("ID", "an answer: e1")],
     file: Annotated[
-        str | None, Argument("FILE", "FILE.svg or .png; default: print the SVG")
+        str | None, Argument("FILE", "FILE.svg or .png; without it, --json has the SVG")
     ] = None,
     *,
     force: Force = False,

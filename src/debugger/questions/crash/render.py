@@ -42,6 +42,7 @@ from debugger.questions.runner.answer import (
 )
 
 # What is cut last has the lowest number.
+_DEPTH = 60  # of a call whose line is indented
 _HEAD, _NOTES, _FACTS, _SOURCE, _VALUES, _CALLERS, _LOCALS, _OUTPUT, _THREADS = range(9)
 _CAUSE = 400
 _VALUE = 110
@@ -314,17 +315,22 @@ def _format_line(one: EvidenceView) -> str:
 
 
 def evidence_drawing(answer: EvidenceDrawing, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
-    """Build the section of a drawing: the file, the SVG, or the lines of the calls."""
+    """Build the section of a drawing: the file, how to write it, or the lines of the calls."""
+    name = escape_text(answer.id)
     if answer.picture:
-        return [fixed_section(f"{answer.id}: drawn in {escape_text(answer.picture)}", _HEAD)]
-    if answer.svg:
-        # As it is: a part of it would be no picture.
-        return [fixed_section(answer.svg, _HEAD)]
+        return [fixed_section(f"{name}: drawn in {escape_text(answer.picture)}", _HEAD)]
+    if answer.svg or not answer.trees:
+        # A part of the SVG, which a text may be, would be no picture.
+        size = format_count(len(answer.svg), "character")
+        way = f"debugger evidence draw {name} FILE.svg writes it"
+        return [fixed_section(f"{name}: {size} of SVG: {way}", _HEAD)]
     lines = []
     for tree in answer.trees:
         lines.append(escape_text(f"{tree.title}: {tree.end}"))
         lines += [
-            escape_text("  ".join(filter(None, (f"{'  ' * one.depth}  {one.name}", one.facts))))
+            escape_text(
+                "  ".join(filter(None, (f"{'  ' * min(one.depth, _DEPTH)}  {one.name}", one.facts)))
+            )
             for one in tree.rows
         ]
     return [

@@ -40,8 +40,10 @@ async def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     await dispatcher.close()
 
 
-async def test_a_picture_is_printed_or_written(ask: Any, tmp_path: Path):
-    assert (await ask("evidence", "draw", "e1")).text == f"{SVG}\n"
+async def test_a_picture_is_data_or_a_file(ask: Any, tmp_path: Path):
+    shown = await ask("evidence", "draw", "e1")
+    assert shown.result["svg"] == SVG
+    assert "debugger evidence draw e1 FILE.svg writes it" in shown.text
     written = await ask("evidence", "draw", "1", "waits.svg")
     assert written.result["picture"] == str(tmp_path / "waits.svg")
     assert ET.parse(tmp_path / "waits.svg").getroot().tag.endswith("svg")
