@@ -410,34 +410,11 @@ def test_a_value_is_followed_with_options_that_node_takes_on_its_command_line_on
     assert "cart.total() = 3 in" in told.out
 
 
-LEDGER = """
-open("runs", "a").write("x")
-
-
-class Ledger:
-    def __init__(self):
-        self.booked = self.paid = 0
-
-    def book(self, n):
-        self.booked += n
-
-    def pay(self, n):
-        self.paid += n * 2
-
-
-ledger = Ledger()
-ledger.book(3)
-ledger.pay(3)
-if ledger.booked != ledger.paid:
-    raise ValueError("the ledger is not even")
-"""
-
-
 @pytest.mark.adapter("debugpy")
 def test_one_recording_of_python_answers_for_all_values_of_a_crash(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
-    (tmp_path / "ledger.py").write_text(LEDGER)
+    (tmp_path / "ledger.py").write_text(program_text("why/ledger.py"))
     told = _crash(cli, "--", sys.executable, "ledger.py", cwd=tmp_path)
     first, second = told["why"], told["why_compared"]
     assert (first["expression"], first["value"]) == ("ledger.booked", "3")

@@ -91,7 +91,9 @@ class OriginHits:
         """Count from 0, as a process does that begins."""
         for one in self._further:
             one.begin_process()
-        self.is_over = self._recorder.is_evaluating = False
+        self.is_over = False
+        # For all expressions: what one of them calls is no code of the program.
+        self._recorder.is_evaluating = False
         self._count = 0
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}

@@ -73,7 +73,6 @@ class OriginRecorder:
         self.windows = parts.CallWindows(order["origin"])
         self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
         self._positions = parts.CallPositions()
-        self.is_evaluating = False  # an expression of the question, and no code of the program
         self._hits = parts.OriginHits(order, self, write, parts)
         self._codes: dict[int, Any] = {}
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
