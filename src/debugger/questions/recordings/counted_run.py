@@ -96,8 +96,8 @@ async def run_counted(
         )
 
 
-def node_command(launch: LaunchTarget, *options: str) -> tuple[list[str], Mapping[str, str]]:
-    """Return the command line and the environment that run a script, with options before its own.
+def node_command(launch: LaunchTarget) -> tuple[list[str], Mapping[str, str]]:
+    """Return the command line and the environment that run a script.
 
     Raises:
         DebuggerError: LAUNCH_FAILED if Node is not installed.
@@ -106,7 +106,7 @@ def node_command(launch: LaunchTarget, *options: str) -> tuple[list[str], Mappin
     # Node takes some options on its command line only, such as those that choose tests.
     allowed, others = split_options(launch.env.get("NODE_OPTIONS") or "", node, launch.env)
     env = {**launch.env, "NODE_OPTIONS": allowed} if others else launch.env
-    return [node, *options, *others, str(launch.program), *launch.args], env
+    return [node, *others, str(launch.program), *launch.args], env
 
 
 def _find_node(launch: LaunchTarget) -> str:
