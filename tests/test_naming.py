@@ -261,7 +261,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/locations": 744,
     "questions/path": 1949,
     "questions/probe": 3410,
-    "questions/recordings": 2274,
+    "questions/recordings": 2279,
     "questions/runner": 1438,
     "questions/test": 2882,
     "questions/try_change": 686,
