@@ -347,8 +347,7 @@ async def probe_by_logpoints(
     traits = question.traits
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
-    if question.has_passing_thread_ids:
-        table.number_threads()
+    table.number_threads(are_passing=question.has_passing_thread_ids)
     logged = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run, question.language)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entry_functions, points)

@@ -320,9 +320,9 @@ class ProbeTable:
         """Whether the filter chooses a thread by its name."""
         return bool(self._hits.thread_name)
 
-    def number_threads(self) -> None:
-        """Give threads the numbers of the order in which they come, and not the system's."""
-        self._threads = ThreadOrder()
+    def number_threads(self, *, are_passing: bool) -> None:
+        """Give threads whose own numbers differ in each run those of the order of their coming."""
+        self._threads = ThreadOrder() if are_passing else None
 
     def thread_number(self, thread: int | None) -> int | None:
         """Return the number that a thread has in the table."""

@@ -180,9 +180,8 @@ async def probe_by_stopping(
     """
     specs = tuple(msgspec.structs.replace(one.spec, condition=one.when) for one in points)
     below = hits.inside
-    if question.has_passing_thread_ids:
-        table.number_threads()
-    else:
+    table.number_threads(are_passing=question.has_passing_thread_ids)
+    if not question.has_passing_thread_ids:
         refuse_thread_name(hits)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         began = time.monotonic()

@@ -188,6 +188,26 @@ def _is_of_thread(hits: HitFilter, thread: int | None, number: int | None) -> bo
     return hits.thread in {None, number}
 
 
+async def _call_breakpoint(
+    program: RecordedProgram, function: FunctionPlace, nth: int, when: str, filtered: CallFilter
+) -> BreakpointSpec:
+    """Return the breakpoint of a function's calls."""
+    assert program.question is not None
+    if not program.question.has_passing_thread_ids:
+        refuse_thread_name(filtered.hits)
+    # Without a name, in JavaScript, it is the function around the line.
+    nameless = "" if program.language == counted_run.JAVASCRIPT else None
+    return BreakpointSpec(
+        file=await _resolve_file(program, function) or None,
+        line=function.line or None,
+        function=function.name or nameless,
+        condition=when or None,
+        hit_count=nth if nth > 1 and not filtered.hits else None,
+        thread=None if program.question.has_passing_thread_ids else filtered.hits.thread,
+        rule=filtered.rule,
+    )
+
+
 async def step_through(
     program: RecordedProgram,
     function: FunctionPlace,
@@ -212,19 +232,7 @@ async def step_through(
     # 4. A hit of the same breakpoint further in is a recursive call, which is run to its end.
     # 5. A stop in another thread ends the record of the call.
     assert program.question is not None
-    if not program.question.has_passing_thread_ids:
-        refuse_thread_name(filtered.hits)
-    # Without a name, in JavaScript, it is the function around the line.
-    nameless = "" if program.language == counted_run.JAVASCRIPT else None
-    spec = BreakpointSpec(
-        file=await _resolve_file(program, function) or None,
-        line=function.line or None,
-        function=function.name or nameless,
-        condition=when or None,
-        hit_count=nth if nth > 1 and not filtered.hits else None,
-        thread=None if program.question.has_passing_thread_ids else filtered.hits.thread,
-        rule=filtered.rule,
-    )
+    spec = await _call_breakpoint(program, function, nth, when, filtered)
     remaining = nth - 1 if filtered.hits else 0  # calls before the nth
     question = dataclasses.replace(program.question, breakpoints=(spec,))
     async with question_run.run_question(question) as run:

@@ -146,7 +146,7 @@ def test_the_rows_of_several_places_come_in_the_order_of_time() -> None:
 
 def test_threads_of_a_run_are_numbered_in_the_order_in_which_they_come() -> None:
     table = ProbeTable([("x",)], HitRange(), rows=10, hits=HitFilter(thread=2))
-    table.number_threads()
+    table.number_threads(are_passing=True)
     for system, value in ((4711, "a"), (4712, "b"), (4711, "c"), (4712, "d")):
         thread = table.thread_number(system)
         table.take_hit(0, [ProbeCell(value)], at_s=0.1, thread=thread)
