@@ -231,7 +231,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 280,
     "backends": 958,
-    "backends/adapters": 8192,
+    "backends/adapters": 8195,
     "backends/dap": 4118,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
