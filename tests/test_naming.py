@@ -237,7 +237,7 @@ BUDGETS: Mapping[str, int] = {
     "backends": 1157,
     "backends/adapters": 8392,
     "backends/dap": 4137,
-    "backends/inprocess": 11722,
+    "backends/inprocess": 11725,
     "backends/lldb": 3756,
     "cli": 2105,
     "cli/commands": 2272,
