@@ -14,20 +14,15 @@ pytestmark = pytest.mark.skipif(not entry_hold.is_supported(), reason="not on th
 MEMBER = """
 import os, sys
 from debugger.cli import member_process
-
 script, answer = sys.argv[1:]
-plan = {
-    "is_held": True, "program": "/bin/sh", "words": ["sh", "-c", script],
-    "env": [["GREETING", "hello"]],
-}
-
+plan = {"is_held": True, "program": "/bin/sh", "words": ["sh", "-c", script]}
+plan["env"] = [["GREETING", "hello"]]
 def ask(words):
     if not any(one.startswith("--entry=0x") for one in words):
         return {"success": True, "result": plan}
     if answer == "dies":
         raise ConnectionError("the daemon is gone")
     return {"success": False, "error": {"message": answer}}
-
 os._exit(member_process.run_member(["member", "--", "sh"], ask, lambda answer: 9))
 """
 
