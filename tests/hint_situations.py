@@ -342,6 +342,7 @@ REASONS: Final = {
     "hosts/host_groups.py: debugger status lists": "tests/e2e/test_host_groups.py",
     "hosts/host_list.py: debugger status connects again": "tests/e2e/test_hosts.py",
     "hosts/host_router.py: debugger X --group --host": "tests/unit/hosts/test_host_router.py",
+    "hosts/host_router.py: debugger stop --session X": "tests/unit/hosts/test_host_router.py",
     "hosts/host_router.py: debugger X, there": "tests/unit/hosts/test_host_router.py",
     "session/function_tracing.py: debugger trace add X traces all": (
         f"an engine that traces patterns: {READ}"
