@@ -102,9 +102,8 @@ class ProcessRecording:
             return
         if order["probes"]:
             parts = (CodePart("expressions"), CodePart("run_end"), CodePart("exit_call"))
-            tool = CodePart("tool")
-            marks = CodePart("object_marks")
-            shared = SharedNames(CodePart("frames"), chosen, texts, tool, marks, *parts)
+            marked = (CodePart("tool"), CodePart("object_marks"))
+            shared = SharedNames(CodePart("frames"), chosen, texts, *marked, *parts)
             self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
             self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
             return
