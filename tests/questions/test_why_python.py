@@ -53,6 +53,7 @@ def test_an_item_of_a_list_that_belongs_to_the_class(cli: Callable[..., Any]) ->
     ]
     shared = why(cli, "bob.history", "shared_class.py:20", "shared_class.py")
     assert links(shared) == [("class attribute history, shared by all instances", 2)]
+    assert "items were put in at shared_class.py:8" in shared["ending"]
 
 
 def test_a_cache_that_returns_what_another_call_stored(cli: Callable[..., Any]) -> None:
@@ -441,3 +442,27 @@ def test_an_exception_that_has_the_number_of_one_that_is_gone_is_another(
     (tmp_path / "reused.py").write_text(REUSED)
     told = cli("why", "total", "--at", "crash", "--", sys.executable, "reused.py", cwd=tmp_path)
     assert "total = 99 in check at reused.py:" in told.out
+
+
+def test_items_that_were_put_in_by_another_name_are_told_at_the_end(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "shared", "late_values.py:41", "late_values.py")
+    assert data["ended"] == "allocation"
+    assert data["ending"] == 'items were put in at late_values.py:35 `first.names.append("x")`'
+
+
+def test_a_lambda_among_others_of_a_line_computes_with_its_own_operands(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "results[0]", "late_values.py:41", "late_values.py")
+    (made,) = [one for one in data["links"] if one["text"].startswith("returned by closures")]
+    assert [(one["text"], one["value"]) for one in made["operands"]] == [("x", "10"), ("k", "2")]
+
+
+def test_a_coroutine_begins_later_than_its_call(cli: Callable[..., Any]) -> None:
+    data = why(cli, "lost", "late_values.py:41", "late_values.py")
+    assert links(data)[-2] == ("set as item counts['n']", 23)
+    assert not any("default" in text for text, _ in links(data))
+    rest = why(cli, "rest", "late_values.py:41", "late_values.py")
+    assert (links(rest)[-1], rest["ended"]) == (("assigned to numbers", 37), "allocation")

@@ -99,6 +99,8 @@ class OriginRecord(Struct, frozen=True):
     sources: tuple[tuple[str, int, str | None], ...] = ()
     through: int = -1
     links: tuple[OriginLinkRecord, ...] = ()
+    # The last writes into the value, a container.
+    contents: tuple[int, ...] = ()
     # At an exception.
     cached: tuple[CachedRecord, ...] = ()
     changed: ChangedRecord | None = None

@@ -34,6 +34,7 @@ _OPERANDS_SHOWN = frozenset(
 _FOLLOWING = frozenset({"copy", "part", "selected", "missed", "drawn"})
 _OF_CONTAINERS = frozenset({"library", "drawn"})  # they may take the items of a container
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
+_CONTENTS = 3  # writes into a container
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
 _INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
@@ -91,6 +92,20 @@ class _ChainBuilder:
             if link.kind in {"name", "returned"} and link.place is not None:
                 self._readers[link.place[:2]] = link
             before, number = link, following
+
+    def describe_contents(self) -> str:
+        """Say where items were put into the value, a container; empty where links say so."""
+        known = {(one.frame.file, one.frame.line) for one in self.links if one.frame is not None}
+        places = {
+            link.place: None
+            for link in (self._record.links[number] for number in self._record.contents)
+            if link.place is not None and (link.place[0], link.place[2]) not in known
+        }
+        shown = [
+            f"{Path(one[0]).name}:{one[2]} `{statement_at(one)}`"
+            for one in list(places)[-_CONTENTS:]
+        ]
+        return f"items were put in at {', '.join(shown)}" if shown else ""
 
     def _next(self, link: OriginLinkRecord, part: OriginLinkRecord | None = None) -> int | None:
         """Return the number of the link behind one, or end the chain.
@@ -474,17 +489,19 @@ def build_chain(
     """Build the answer from the recorder's graph, without the facts of the run."""
     builder = _ChainBuilder(record, threads, most, shows_all=shows_all)
     builder.build()
+    contents = builder.describe_contents()
+    ending = "; ".join(one for one in (builder.ending, contents) if one) or None
     file, function, line = record.frame
     answer = Why(
         expression=expression,
         place=place,
-        cause=_cause(expression, record, builder.links, builder.ending),
+        cause=_cause(expression, record, builder.links, ending),
         value=record.value,
         frame=FrameView(0, function, file, line),
         event=record.error,
         links=tuple(builder.links),
         ended=builder.ended,
-        ending=builder.ending,
+        ending=ending,
     )
     end = builder.open_end
     if end is not None and builder.last is not None:

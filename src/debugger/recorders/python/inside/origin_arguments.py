@@ -220,7 +220,10 @@ class ArgumentOrigins:
         if name not in given:
             has_stars = any(isinstance(one, ast.Starred) for one in call.args)
             has_stars = has_stars or any(one.arg is None for one in call.keywords)
-            return ("", (), "") if has_stars else ("default", (), self._default_text(name, scope))
+            if has_stars:
+                return "", (), ""
+            default = self._default_text(name, scope)
+            return ("default", (), default) if default else self._passed_on(scope, snap)
         node = given[name]
         if node is _UNKNOWN:
             return self._passed_on(scope, snap)

@@ -50,12 +50,19 @@ class OriginGraph:
             "sources": self._operands(hit.sources),
             "through": self._through(hit.sources),
         }
+        contents = [self._number(one) for one in hit.contents]
         cached = [self._cached_record(one) for one in hit.cached]
         changed = self._changed_record(hit.changed) if hit.changed is not None else None
         links = []
         while self._waiting:
             links.append(self._link_record(self._waiting.popleft()))
-        return {**root, "links": links, "cached": cached, "changed": changed}
+        return {
+            **root,
+            "links": links,
+            "contents": contents,
+            "cached": cached,
+            "changed": changed,
+        }
 
     def _cached_record(self, one: Any) -> list[Any]:
         """Return a cached value: its name, its place, and the numbers of its links."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ERRORS = 200  # exceptions whose values are kept
+_CONTENTS = 8  # writes into a container that is the value
 _SEARCHES = 200  # hits at which changed objects are looked for
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
@@ -33,6 +34,7 @@ class OriginHit:
         *(
             "cached",
             "changed",
+            "contents",
             "error",
             "frame",
             "how",
@@ -54,6 +56,7 @@ class OriginHit:
         self.sources: tuple[Any, ...] = ()
         self.located: Any = None  # the calls so far, and those on the stack
         self.error: Any = None  # the exception's identity, type and text
+        self.contents: tuple[Any, ...] = ()  # the last writes into the value, a container
         self.cached: list[Any] = []  # values of the running calls that came out of a cache
         self.changed: Any = None  # what a local name reaches, and another owner's code changed
         self.leaves = ""  # the outermost function of the program that the exception left
@@ -172,6 +175,7 @@ class OriginHits:
             self._recorder.is_evaluating = False
         snap = self._parts.snap_value(value)
         hit.value = (self._write(value), snap)
+        hit.contents = self._recorder.reader.last_writes(value, _CONTENTS)
         hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, snap)
         hit.note = scope.note
         return hit

@@ -505,7 +505,7 @@ class OriginRecorder:
             link.callee, link.line = code, scope.stack[1]
             parent.add_return(scope.position, type(made).__name__, link)
             return
-        node = _result_node(statements, is_yield=is_yield)
+        node = self._plans.result_node(code, statements, is_yield=is_yield)
         snap = self._parts.snap_value(value)
         if node is None and code.co_name == "<lambda>":
             how, sources, note = "", (), ""
@@ -585,16 +585,3 @@ def _evaluate_traced(code: CodeType, names: dict[str, Any]) -> Any:
     """Evaluate code below `sys.call_tracing`."""
     _set_trace(_get_trace())  # Python 3.11 traces only after that
     return eval(code, names)  # noqa: S307 - the user's own
-
-
-def _result_node(statements: Any, *, is_yield: bool) -> Any:
-    """Return the expression whose value a statement returns or yields."""
-    for plan in statements:
-        if isinstance(plan.node, ast.Return):
-            return plan.node.value if plan.node.value is not None else None
-        if is_yield:
-            for one in plan.exprs:
-                for node in ast.walk(one):
-                    if isinstance(node, ast.Yield):
-                        return node.value
-    return None

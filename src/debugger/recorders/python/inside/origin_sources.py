@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OPERANDS = 8  # of one expression
+_GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 _ELEMENTS = 500  # of a new container
 _CLASSES = 5_000
 _SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
@@ -22,6 +23,7 @@ _CONTAINERS = frozenset(
     {("builtins", one) for one in ("dict", "list", "tuple", "str", "bytes", "bytearray")}
     | {("collections", "deque"), ("array", "array")}
 )
+_CHANGING = frozenset({"dict", "list", "deque", "array"})
 _COPYING = frozenset(
     {"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict", "deque"}
 )
@@ -171,6 +173,12 @@ class OriginReader:
             pairs = [(f".{name}", one) for name, one in list(own.items())[:most]
                      if type(name) is str]  # fmt: skip
         return [(key, key, one) for key, one in pairs]
+
+    def last_writes(self, value: Any, most: int) -> tuple[Any, ...]:
+        """Return the last writes into a container of the interpreter's own types."""
+        is_container = type(value) is set or self._container_of(type(value)) in _CHANGING
+        known = self._store.of(value) if is_container else None
+        return tuple(known.links.values())[-most:] if known is not None else ()
 
     def item_place(self, base: Any, key: Any) -> FieldPlace:
         """Return the place of an item of a container of the interpreter's own types."""
@@ -400,6 +408,9 @@ class OriginReader:
         `drawn` is not proved: the other operands may have made the result as well.
         """
         links = self._links
+        function = self.read(node.func, scope)
+        if type(function) is _FUNCTION and function.__code__.co_flags & _GENERATES:
+            return "new", leaves  # its code begins to run where the generator is used
 
         def read(one: Any) -> Any:
             return self.read(one, scope)

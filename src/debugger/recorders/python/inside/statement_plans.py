@@ -202,6 +202,10 @@ class FilePlans:
             for one in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 self.add_body(one.body)
 
+    def nodes_at(self, line: int) -> list[Any]:
+        """Return the statements at a line, the outer ones before those within them."""
+        return self._nodes.get(line, [])
+
     def get(self, line: int, default: tuple[StatementPlan, ...] = ()) -> Any:
         """Return the plans of the statements at a line."""
         found = self._plans.get(line)
@@ -239,6 +243,7 @@ class SourcePlans:
         self._texts: dict[str, list[bytes]] = {}
         self._files: dict[str, FilePlans] = {}
         self._functions: dict[int, tuple[CodeType, FilePlans]] = {}
+        self._lambdas: dict[int, tuple[CodeType, Any]] = {}
 
     def of_code(self, code: CodeType) -> FilePlans:
         """Return the plans of a code object by line; none for a source that cannot be read."""
@@ -292,6 +297,34 @@ class SourcePlans:
         found = FilePlans()
         found.add_body([node])
         return found
+
+    def result_node(self, code: CodeType, statements: Any, *, is_yield: bool) -> Any:
+        """Return the expression whose value a call returns or yields; None if it is not known."""
+        if code.co_name == "<lambda>":
+            return self._lambda_body(code)
+        for plan in statements:
+            if isinstance(plan.node, ast.Return):
+                return plan.node.value
+            for one in plan.exprs if is_yield else ():
+                for node in ast.walk(one):
+                    if isinstance(node, ast.Yield):
+                        return node.value
+        return None
+
+    def _lambda_body(self, code: CodeType) -> Any:
+        """Return the body of a lambda, of which several may be in one line."""
+        known = self._lambdas.get(id(code))
+        if known is None:
+            places = set(code.co_positions()) if hasattr(code, "co_positions") else set()
+            bodies = [
+                one.body
+                for statement in self._of_file(code.co_filename).nodes_at(code.co_firstlineno)
+                for one in ast.walk(statement)
+                if isinstance(one, ast.Lambda) and position_of(one.body) in places
+            ]
+            # The code is kept, so that no other gets its identity.
+            known = self._lambdas[id(code)] = (code, bodies[-1] if bodies else None)
+        return known[1]
 
     def function_of(self, code: CodeType) -> Any:
         """Return the definition of a function; None if it is not known."""
