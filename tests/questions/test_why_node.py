@@ -322,3 +322,20 @@ def test_an_assignment_that_keeps_the_value_is_followed_to_what_was_there(
     data = _why_of_collections(cli, "kept", "kept")
     assert _markers(data, "kept-at-first", "stored") == [True, True]
     assert "7" not in data["ending"].split(" at ")[0]
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_property_is_followed_to_its_prototype_and_items_to_another_name(
+    cli: Callable[..., Any],
+) -> None:
+    def why(expression: str) -> dict[str, Any]:
+        words = ["why", expression, "--at", "inherited.js:10", "--", "node", "inherited.js"]
+        data: dict[str, Any] = cli("--json", *words, check=0, cwd=ORIGINS).data["data"]
+        return data
+
+    link = why("level")["links"][-1]
+    assert (link["text"], link["frame"]["line"]) == ("child.level, inherited, written", 4)
+    assert (link["old"], link["new"]) == ("1", "7")
+    data = why("tags")
+    assert data["ended"] == "allocation"
+    assert data["ending"].endswith("items were put in at inherited.js:7 `copy.tags.push('n')`")

@@ -252,6 +252,10 @@ class Chain {
     }
     const literal = values.literalProperty(object, key);
     if (literal) return this.literalValue(literal, key, text);
+    const holder = values.inheritedFrom(object, key);
+    if (holder && (trace.properties.has(holder) || trace.births.has(holder))) {
+      return this.property(holder, key, time, `${text}, inherited,`);
+    }
     return collections.followMade(this, object, key, time, text) ?? this.unwritten(object, key, time, text);
   }
 
@@ -476,6 +480,10 @@ function followValue(hit, order) {
   const query = { node: site.rhs, act, time: began + 0.5 };
   const isCollection = isObject(value) && !(value instanceof Promise);
   if (!isCollection || !collections.followChanges(chain, value, query, order.expression)) chain.follow(query);
+  if (isCollection && chain.ended === 'allocation') {
+    const contents = collections.describeContents(value, query.time, chain.links);
+    chain.ending = [chain.ending, contents].filter(Boolean).join('; ') || null;
+  }
   return {
     value: formatValue(value),
     frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),

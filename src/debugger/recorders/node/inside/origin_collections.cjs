@@ -7,6 +7,7 @@ const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
 const ALSO = 2;
+const CONTENTS = 3; // writes that are named
 const NAMESPACES = new Set([
   'Array', 'Object', 'JSON', 'Math', 'Number', 'String', 'Promise', 'Reflect', 'Buffer', 'BigInt',
   'Date', 'Symbol', 'console', 'util', 'path', 'fs',
@@ -104,6 +105,19 @@ function describeOthers(chosen, changed) {
     texts.push(`before it ${keyText(one.key)} = ${value} at ${where}${how}`);
   }
   return texts;
+}
+
+// Where items were put into a collection, at places that no link tells.
+function describeContents(object, time, links) {
+  const known = new Set(links.map(({ frame }) => `${frame?.file}:${frame?.line}`));
+  const found = new Map();
+  for (const { event } of eventsOf(object, time, false).sort((a, b) => a.event.time - b.event.time)) {
+    const { node } = event.site;
+    const frame = places.makeFrame(node, event.act);
+    const text = `${places.describePlace(node, event.act)} \`${short(places.textOf(node, event.act))}\``;
+    if (!known.has(`${frame?.file}:${frame?.line}`)) found.set(text, true);
+  }
+  return found.size ? `items were put in at ${[...found.keys()].slice(-CONTENTS).join(', ')}` : null;
 }
 
 // Follows what a collection holds: a change in place, or else how it was made.
@@ -307,6 +321,6 @@ function lastWrite(node, act, time) {
 }
 
 module.exports = {
-  chooseOperand, followCall, followCallbackArgument, followChanges, followContents, followElement,
+  chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followElement,
   followFirstWrite, followMade, hasOrigin,
 };

@@ -89,6 +89,19 @@ function selfOf(act) {
   return at;
 }
 
+// The object on the way of prototypes that has a property; null if the object itself has it.
+function inheritedFrom(object, key) {
+  try {
+    if (Object.hasOwn(object, key)) return null;
+    for (let at = Object.getPrototypeOf(object), up = 0; at && up < 20; up++, at = Object.getPrototypeOf(at)) {
+      if (Object.hasOwn(at, key)) return at;
+    }
+  } catch {
+    // A Proxy of the program.
+  }
+  return null;
+}
+
 function readOwn(object, key) {
   let at = object;
   for (let up = 0; up < 20 && at !== null && at !== undefined; up++) {
@@ -246,5 +259,5 @@ const isGuilty = (value) =>
 
 module.exports = {
   chooseBranch, findVariable, formatScalar, formatValue, isGuilty, keyOf, lastBefore, lastCall,
-  literalProperty, readOwn, readProperty, selfOf, valueBefore, valueOf, variableValue,
+  inheritedFrom, literalProperty, readOwn, readProperty, selfOf, valueBefore, valueOf, variableValue,
 };
