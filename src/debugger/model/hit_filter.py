@@ -127,7 +127,7 @@ def build_hit_filter(
     first: int | None = None,
     last: int | None = None,
     changes: bool = False,
-    thread: str | None = None,
+    thread: str | int | None = None,
     inside: str | None = None,
     after: str | None = None,
     until: str | None = None,
@@ -154,7 +154,7 @@ def build_hit_filter(
                 f"{flag} is 1 to {most:,}, not {number}",
                 hint=f"{flag} 3 is three hits",
             )
-    thread = (thread or "").strip()
+    thread = "" if thread is None else str(thread).strip()
     is_number = re.fullmatch(r"-?\d+", thread) is not None
     if is_number and int(thread) < 0:  # js-debug's main thread is 0
         raise DebuggerError(
@@ -246,11 +246,11 @@ def refuse_thread_name(hits: HitFilter) -> None:
     """Reject a thread's name, for what knows threads by their numbers alone.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED.
+        DebuggerError: USAGE.
     """
     if hits.thread_name:
         raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
+            ErrorCode.USAGE,
             f"no thread is known here by its name ({hits.thread_name})",
             hint="give its number, which debugger threads or a row of probe shows",
         )
@@ -270,12 +270,14 @@ def refuse_options(
     also: Mapping[str, tuple[str, ...]] | None = None,
     without: frozenset[str] = frozenset(),
     unlisted: frozenset[str] = frozenset(),
+    takes_thread_names: bool = False,
 ) -> OptionGroup:
     """Return the filter's options for a command that cannot take some of them.
 
     Those are understood, and refused with the reason. `help` replaces help texts, and `also`
     spellings that are understood and not listed. `without` names options that the command has
-    under the same spelling with another meaning; `unlisted` are taken, and not in the help.
+    under the same spelling with another meaning; `unlisted` are taken, and not in the help. Where
+    threads are known by their numbers alone, a name is none.
     """
     texts, spellings = help or {}, also or {}
     parameters = []
@@ -287,7 +289,8 @@ def refuse_options(
             also=spellings.get(one.name, about.also),
             is_hidden=one.name in refused or one.name in unlisted,
         )
-        parameters.append(replace(one, about=changed))
+        is_number = one.name == "thread" and not takes_thread_names
+        parameters.append(replace(one, about=changed, type=int | None if is_number else one.type))
     flags = {one.name: one.about.flags[0] for one in parameters if isinstance(one.about, Option)}
 
     def build(command: str, **given: Any) -> HitFilter:

@@ -48,6 +48,7 @@ _CALL_HITS = refuse_options(
         "inside": "only calls below a call of this function",
     },
     without=frozenset({"first"}),
+    takes_thread_names=True,
 )
 
 

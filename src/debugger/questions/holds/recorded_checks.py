@@ -12,7 +12,6 @@ from msgspec import Struct
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
-from debugger.model.hit_filter import refuse_thread_name
 from debugger.questions.holds.answer import (
     CheckedObject,
     FalseCheck,
@@ -118,7 +117,6 @@ async def check_recorded(
 
 
 def _check_order(request: CheckRequest) -> CheckOrder:
-    refuse_thread_name(request.hits)
     return CheckOrder(
         expressions=request.expressions,
         operands=request.operands,

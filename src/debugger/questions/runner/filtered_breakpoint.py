@@ -10,7 +10,6 @@ from debugger.model.hit_filter import (
     HitEvent,
     HitFilter,
     Refusal,
-    refuse_thread_name,
     require_one_condition,
 )
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
@@ -58,7 +57,6 @@ def filter_hits(
         found = spec_in_session(call, session, event.place)
         return msgspec.structs.replace(found, condition=event.when)
 
-    refuse_thread_name(hits)
     spec = msgspec.structs.replace(spec, condition=condition, thread=hits.thread)
     rest = msgspec.structs.replace(hits, conditions=(), thread=None)
     if not rest:

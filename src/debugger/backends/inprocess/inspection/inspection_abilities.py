@@ -446,9 +446,8 @@ class InProcessWatchpoints:
             # a change. For reads it knows no mode of their own.
             changes=breakpoint_.spec.access is WatchAccess.WRITE,
         )
-        # The address belongs to the value's name: the same expression may mean another
-        # variable in another frame.
-        again = f"{expression} at {address:#x}"
+        # The same expression may mean another variable in another frame, or run.
+        again = f"*({result.value.type.name} *){address:#x}"
         bound = BoundBreakpoint(verified=True, backend_id=number, address=hex(address), again=again)
         home = level if level is not None and _is_in_frame(address, level) else None
         await inspector.watches.add_watch(
