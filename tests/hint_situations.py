@@ -119,6 +119,7 @@ _PY: Final = "-- python3 loop.py"
 # Without a session, beside `loop` (built of loop.c), loop.py and loop.js: questions that are
 # refused, most of them before a program runs.
 QUESTIONS: Final = {
+    f"crash --group --keep {_PY}": "debugger crash --group -- CMD",
     "why x --at hang -- ./loop": "debugger hang -- CMD names the line; debugger probe --at hang",
     "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
     "crash --core x": "debugger crash --core FILE PROGRAM",
@@ -314,6 +315,9 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
+    "cli/commands/compound_start.py": "tests/e2e/test_launch_json.py",
+    "cli/commands/member_command.py": "member asks so itself: tests/e2e/test_members.py",
+    "targets/launchers.py: debugger start --group": "tests/unit/targets/test_launchers.py",
     "tui/tui_main.py: debugger status, or debugger ui": "tests/tui/test_screen.py",
     "cli/commands/breakpoint_commands.py: debugger breakpoint remove X, and set it again": (
         "tests/unit/cli/test_breakpoint_change.py"

@@ -27,7 +27,8 @@ def run_job(runtime_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a job as a shell does; the first rank reads a line."""
     return subprocess.run(
         [LAUNCHER, "-n", str(COUNT), *words],
-        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
+        # What a rank printed before another's failure ends it is not the same in each run.
+        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), "LAUNCHER_WAITS": "1"},
         input="a line\n",
         capture_output=True,
         text=True,

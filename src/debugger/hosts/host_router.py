@@ -269,7 +269,8 @@ class HostRouter:
         reached = [one for one in self.hosts.all_hosts() if one.sessions]
         listed = await asyncio.gather(*map(list_one, reached))
         found = (*answer.sessions, *(each for one in listed for each in one))
-        return Sessions(found, self.current or answer.current)
+        current = self.current or answer.current
+        return msgspec.structs.replace(answer, sessions=found, current=current)
 
     def _follow_current(self, host: Host) -> None:
         """Take the host's current session where the one from here has ended."""
