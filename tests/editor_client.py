@@ -132,6 +132,10 @@ class EditorClient:
                 return message
             self._waiting.append(message)
 
+    def join_reader(self) -> None:
+        """Wait until all that the ended process wrote is read."""
+        self._reader.join(ANSWER_S)
+
     def _read(self) -> None:
         assert self.process.stdout is not None
         decoder = MessageDecoder()
@@ -166,6 +170,7 @@ def open_editor(
     finally:
         process.kill()
         process.wait()
+        client.join_reader()
         assert process.stdout is not None
         process.stdout.close()
     for message in client.messages:

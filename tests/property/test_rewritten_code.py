@@ -20,7 +20,11 @@ from hypothesis import strategies as st
 
 from random_python import ProgramWriter
 
-pytestmark = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="bytecode of 3.11 alone")
+pytestmark = [
+    pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="bytecode of 3.11 alone"),
+    # A generator of a random program may yield again while it is closed.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 if sys.version_info[:2] == (3, 11):
     from debugger.recorders.python.inside import bytecode, calls, code_rewriter, code_splicer
