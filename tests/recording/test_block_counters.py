@@ -103,3 +103,15 @@ def test_a_script_that_was_written_by_a_program_is_counted_by_v8(tmp_path):
     assert counted["long_line.js <module>"][1][4, 29] == 3
     assert counted["written.js exports.double"][0] == 3
     assert counted["written.js exports.double"][1][1, 38] == 1
+
+
+def test_an_end_within_a_counted_script_keeps_the_blocks_that_v8_counts(tmp_path):
+    folder = tmp_path / "program"
+    folder.mkdir()
+    large = "exports.sign = (n) => {\n  if (n < 0) {\n    return -1;\n  }\n  return 1;\n};\n"
+    (folder / "large.js").write_text(large + "// so long that V8 counts it\n" * 50_000)
+    main = "function end(n) {\n  process.exit(n);\n}\nend(require('./large.js').sign(2) - 1);\n"
+    (folder / "main.js").write_text(main)
+    _, found = run_counted([str(folder / "main.js")], tmp_path / "own")
+    _, parts = counts_of(found)["large.js exports.sign"]
+    assert {line: times for (line, _), times in parts.items()}[3] == 0
