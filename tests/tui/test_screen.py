@@ -15,7 +15,6 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static, Tree
 
 import debuggees
-from conftest import require_tool
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.tui.output_view import LINES_MAX, OutputView
 from debugger.tui.source_view import SourceView
@@ -204,8 +203,13 @@ def test_without_a_terminal_it_says_what_it_is_for(cli: Cli):
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60)])
-def test_a_real_terminal_shows_it(
-    cli: Cli, runtime_dir: Path, wait_until: Callable[..., None], width: int, height: int
+def test_a_real_terminal_shows_it(  # noqa: PLR0917 - the sizes
+    cli: Cli,
+    runtime_dir: Path,
+    wait_until: Callable[..., None],
+    require_tool: Callable[[str], str],
+    width: int,
+    height: int,
 ):
     tmux = require_tool("tmux")
     cli("start", LOOP, "--break", f"{LOOP}:{STEP}", check=0)

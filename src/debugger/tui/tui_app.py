@@ -282,6 +282,12 @@ class TuiApp(App[None]):
         """Take over, or hand back."""
         await self._attempt("handBack" if self.state.acts else "takeOver", {})
 
+    async def action_quit(self) -> None:
+        """Hand back, and leave; the session goes on."""
+        if self.state.acts:
+            await self._attempt("handBack", {})
+        self.exit()
+
     async def action_act(self, action: str) -> None:
         """Continue, step, pause or restart, if this person acts."""
         why = self.state.why_not(action)
