@@ -43,8 +43,7 @@ class HitOptions(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
         """Return the parameters of the command."""
         given = {name: getattr(self, name) for name in self.__struct_fields__}
         chosen = {name: value for name, value in given.items() if value not in {None, False}}
-        texts = {"nth": self.nth, "thread": self.thread}
-        return chosen | {name: str(one) for name, one in texts.items() if one is not None}
+        return chosen | ({"nth": str(self.nth)} if self.nth is not None else {})
 
 
 class LogLocation(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_only=True):

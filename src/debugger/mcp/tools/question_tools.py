@@ -44,7 +44,8 @@ _RUN = (
 _WHEN = ToolArgument("when", "condition", _RARE, form=ONE_TEXT)
 # The less common parts of the filter of hits.
 _CHANGES = ToolArgument("changes", "only where a value differs from the hit before", _RARE)
-_THREAD = ToolArgument("thread", "only its hits: number or name", _RARE, form=HIT_NUMBER)
+_THREAD = ToolArgument("thread", "only its hits", _RARE)
+_NAMED_THREAD = ToolArgument("thread", "only its hits: number or name", _RARE, form=HIT_NUMBER)
 _CALLERS = (
     _THREAD,
     ToolArgument("inside", "FUNCTION: only hits below it", _RARE),
@@ -139,7 +140,7 @@ TOOLS.derive_tool(
         ToolArgument(
             "first", "end the run after so many hits of each place", _RARE, renamed="limit"
         ),
-        *_FILTER,
+        *(_NAMED_THREAD if one is _THREAD else one for one in _FILTER),
         ToolArgument("start", "first hit, or time: 100, 2.5s", _RARE),
         ToolArgument("end", "last hit, or time", _RARE),
         _PID,
