@@ -331,7 +331,6 @@ REASONS: Final = {
     "cli/host_pipe.py: debugger start --host user@server ./app": (
         "tests/unit/hosts/test_host_router.py"
     ),
-    "cli/host_pipe.py: debugger daemon connect --help": "tests/unit/hosts/test_host_router.py",
     "hosts/host_address.py: debugger start --host user@server ./app": (
         "tests/unit/hosts/test_host_address.py"
     ),

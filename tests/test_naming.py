@@ -239,7 +239,7 @@ BUDGETS: Mapping[str, int] = {
     "backends/dap": 4137,
     "backends/inprocess": 11722,
     "backends/lldb": 3756,
-    "cli": 2105,
+    "cli": 2098,
     "cli/commands": 2272,
     "cli/skill": 56,
     "cli/translation": 3646,
@@ -276,7 +276,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/native": 607,
     "recorders/node": 944,
     "recorders/python": 10153,
-    "session": 5087,
+    "session": 5089,
     "session/inside": 60,
     "session/pointers": 407,
     "session/timeline": 1668,
@@ -286,8 +286,8 @@ BUDGETS: Mapping[str, int] = {
     "system": 2114,
     "targets": 1488,
     "targets/launch_json": 824,
-    "tui": 986,
-    "ui": 592,
+    "tui": 975,
+    "ui": 593,
 }
 
 

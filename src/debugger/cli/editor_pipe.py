@@ -7,7 +7,7 @@ import select
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ _ANSWER_S = 10.0  # seconds for the daemon to take the conversation
 _LAST_S = 10.0  # seconds for the daemon's last words, after the editor has gone
 _CHUNK = 1 << 16
 _EDITORS_MAX = 20  # at a time, on one port
-_OPTIONS: Final = ("--listen", "--print")
+_OPTIONS: Final = ("--listen", "--print", "--session")
 _ESTABLISHED = "01"  # in /proc/net/tcp (Linux, Documentation/networking/proc_net_tcp.rst)
 
 
@@ -44,20 +44,29 @@ def run_door(argv: Sequence[str], connect: Connect, request: Mapping[str, Any]) 
     return 0
 
 
-def _read_options(argv: Sequence[str]) -> dict[str, str]:
+def read_options(
+    argv: Sequence[str], command: str, *, taken: Collection[str], ignored: Collection[str]
+) -> dict[str, str]:
+    """Return the values of a door's options by name; `ignored` words are the command's own.
+
+    Raises:
+        DebuggerError: USAGE for any other word.
+    """
     found: dict[str, str] = {}
     words = iter(argv)
     for word in words:
         name, has_value, value = word.partition("=")
-        if name in _OPTIONS:
+        if name in taken:
             found[name] = value if has_value else next(words, "")
-        elif name == "--session":
-            if not has_value:
-                next(words, None)
-        elif word != "dap":
+        elif word not in ignored:
             raise DebuggerError(
-                ErrorCode.USAGE, f"dap takes no {word!r}", hint="debugger dap --help"
+                ErrorCode.USAGE, f"{command} takes no {word!r}", hint=f"debugger {command} --help"
             )
+    return found
+
+
+def _read_options(argv: Sequence[str]) -> dict[str, str]:
+    found = read_options(argv, "dap", taken=_OPTIONS, ignored={"dap"})
     if found.get("--print", "vscode") not in EDITORS:
         raise DebuggerError(
             ErrorCode.USAGE,

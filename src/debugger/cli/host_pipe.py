@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from debugger import __version__, paths
-from debugger.cli.editor_pipe import copy_both_ways
+from debugger.cli.editor_pipe import copy_both_ways, read_options
 from debugger.daemon import daemon_process, protocol, transport
 from debugger.errors import DebuggerError, ErrorCode
 
@@ -90,18 +90,9 @@ def _own_folder(client: str) -> str:
 
 
 def _read_options(argv: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    words = iter(argv)
-    for word in words:
-        name, has_value, value = word.partition("=")
-        if name in _OPTIONS:
-            found[name] = value if has_value else next(words, "")
-        elif word not in {"daemon", "connect", "--stdio"}:
-            raise DebuggerError(
-                ErrorCode.USAGE,
-                f"daemon connect takes no {word!r}",
-                hint="debugger daemon connect --help",
-            )
+    found = read_options(
+        argv, "daemon connect", taken=_OPTIONS, ignored={"daemon", "connect", "--stdio"}
+    )
     if "--stdio" not in argv:
         raise DebuggerError(
             ErrorCode.USAGE,

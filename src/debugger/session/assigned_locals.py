@@ -32,10 +32,11 @@ _IMAGES = 4
 _CHUNK = 256  # instructions read at once
 _INSTRUCTIONS_MAX = 1 << 12
 _READING = threading.Lock()  # sessions of one program share its image
-# The code of the functions that a session stopped in last, by process and first address: it is read
-# once, since most stops are in the function of the stop before.
+# The code of the functions that a session stopped in last, by process, file and first address. It
+# is read once, and the file compared once with what was loaded: most stops are in the function of
+# the stop before.
 _FUNCTIONS_MAX = 32
-_codes: WeakKeyDictionary[Session, dict[tuple[int | None, int], list[Instruction]]] = (
+_codes: WeakKeyDictionary[Session, dict[tuple[int | None, Path, int], list[Instruction]]] = (
     WeakKeyDictionary()
 )
 # A user's expression with one of these may have set a variable, or called what sets it.
@@ -75,12 +76,8 @@ async def unassigned_names(
         if found is None or found[0].names.isdisjoint(one.name for one in variables):
             return frozenset()
         possible, image, bias = found
-        # Only now, since most stops have no such local.
-        base = image.binary.lowest_address + bias
-        if not await is_loaded_file(session, image.binary, base):
-            return frozenset()
         possible = possible.shift_by(bias)
-        code = await _function_code(session, possible)
+        code = await _function_code(session, possible, image, bias)
     except (DebuggerError, OSError):
         return frozenset()
     names = find_unassigned(possible, code, address, is_caller=is_caller)
@@ -134,11 +131,17 @@ def _open_image(path: str, modified_ns: int, size: int) -> BinaryImage:
     return BinaryImage(path)
 
 
-async def _function_code(session: Session, function: PossibleLocals) -> list[Instruction]:
+async def _function_code(
+    session: Session, function: PossibleLocals, image: BinaryImage, bias: int
+) -> list[Instruction]:
+    """Return all instructions of a function; nothing if its file is not what was loaded."""
     known = _codes.setdefault(session, {})
-    key = session.pid, function.low
+    key = session.pid, image.binary.path, function.low
     code = known.pop(key, None)
     if code is None:
+        base = image.binary.lowest_address + bias
+        if not await is_loaded_file(session, image.binary, base):
+            return []
         reader = session.backend.find_ability(DisassemblyAbility)
         code = await _read_code(reader, function.low, function.high)
     known[key] = code

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.ui.page_conversation import PageConversation
+from debugger.ui.page_conversation import PageConversation, read_overview
 
 _OVERVIEW_S: Final = 1.0  # seconds between two looks at the sessions and the evidence
 _RETRY_S: Final = 1.0
@@ -73,7 +73,7 @@ class SessionWatch:
 
     async def _watch_daemon(self) -> None:
         while True:
-            overview = await self._read_overview()
+            overview = await read_overview(self._daemon)
             if self.session is None and overview["current"] is not None:
                 self.session = overview["current"]
                 self._chosen.set()
@@ -81,18 +81,6 @@ class SessionWatch:
                 self._overview = overview
                 await self._receive("overview", overview)
             await asyncio.sleep(_OVERVIEW_S)
-
-    async def _read_overview(self) -> dict[str, Any]:
-        try:
-            found = (await self._daemon.run_command("sessions", {})).data
-            evidence = (await self._daemon.run_command("evidence_list", {})).data
-        except DebuggerError as error:
-            return {"sessions": [], "current": None, "evidence": [], "problem": error.message}
-        return {
-            "sessions": found.get("sessions", []),
-            "current": found.get("current"),
-            "evidence": evidence.get("evidence", []),
-        }
 
     async def _follow_sessions(self) -> None:
         while True:

@@ -25,7 +25,7 @@ from debugger.tui.source_view import SourceView
 from debugger.tui.text_screen import KEYS, ChoiceScreen, QuestionScreen, TextScreen
 from debugger.tui.trees import StackTree, VariablesTree
 
-_EVIDENCE_MAX: Final = 500
+_ROWS_MAX: Final = 500  # answers, or breakpoints
 _ACTIONS: Final = {"continue": "continue", "over": "next", "into": "stepIn", "out": "stepOut"}
 _RUNNING: Final = "the program is running"
 _PANES: Final = ("#stack", "#source", "#variables", "#output", "#answers", "#breakpoints")
@@ -146,7 +146,7 @@ class TuiApp(App[None]):
             threads = (await self.watch_session.request("threads", {}))["threads"]
             await self.query_one(StackTree).show_stop(threads, body["threadId"])
         except DebuggerError as error:
-            self._tell(error)
+            self._show_error(error)
         await self._load_places()
 
     async def _show_running(self, body: Mapping[str, Any]) -> None:
@@ -185,7 +185,7 @@ class TuiApp(App[None]):
     async def _show_overview(self, body: Mapping[str, Any]) -> None:
         known = len(self._overview["evidence"])
         self._overview = body
-        answers = body["evidence"][-_EVIDENCE_MAX:]
+        answers = body["evidence"][-_ROWS_MAX:]
         if known and len(body["evidence"]) > known:
             last = answers[-1]
             self.notify(escape_text(f"{last['id']}: {last['summary']}")[:200], markup=False)
@@ -210,7 +210,7 @@ class TuiApp(App[None]):
         listed = self.query_one("#breakpoints", OptionList)
         listed.clear_options()
         listed.add_options(
-            [Option(_place_text(one), id=str(one["id"])) for one in self._places[:_EVIDENCE_MAX]]
+            [Option(_place_text(one), id=str(one["id"])) for one in self._places[:_ROWS_MAX]]
         )
         self._mark_places()
 
@@ -229,7 +229,7 @@ class TuiApp(App[None]):
                 view.show_line(event.frame["line"], is_next=event.is_top)
             await self.query_one(VariablesTree).show_frame(event.frame, is_new_stop=is_new)
         except DebuggerError as error:
-            self._tell(error)
+            self._show_error(error)
 
     async def _show_source(self, source: Mapping[str, Any]) -> None:
         view = self.query_one(SourceView)
@@ -270,7 +270,7 @@ class TuiApp(App[None]):
         text = Text(" · ".join(one for one in words if one), style)
         self.query_one("#status", Static).update(text)
 
-    def _tell(self, error: DebuggerError) -> None:
+    def _show_error(self, error: DebuggerError) -> None:
         # What belonged to a stop that is over is no news.
         if "earlier stop" not in error.message and "program is running" not in error.message:
             text = f"{error.message}; {error.hint}" if error.hint else error.message
@@ -323,7 +323,7 @@ class TuiApp(App[None]):
                 place = f"{event.path}:{event.line}"
                 await self.watch_session.run_command("breakpoint_add", {"place": place})
         except DebuggerError as error:
-            self._tell(error)
+            self._show_error(error)
         await self._load_places()
 
     @on(OptionList.OptionSelected, "#answers")
@@ -334,7 +334,7 @@ class TuiApp(App[None]):
                 "evidence_show", {"number": event.option_id}
             )
         except DebuggerError as error:
-            self._tell(error)
+            self._show_error(error)
             return
         self.push_screen(TextScreen(str(event.option.prompt), found["text"]))
 
@@ -372,7 +372,7 @@ class TuiApp(App[None]):
         try:
             await self.query_one(VariablesTree).watch_expression(expression)
         except DebuggerError as error:
-            self._tell(error)
+            self._show_error(error)
 
     def action_keys(self) -> None:
         """Show the keys."""
@@ -389,7 +389,7 @@ class TuiApp(App[None]):
         try:
             await self.watch_session.request(command, arguments)
         except DebuggerError as error:
-            self._tell(error)
+            self._show_error(error)
             return False
         return True
 

@@ -7,19 +7,28 @@ import os
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from debugger import __version__, paths
 from debugger.backends.dap.dap_transport import MessageDecoder, encode_message
 from debugger.daemon import protocol, transport
+from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
 
 _ANSWER_S = 120.0  # seconds; a request waits for those before it
 _BEGIN_S = 10.0
 _CHUNK = 1 << 16
 _EVENTS_MAX = 1000  # events that wait for a page that does not read; then the daemon waits for it
+
+# The overview of a daemon that does not run.
+NO_OVERVIEW: Final[Mapping[str, Any]] = {
+    "sessions": [],
+    "groups": [],
+    "current": None,
+    "evidence": [],
+}
 
 
 class PageConversation:
@@ -129,6 +138,21 @@ class PageConversation:
         waiting = self._waiting.get(message.get("request_seq", 0))
         if waiting is not None and not waiting.done():
             waiting.set_result(message)
+
+
+async def read_overview(daemon: DaemonClient) -> Mapping[str, Any]:
+    """Return the daemon's sessions, groups and evidence; `problem` says why there are none."""
+    try:
+        found = (await daemon.run_command("sessions", {})).data
+        evidence = (await daemon.run_command("evidence_list", {})).data
+    except DebuggerError as error:
+        return {**NO_OVERVIEW, "problem": error.message}
+    return {
+        "sessions": found.get("sessions", []),
+        "groups": found.get("groups", []),
+        "current": found.get("current"),
+        "evidence": evidence.get("evidence", []),
+    }
 
 
 async def _open_conversation() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

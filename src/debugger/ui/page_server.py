@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.ui.page_conversation import PageConversation
+from debugger.ui.page_conversation import NO_OVERVIEW, PageConversation, read_overview
 from debugger.ui.page_guard import PageKeys
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -43,14 +43,6 @@ _COMMANDS: Final = frozenset(
 _DRAWN: Final = re.compile(r"e[1-9]\d{0,8}\Z")
 # A picture is no shorter than it is: of a cut one nothing could be shown.
 _PICTURE_TOKENS: Final = "1000000"
-
-
-_NOTHING: Final[Mapping[str, Any]] = {
-    "sessions": [],
-    "groups": [],
-    "current": None,
-    "evidence": [],
-}
 
 
 class PageStream:
@@ -81,7 +73,7 @@ class PageServer:
         self._keys = keys
         self._session = session
         self._streams: dict[str, PageStream] = {}
-        self._overview: Mapping[str, Any] = _NOTHING
+        self._overview: Mapping[str, Any] = NO_OVERVIEW
         self._wake = asyncio.Event()
         self._unused_since = time.monotonic()
         self._is_ending = False
@@ -116,25 +108,12 @@ class PageServer:
         """Look at the daemon's sessions and evidence while there are pages."""
         while True:
             await self._wake.wait()
-            self._overview = await self._read_overview()
+            self._overview = await read_overview(self._daemon)
             for one in self._streams.values():
                 one.offer_overview(self._overview)
             if not self._streams:
                 self._wake.clear()
             await asyncio.sleep(_TICK_S)
-
-    async def _read_overview(self) -> Mapping[str, Any]:
-        try:
-            found = (await self._daemon.run_command("sessions", {})).data
-            evidence = (await self._daemon.run_command("evidence_list", {})).data
-        except DebuggerError as error:
-            return {**_NOTHING, "problem": error.message}
-        return {
-            "sessions": found.get("sessions", []),
-            "groups": found.get("groups", []),
-            "current": found.get("current"),
-            "evidence": evidence.get("evidence", []),
-        }
 
     async def _serve_index(self, request: Request) -> Response:
         response = FileResponse(STATIC / "index.html")
@@ -182,7 +161,7 @@ class PageServer:
         self, stream: PageStream, session: str | None, *, key: str, since: str
     ) -> None:
         if session is None:
-            session = (await self._read_overview())["current"]
+            session = (await read_overview(self._daemon))["current"]
         await stream.add_event("hello", {"stream": stream.number, "session": session})
         stream.offer_overview(self._overview)
         if session is None:

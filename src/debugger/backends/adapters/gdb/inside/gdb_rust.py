@@ -89,11 +89,11 @@ def _element_of(value: Any, index: str) -> Any:
             return value[number]
         if name.startswith("alloc::vec::Vec<"):
             begin = _pointer_in(value["buf"]).cast(kind.template_argument(0).pointer())
-            return _at(begin, number, int(value["len"]))
+            return _item_at(begin, number, int(value["len"]))
         if name.startswith("&"):
             fields = {one.name for one in kind.fields()}
             if "data_ptr" in fields:
-                return _at(value["data_ptr"], number, int(value["length"]))
+                return _item_at(value["data_ptr"], number, int(value["length"]))
         value = _inner_of(value)
     raise gdb.error(f"no element {index}")
 
@@ -109,7 +109,7 @@ def _pointer_in(value: Any) -> Any:
     raise gdb.error("no pointer")
 
 
-def _at(begin: Any, number: int, length: int) -> Any:
+def _item_at(begin: Any, number: int, length: int) -> Any:
     if not 0 <= number < length:
         raise IndexError(number)
     return (begin + number).dereference()
