@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -134,3 +135,12 @@ def attach_to_stop(cli: Callable[..., Any], *words: str | os.PathLike[str], **mo
     if answer.data["data"]["state"] == "running":
         answer = cli("--json", "await", "--timeout", "20", check=0)
     return answer.data["data"]
+
+
+def ignored_signals(status: str) -> set[int]:
+    """Return the signals that a process ignores by its `SigIgn:` line.
+
+    Without 32 and 33: glibc keeps them for itself, so who inherits them ignored cannot change it.
+    """
+    mask = int(status.split()[1], 16)
+    return {one for one in signal.valid_signals() if mask >> (one - 1) & 1}

@@ -22,7 +22,7 @@ _ANSWER_S = 10.0  # seconds for the daemon to take the conversation
 _LAST_S = 10.0  # seconds for the daemon's last words, after the editor has gone
 _CHUNK = 1 << 16
 _EDITORS_MAX = 20  # at a time, on one port
-_OPTIONS: Final = ("--listen", "--print", "--session")
+_OPTIONS: Final = ("--listen", "--print")
 _ESTABLISHED = "01"  # in /proc/net/tcp (Linux, Documentation/networking/proc_net_tcp.rst)
 
 
@@ -66,7 +66,8 @@ def read_options(
 
 
 def _read_options(argv: Sequence[str]) -> dict[str, str]:
-    found = read_options(argv, "dap", taken=_OPTIONS, ignored={"dap"})
+    found = read_options(argv, "dap", taken=(*_OPTIONS, "--session"), ignored={"dap"})
+    found.pop("--session", None)  # the request names the session
     if found.get("--print", "vscode") not in EDITORS:
         raise DebuggerError(
             ErrorCode.USAGE,
