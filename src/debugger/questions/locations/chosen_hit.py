@@ -25,7 +25,7 @@ from debugger.questions.probe.probe_arguments import (
 )
 from debugger.questions.probe.probe_points import HitRange, ProbePoint, range_of
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
-from debugger.questions.probe.recorded_probe import probe_recorded
+from debugger.questions.probe.recorded_probe import collect_recorded, record_probed_run
 from debugger.questions.probe.render import format_column
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
@@ -218,17 +218,17 @@ async def _record_numbers(
         hits=HitFilter(nth=hits.nth),
         events=[one.event for one in points],
     )
-    found = await probe_recorded(
+    ran = await record_probed_run(
         target,
         points,
         range_of(None, None, hits),
-        table,
         timeout_s=question.patience.seconds,
         scratch_root=call.scratch_root,
         interrupted=question.patience.interrupted,
         hits=hits,
         numbers_all=True,
     )
+    found = collect_recorded(ran, points, table)
     table.finish()
     rows = [row for row in table.kept_rows() if row.place == 0]
     counted, number = found.seen.get(0), rows[0].hit if rows else None

@@ -21,7 +21,11 @@ from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_answer import of_recording
 from debugger.questions.probe.probe_points import HitRange, ProbePoint
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
-from debugger.questions.probe.recorded_probe import evaluate_cell, probe_recorded
+from debugger.questions.probe.recorded_probe import (
+    collect_recorded,
+    evaluate_cell,
+    record_probed_run,
+)
 from debugger.questions.runner.answer import Crash
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
@@ -195,17 +199,17 @@ async def _record_exit(
     point = ProbePoint(EXIT, BreakpointSpec(), tuple(expressions), is_exit=True)
     table = ProbeTable([expressions], HitRange(), rows=_ROWS)
     seconds = question.patience.seconds
-    ran = await probe_recorded(
+    ran = await record_probed_run(
         target,
         [point],
         HitRange(),
-        table,
         timeout_s=seconds,
         scratch_root=call.scratch_root,
         interrupted=question.patience.interrupted,
     )
+    found = collect_recorded(ran, [point], table)
     table.finish()
-    answer = of_recording(ran, table, waited_s=seconds)
+    answer = of_recording(found, table, waited_s=seconds)
     if answer.places[0].hits:
         return answer
     ending = f"signal {answer.exit_signal}" if answer.exit_signal else "its time was up"

@@ -28,7 +28,11 @@ from debugger.questions.probe.probe_points import (
     split_expressions,
 )
 from debugger.questions.probe.probe_table import ProbeTable
-from debugger.questions.probe.recorded_probe import probe_by_stopping, probe_recorded
+from debugger.questions.probe.recorded_probe import (
+    collect_recorded,
+    probe_by_stopping,
+    record_probed_run,
+)
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.symbols.function_definitions import FunctionDefinition, find_definitions
@@ -276,11 +280,10 @@ async def _by_recorder(
     each: int,
 ) -> Probe:
     seconds = question.patience.seconds
-    ran = await probe_recorded(
+    ran = await record_probed_run(
         target,
         points,
         within,
-        table,
         timeout_s=seconds,
         scratch_root=scratch_root,
         hits=hits,
@@ -288,8 +291,9 @@ async def _by_recorder(
         interrupted=question.patience.interrupted,
         again=f"debugger {question.name} --at {{}} EXPR {_COMMAND[question.name]}",
     )
+    found = collect_recorded(ran, points, table)
     table.finish()
-    return of_recording(ran, table, waited_s=seconds)
+    return of_recording(found, table, waited_s=seconds)
 
 
 def can_probe_inside(call: CommandCall, found: QuestionRun) -> bool:

@@ -275,61 +275,6 @@ class RecordedProbes(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-async def probe_recorded(
-    launch: LaunchTarget,
-    points: Sequence[ProbePoint],
-    within: HitRange,
-    table: ProbeTable,
-    *,
-    timeout_s: float,
-    scratch_root: Path,
-    interrupted: asyncio.Event,
-    hits: HitFilter = EVERY_HIT,
-    each: int = 0,
-    again: str = "debugger probe --at {} EXPR -- CMD",
-    numbers_all: bool = False,
-) -> RecordedProbes:
-    """Run a Python program with a recorder, to its end or the time-out.
-
-    `again` is the command that repeats the question, with `{}` for the location. With `each` this
-    many hits of each location are kept before some are omitted, with longer values. With
-    `numbers_all` a hit's number counts those that the filter omits, except by its condition.
-
-    Raises:
-        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if no Python of it can be recorded.
-    """
-    ran = await record_probed_run(
-        launch,
-        points,
-        within,
-        timeout_s=timeout_s,
-        scratch_root=scratch_root,
-        interrupted=interrupted,
-        hits=hits,
-        each=each,
-        again=again,
-        numbers_all=numbers_all,
-    )
-    places = _ProbeLocations(points, table)
-    notes: list[str] = []
-    for recording in ran.recordings:
-        began = (recording.process.time_ns - ran.recordings[0].process.time_ns) / 1e9
-        _take_recording(recording, table, places, began)
-        notes += [
-            f"{event.kind}: {event.text}"
-            for event in recording.events
-            if isinstance(event, model.RecordingNote) and event.kind != "exec"
-        ]
-    if len(ran.recordings) > 1:
-        notes.append(f"hits of {len(ran.recordings)} processes, numbered one after the other")
-    notes += slow_tracing((one.process.interpreter for one in ran.recordings), ran.took_s)
-    if ran.killed and not ran.is_limited:
-        notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
-    return RecordedProbes(
-        ran, places.seen, tuple(places.wanted), _output_view(ran), tuple(dict.fromkeys(notes))
-    )
-
-
 async def record_probed_run(
     launch: LaunchTarget,
     points: Sequence[ProbePoint],
@@ -343,10 +288,14 @@ async def record_probed_run(
     again: str = "debugger probe --at {} EXPR -- CMD",
     numbers_all: bool = False,
 ) -> CompletedRun:
-    """Run a Python program with a recorder, as `probe_recorded`; the hits stay by process.
+    """Run a Python program with a recorder, to its end or the time-out; the hits stay by process.
+
+    `again` is the command that repeats the question, with `{}` for the location. With `each` this
+    many hits of each location are kept before some are omitted, with longer values. With
+    `numbers_all` a hit's number counts those that the filter omits, except by its condition.
 
     Raises:
-        DebuggerError: As `probe_recorded`.
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if no Python of it can be recorded.
     """
     argv = command_call.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
@@ -368,6 +317,30 @@ async def record_probed_run(
     )
     require_recording(ran, argv)
     return ran
+
+
+def collect_recorded(
+    ran: CompletedRun, points: Sequence[ProbePoint], table: ProbeTable
+) -> RecordedProbes:
+    """Put the hits of all processes of a recorded run into a table, one process after the other."""
+    places = _ProbeLocations(points, table)
+    notes: list[str] = []
+    for recording in ran.recordings:
+        began = (recording.process.time_ns - ran.recordings[0].process.time_ns) / 1e9
+        _take_recording(recording, table, places, began)
+        notes += [
+            f"{event.kind}: {event.text}"
+            for event in recording.events
+            if isinstance(event, model.RecordingNote) and event.kind != "exec"
+        ]
+    if len(ran.recordings) > 1:
+        notes.append(f"hits of {len(ran.recordings)} processes, numbered one after the other")
+    notes += slow_tracing((one.process.interpreter for one in ran.recordings), ran.took_s)
+    if ran.killed and not ran.is_limited:
+        notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
+    return RecordedProbes(
+        ran, places.seen, tuple(places.wanted), _output_view(ran), tuple(dict.fromkeys(notes))
+    )
 
 
 def _find_probes(
