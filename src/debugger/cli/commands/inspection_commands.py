@@ -388,6 +388,6 @@ async def disassemble(
 
 @register_command("modules", group=_MACHINE_GROUP, reads_only=True)
 async def modules(call: CommandCall) -> answers.Answer:
-    """List the program and its libraries, and where they are loaded."""
+    """List what is loaded: the program and its libraries, and where."""
     session = call.current_session()
     return await session.run_job(lambda: machine_inspection.list_modules(session))

@@ -22,7 +22,7 @@ _Timeout = Annotated[
 
 @register_command("back", group=GROUP, acts_on_program=True)
 async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
-    """Go back to the line before, over calls.
+    """Go back a line, over calls.
 
     The program is run again and brought to the stop before; first in private runs, which show that
     it comes to this stop again, with the same values. A program that runs differently each time is
@@ -33,7 +33,7 @@ async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None
 
 @register_command("back-step", group=GROUP, acts_on_program=True)
 async def back_step(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
-    """Go back to the line before, into calls.
+    """Go back a line, into calls.
 
     It is done as by `back`.
     """
