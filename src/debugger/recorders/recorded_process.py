@@ -101,6 +101,10 @@ class CompletedRun(Struct, frozen=True):
         """Return the kept text of one stream."""
         return "".join(one.text for one in self.output if one.stream is stream)
 
+    def output_lines(self) -> list[str]:
+        """Return the kept lines of both streams, in the order in which they were read."""
+        return "".join(one.text for one in self.output).splitlines()
+
 
 class ProcessRecorder(Protocol):
     """The way in which a program's processes record themselves, in a folder of their own."""

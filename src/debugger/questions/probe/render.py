@@ -21,6 +21,7 @@ from debugger.output.location_text import (
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.probe.answer import Probe, ProbeColumn, ProbeObject, ProbePlace, ProbeRow
 from debugger.questions.recordings import run_text
+from debugger.questions.runner.question_run import reason_line
 
 CELL = 60
 FEW = 4  # changes so early say nothing: the first rows show them
@@ -492,13 +493,21 @@ def _format_span(column: ProbeColumn) -> str:
     return f"{count} distinct{f': {some}' if some else ''}"
 
 
+def _why_no_hits(answer: Probe) -> str:
+    """Quote what a program wrote that failed before it came to any location."""
+    if any(one.hits for one in answer.places) or not (answer.exit_code or answer.exit_signal):
+        return ""
+    reason = reason_line([one.text for one in answer.output])
+    return f": {reason}" if reason else ""
+
+
 def _format_output(answer: Probe, page: RenderPage) -> list[TextSection]:
     if not answer.output_total and not answer.output_dropped:
         return []
     count = format_count(answer.output_total, "line")
     lost = ", more was not kept" if answer.output_dropped else ""
     if not answer.shows_output:
-        return [fixed_section(f"output: {count}{lost} (--output)", _OUTPUT)]
+        return [fixed_section(f"output: {count}{lost} (--output){_why_no_hits(answer)}", _OUTPUT)]
     lines = [
         f"  {shorten_value(format_output_line(one, page), IN_A_LIST)}" for one in answer.output
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -27,6 +28,10 @@ from debugger.system.process_info import look_at
 
 _OUTPUT_LINES = 400  # last lines of output
 _LINE_MAX = 2000
+_REASON = re.compile(
+    r"error|fatal|exception|panic|cannot|can't|usage|denied|no such", re.IGNORECASE
+)
+_REASON_MAX = 120  # characters
 _PAUSE_S = 3.0  # seconds until a running program must stop
 _LEFT_MAX = 5  # named processes
 _ENDED = "Z"
@@ -189,6 +194,32 @@ class RunningQuestion:
 def waiting_note(waiting: answers.IdleReason) -> str:
     """Describe an idle program's wait, and how to provide its input in a question."""
     return f"{waiting.describe}; {_AFTER[waiting.kind]}"
+
+
+def reason_line(output: Sequence[str]) -> str:
+    """Return the line of a failed program's output that most likely gives the reason; "" if none.
+
+    It is the last that says so, or else the last: a server that cannot begin writes more after it.
+    """
+    written = [line.strip() for line in output if line.strip()]
+    likely = [line for line in written if _REASON.search(line)]
+    return clip_text((likely or written or [""])[-1], _REASON_MAX)
+
+
+def describe_end(status: int | None, signal: int | str | None, output: Sequence[str] = ()) -> str:
+    """Describe how a program ended before it came to a location, for an error's message.
+
+    `output` are the lines that it wrote.
+    """
+    if signal is not None:
+        name = f"signal {signal}" if isinstance(signal, int) else signal
+        ended = f"the program was ended by {name}"
+    elif not status:
+        return "the program ended"
+    else:
+        ended = f"the program exited with status {status}"
+    reason = reason_line(output)
+    return f"{ended} ({reason})" if reason else ended
 
 
 @asynccontextmanager

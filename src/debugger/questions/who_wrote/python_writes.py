@@ -15,6 +15,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.recordings.source_search import resolve_function
 from debugger.questions.runner import command_call
+from debugger.questions.runner.question_run import describe_end
 from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
 from debugger.questions.who_wrote.value_writers import (
     HINT_WHEN,
@@ -32,7 +33,12 @@ from debugger.recorders.model import (
     ValueWritten,
 )
 from debugger.recorders.python.python_branches import parse_watch
-from debugger.recorders.recorded_process import record_run, require_recording, roots_of
+from debugger.recorders.recorded_process import (
+    CompletedRun,
+    record_run,
+    require_recording,
+    roots_of,
+)
 from debugger.session import source_files
 from debugger.session.stepping import WaitLimit
 
@@ -105,7 +111,7 @@ async def who_wrote(
     require_recording(ran, argv)
     chosen = next((one for one in ran.recordings if _reached_record(one) is not None), None)
     if chosen is None:
-        raise _never_reached(request, ran.is_timed_out, ran.recordings)
+        raise _never_reached(request, ran)
     reached = _reached_record(chosen)
     assert reached is not None
     if not reached.found:
@@ -207,12 +213,8 @@ def _plain_value(text: str | None) -> str | None:
     return _CHANGED.sub("", text) if text is not None else None
 
 
-def _never_reached(
-    request: WriteRequest,
-    timed_out: bool,  # noqa: FBT001 - how the run ended
-    recordings: Sequence[Recording],
-) -> DebuggerError:
-    if timed_out:
+def _never_reached(request: WriteRequest, ran: CompletedRun) -> DebuggerError:
+    if ran.is_timed_out:
         return DebuggerError(
             ErrorCode.TIMEOUT,
             f"{request.condition_text} was not reached in time",
@@ -221,7 +223,7 @@ def _never_reached(
     times = f" {request.hit} times" if request.hit > 1 else ""
     failed = [
         one.text
-        for recording in recordings
+        for recording in ran.recordings
         for one in recording.events
         if isinstance(one, RecordingNote) and one.kind == "condition"
     ]
@@ -239,7 +241,8 @@ def _never_reached(
         hint = f"debugger who-wrote {shlex.quote(request.expression)} --at {name}:{later} -- CMD"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the program ended, and {request.condition_text} was not reached{times}{why}",
+        f"{describe_end(ran.status, ran.signal, ran.output_lines())}, and"
+        f" {request.condition_text} was not reached{times}{why}",
         hint=hint,
     )
 

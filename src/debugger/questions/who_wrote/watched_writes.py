@@ -16,7 +16,7 @@ from debugger.model.events import State
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.questions.runner import question_run
-from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion, describe_end
 from debugger.questions.who_wrote import value_writers
 from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
 from debugger.questions.who_wrote.value_writers import (
@@ -359,7 +359,8 @@ def _never_reached(stop: answers.Stop, request: WriteRequest, hits: int) -> Debu
         why = f" {request.hit} times, but {hits}"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the program ended, and {request.condition_text} was not reached{why}",
+        f"{describe_end(stop.exit_code, stop.signal, [one.text for one in stop.output])}, and"
+        f" {request.condition_text} was not reached{why}",
         hint=HINT_WHEN.format(request.place, request.when)
         if request.when
         else "debugger path -- CMD shows what ran",

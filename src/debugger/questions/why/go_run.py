@@ -17,7 +17,7 @@ from debugger.model.events import State
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.questions.probe.logpoint_probe import logpoint_text, parse_cells
 from debugger.questions.runner import question_run
-from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion, describe_end
 from debugger.questions.why.go_plan import LoggedExpression, logged_expressions
 from debugger.questions.why.go_source import GoSite
 
@@ -308,6 +308,7 @@ def _not_reached(stop: answers.Stop, location: GoLocation, hits: int) -> Debugge
     why = f": {unbound[0]}" if unbound else f": {hits:,} hits" if hits else ""
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the program ended, and {location.text} was not reached{why}",
+        f"{describe_end(stop.exit_code, stop.signal, [one.text for one in stop.output])}, and"
+        f" {location.text} was not reached{why}",
         hint="debugger path -- CMD shows what ran",
     )

@@ -14,7 +14,7 @@ from debugger.model.location import CRASH, FAIL
 from debugger.questions.runner import command_call
 from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.question_run import QuestionRun, describe_end
 from debugger.questions.why.answer import LinkCertainty, Why
 from debugger.questions.why.origin_records import OpenEnd, OriginRecord, decode_record
 from debugger.questions.why.python_chain import build_chain
@@ -308,7 +308,7 @@ def _no_hit(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
             f"values could not be followed in this program: {faults[0]}",
             hint=f"debugger who-wrote '{request.expression}' --at {request.place} -- CMD",
         )
-    return _never_reached(request, ran.recordings, is_timed_out=ran.is_timed_out)
+    return _never_reached(request, ran)
 
 
 def _origin_order(request: WhyRequest) -> OriginOrder:
@@ -367,10 +367,9 @@ def _no_value(request: WhyRequest, why: str | None) -> DebuggerError:
     )
 
 
-def _never_reached(
-    request: WhyRequest, recordings: Sequence[Recording], *, is_timed_out: bool
-) -> DebuggerError:
-    if is_timed_out:
+def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
+    recordings = ran.recordings
+    if ran.is_timed_out:
         return DebuggerError(
             ErrorCode.TIMEOUT,
             f"{request.location_text()} was not reached in time",
@@ -389,7 +388,8 @@ def _never_reached(
         why = why or _line_problem(at.file, at.line)
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the program ended, and {request.location_text()} was not reached{why}",
+        f"{describe_end(ran.status, ran.signal, ran.output_lines())}, and"
+        f" {request.location_text()} was not reached{why}",
         hint=repeat_with(request.expression, request.place)
         if hits
         else "debugger path -- CMD shows what ran",

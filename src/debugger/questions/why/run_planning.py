@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.runner.question_run import describe_end
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.native_steps import ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
@@ -182,7 +183,7 @@ def location_error(request: WhyRequest, found: TraceResult) -> DebuggerError:
         )
     hits = f": {found.hits:,} hits" if found.hits else ""
     why = f": {found.condition_error}" if found.condition_error else hits
-    ended = f"it was ended by {found.signal}" if found.signal else "the program ended"
+    ended = describe_end(found.exit_code, found.signal)
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"{ended}, and {request.location_text()} was not reached{why}",
