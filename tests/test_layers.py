@@ -114,6 +114,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.native_breakpoints",
         "debugger.model",
         "debugger.paths",  # where adapters are installed
+        "debugger.recorders.python.inside",  # debugpy's values are written as the recorder's
         "debugger.sources",
         "debugger.symbols",
         "debugger.system",

@@ -56,3 +56,19 @@ def test_print_and_locals_say_which_object_has_a_text_of_its_own(cli: Callable[.
     assert answer_data(cli("--json", "print", "label", check=0))["hint"] == hint
     for expression in ("plain", "terms", "pair", "label.inner", "str(label)"):
         assert "hint" not in answer_data(cli("--json", "print", expression, check=0))
+
+
+@pytest.mark.adapter("debugpy")
+def test_an_object_without_a_text_of_its_own_is_written_by_its_fields(
+    cli: Callable[..., Any],
+) -> None:
+    stop = start_program(cli, PROGRAM, "--break", marked_location(PROGRAM, "here"))
+    values = {one["name"]: one["value"] for one in stop["locals"]}
+    written = "Plain(inner=Sum(terms=(Sum(…), Sum(…)), is_commutative=True))"
+    assert values["plain"] == written
+    # It has a text of its own: one that only str() shows, or one that is shown as it is.
+    assert " object at 0x" in values["label"]
+    assert values["terms"].startswith("[(((1 + 2)")
+    within = "[Plain(inner=Sum(terms=(… 2), is_commutative=True)), 1]"
+    for expression, value in (("plain", written), ("[plain, 1]", within)):
+        assert answer_data(cli("--json", "print", expression, check=0))["value"] == value

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from debugger.backends.adapters.debugpy.debugpy_abilities import INSIDE
+from debugger.backends.adapters.debugpy.object_texts import write_objects
 from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
@@ -112,7 +113,8 @@ async def complete_variables(
     variables = await _own_first(connection, variables)
     if sum(one.name.startswith(_RETURNED) for one in variables) > 1:
         variables = await _latest_first(connection, variables)
-    return await _add_shapes(connection, await _with_sizes(connection, variables))
+    variables = await _add_shapes(connection, await _with_sizes(connection, variables))
+    return await write_objects(connection, variables)
 
 
 def _raising_property(one: Variable) -> Variable:
