@@ -235,7 +235,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 287,
     "backends": 1157,
-    "backends/adapters": 8476,
+    "backends/adapters": 8484,
     "backends/dap": 4137,
     "backends/inprocess": 11722,
     "backends/lldb": 3756,

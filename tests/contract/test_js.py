@@ -208,6 +208,9 @@ async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive_backe
         assert await one.value(stop, "typeof no_such_name") == "'undefined'"
         await one.backend.assign_value("this.balance", "7", frame)
         assert await one.value(stop, "this.balance") == "7"
+        # V8 gives the class alone.
+        shown = (await one.locals(frame))["this"].value
+        assert shown == "Account {owner: 'ada', balance: 7}"
         with pytest.raises(DebuggerError, match="await cannot be used"):
             await one.backend.evaluate("await 1", frame, EvaluationPurpose.EVALUATE)
 

@@ -219,6 +219,9 @@ async def _complete_elements(
     async def read(one: Variable) -> None:
         # The value stays as V8 wrote it.
         with suppress(DebuggerError):
+            if _is_unwritten(one):
+                body = await _evaluate_here(connection, "this")
+                one = msgspec.structs.replace(one, value=plain_preview(body.result or one.value))
             if one.type in _COLLECTIONS:
                 entries = await _read_entries(connection, one, 0, _ELEMENTS)
                 shown = [text for text, _ in entries or await _listed_entries(connection, one)]
@@ -237,7 +240,8 @@ async def _complete_elements(
     short = [
         one
         for one in variables
-        if one.handle and (one.type in _COLLECTIONS or is_abbreviated(one.value))
+        if one.handle
+        and (one.type in _COLLECTIONS or is_abbreviated(one.value) or _is_unwritten(one))
     ]
     # At once: js-debug takes up to 48 ms for a request.
     async with asyncio.TaskGroup() as reading:
@@ -248,6 +252,11 @@ async def _complete_elements(
         msgspec.structs.replace(one, value=found[one.handle]) if one.handle in found else one
         for one in variables
     ]
+
+
+def _is_unwritten(one: Variable) -> bool:
+    """Tell whether V8 names only the class: it gives a frame's `this` without a preview."""
+    return one.name == one.expression == "this" and bool(_IDENTIFIER.match(one.value))
 
 
 def _plain_variable(one: Variable) -> Variable:
@@ -290,13 +299,18 @@ async def _read_again(connection: AdapterConnection, variables: list[Variable]) 
     return [fresh.get(one.name, one) for one in variables]
 
 
-async def _evaluate_handle(connection: AdapterConnection, expression: str) -> int:
-    """Evaluate an expression of ours in the selected frame; return the handle of its value."""
+async def _evaluate_here(connection: AdapterConnection, expression: str) -> dap.EvaluateBody:
+    """Evaluate an expression of ours in the selected frame."""
     frame = connection.inspected_frame.handle if connection.inspected_frame else 0
-    body = await connection.send_request(
+    body: dap.EvaluateBody = await connection.send_request(
         "evaluate", ask.EvaluateArguments(expression, "watch", frame), dap.EvaluateBody
     )
-    return body.variables_reference or 0
+    return body
+
+
+async def _evaluate_handle(connection: AdapterConnection, expression: str) -> int:
+    """Evaluate an expression of ours in the selected frame; return the handle of its value."""
+    return (await _evaluate_here(connection, expression)).variables_reference or 0
 
 
 async def note_evaluation(
