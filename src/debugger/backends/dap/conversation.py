@@ -306,7 +306,9 @@ class AdapterConversation:
         initialize = ask.InitializeArguments(adapter_id=self._adapter.name)
         with self._with_last_words(ErrorCode.ADAPTER_FAILED):
             answer = await self.client.send_and_wait(
-                "initialize", initialize, within=self._limits.initialize_s
+                "initialize",
+                initialize,
+                within=max(self._limits.initialize_s, self._adapter.start_limit_s),
             )
             self.client.decode_body(answer, dap.DapBody, ErrorCode.ADAPTER_FAILED)
             try:
@@ -491,7 +493,10 @@ class AdapterConversation:
         self._launcher, ended = await run_in_terminal(
             self._adapter, arguments, self.launched, guard=self._guard, files=files
         )
-        if self._delegation is not None and self._adapter.delegated_launch is not None:
+        if self._adapter.runs_in_terminal:
+            self.events.note_process(self._launcher)
+            ended.add_done_callback(self._note_launched_exit)
+        elif self._delegation is not None and self._adapter.delegated_launch is not None:
             other = self._adapter.delegated_launch.note_replaced_program(
                 self.launched, arguments.args
             )
