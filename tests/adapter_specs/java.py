@@ -73,6 +73,13 @@ SPEC = AdapterSpec(
         java_program("Threads"), marked_line("java/Threads.java", "all_alive"), least=5
     ),
     abilities=_ADAPTER.request_abilities | _ADAPTER.own_abilities.keys(),
+    listening=lambda: [
+        "java",
+        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0",
+        "-cp",
+        str(build_java("Endless").parent),
+        "Endless",
+    ],
     returns="1",
     raw=RawCommand("1 + 1", "2"),
     watched=(

@@ -132,7 +132,7 @@ public final class Adapter {
             case "stepOut":
                 return step(request, StepRequest.STEP_OUT);
             case "pause":
-                require().pause("pause");
+                require().pause();
                 return Client.fields();
             case "threads":
                 return listThreads();

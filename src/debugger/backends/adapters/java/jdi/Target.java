@@ -19,6 +19,7 @@ import com.sun.jdi.event.VMStartEvent;
 import com.sun.jdi.event.WatchpointEvent;
 import com.sun.jdi.request.EventRequest;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -158,7 +159,7 @@ final class Target {
     synchronized void finishConfiguration(boolean pauses) {
         isConfigured = true;
         if (pauses) {
-            pause("entry");
+            pause();
         }
         if (startEvents != null) {
             startEvents.resume();
@@ -239,6 +240,7 @@ final class Target {
         stop = new Stop(thread, set, suspends, thrown);
         List<Integer> numbers = new ArrayList<>();
         hits.values().forEach(numbers::addAll);
+        Collections.sort(numbers);
         client.sendEvent("stopped", Client.fields(
                 "reason", reason,
                 "threadId", threads.number(thread),
@@ -260,7 +262,7 @@ final class Target {
         return stop;
     }
 
-    synchronized void pause(String reason) {
+    synchronized void pause() {
         if (stop != null || isOver) {
             return;
         }
@@ -269,7 +271,7 @@ final class Target {
         stop = new Stop(thread, null, true, null);
         steps.cancel();
         client.sendEvent("stopped", Client.fields(
-                "reason", reason,
+                "reason", "pause",
                 "threadId", threads.number(thread),
                 "allThreadsStopped", true));
     }
