@@ -32,7 +32,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.location import nearest_lines
-from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason, Variable
+from debugger.model.program import EvaluationPurpose, Frame, ScopeKind, Stopped, StopReason, Variable
 from debugger.paths import data_dir
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
@@ -92,7 +92,7 @@ class JavaAdapter(DebugAdapter):
         jdk = java_home.find_jdk(search.env, search.path)
         if jdk is None:
             return None
-        cache = f"{data_dir(search.env)}/adapters/java"
+        cache = f"{data_dir(search.env)}/compiled/java"
         words = (sys.executable, "-I", "-S", _RUN, str(jdk.path), cache, *search.args)
         return AdapterLocation(words, version=jdk.version, program=jdk.java)
 
@@ -194,6 +194,17 @@ class JavaAdapter(DebugAdapter):
             why=f"{_NO_CODE}{spec.line}",
             nearest_lines=nearest_lines(spec.line, lines),
         )
+
+    async def read_argument_names(
+        self, connection: AdapterConnection, frame: Frame
+    ) -> list[str] | None:
+        """Return the names of a frame's arguments."""
+        names: list[str] = []
+        for scope in await connection.read_scopes(frame):
+            if scope.kind is ScopeKind.ARGUMENTS:
+                found = await connection.fetch_variables(scope.handle, start=None, count=None)
+                names += [one.name for one in found]
+        return names
 
     async def read_returned_value(
         self, connection: AdapterConnection, stop: Stopped, frame: Frame

@@ -213,7 +213,7 @@ final class Breakpoints {
                     + count + " lines";
         }
         if (!types.isEmpty()) {
-            return "no code at line " + one.line;
+            return explainGap(one);
         }
         String stem = file.getFileName().toString().replaceAll("\\.\\w+$", "");
         for (ReferenceType type : target.vm().allClasses()) {
@@ -222,6 +222,18 @@ final class Breakpoints {
             }
         }
         return "no class of " + file.getFileName() + " is loaded yet";
+    }
+
+    private String explainGap(Breakpoint one) {
+        Integer before = null;
+        Integer after = null;
+        for (int line : codeLines(one.file)) {
+            before = line < one.line ? Integer.valueOf(line) : before;
+            after = line > one.line && after == null ? Integer.valueOf(line) : after;
+        }
+        String near = before == null || after == null
+                ? String.valueOf(before == null ? after : before) : before + " and " + after;
+        return "no code at line " + one.line + "; the nearest with code: " + near;
     }
 
     private static boolean lacksDebugInformation(ReferenceType type) {
@@ -252,7 +264,7 @@ final class Breakpoints {
                 for (Breakpoint one : some) {
                     boolean wasBound = one.isBound();
                     bindLine(one, type);
-                    one.problem = one.isBound() ? "" : "no code at line " + one.line;
+                    one.problem = one.isBound() ? "" : explainGap(one);
                     if (!wasBound) {
                         reportChange(one);
                     }

@@ -14,11 +14,14 @@ import com.sun.jdi.request.StepRequest;
 
 /** The step that a client has begun, and what the function returned that it left. */
 final class Steps {
+    private static final int EXITS_MAX = 2000;
+
     private final VirtualMachine vm;
     private StepRequest request;
     private MethodExitRequest exits;
     private Method left;
     private int depth;
+    private int exitCount;
     private Value returned;
     private ThreadReference returnedIn;
 
@@ -38,14 +41,16 @@ final class Steps {
             // What a library calls back is stepped into all the same.
             Names.libraryPatterns().forEach(request::addClassExclusionFilter);
         }
-        if (how == StepRequest.STEP_OUT) {
+        if (how != StepRequest.STEP_INTO) {
             watchReturn(thread);
         }
         request.setSuspendPolicy(EventRequest.SUSPEND_ALL);
         request.enable();
     }
 
+    /** Watches for the return of the innermost function, where the step may leave it. */
     private void watchReturn(ThreadReference thread) {
+        exitCount = 0;
         try {
             left = thread.frame(0).location().method();
             depth = thread.frameCount();
@@ -61,6 +66,10 @@ final class Steps {
 
     /** Notes a return of the function that is stepped out of. */
     synchronized void noteReturn(MethodExitEvent event) {
+        if (++exitCount > EXITS_MAX && exits != null) {
+            // What the step passes returns too often: each of its returns costs a round trip.
+            exits.disable();
+        }
         try {
             boolean isIt = event.method().equals(left) && event.thread().frameCount() == depth;
             if (isIt && !left.returnTypeName().equals("void")) {
