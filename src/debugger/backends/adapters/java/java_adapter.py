@@ -153,7 +153,7 @@ class JavaAdapter(DebugAdapter):
         if "does not compile" in text:
             return "javac names what to mend in the same words"
         if "the JVM ended" in text:
-            return "debugger output shows what it wrote; java -version tries the JVM itself"
+            return "java -version tries the JVM itself"
         return None
 
     def parse_output(

@@ -66,6 +66,9 @@ final class Breakpoints {
         List<Breakpoint> now = replace(before, file, wanted);
         byFile.put(file, now);
         String name = Path.of(file).getFileName().toString();
+        if (!now.isEmpty()) {
+            prepare(stem(name));  // a class without debug information names no file
+        }
         if (!now.isEmpty() && prepared.add("file " + name)) {
             ClassPrepareRequest request = requests.createClassPrepareRequest();
             request.addSourceNameFilter(name);
@@ -215,10 +218,9 @@ final class Breakpoints {
         if (!types.isEmpty()) {
             return explainGap(one);
         }
-        String stem = file.getFileName().toString().replaceAll("\\.\\w+$", "");
         for (ReferenceType type : target.vm().allClasses()) {
-            if (Names.shorten(type.name()).equals(stem) && lacksDebugInformation(type)) {
-                return "the class " + stem + " has no debug information: compile it with javac -g";
+            if (isBare(type, one.file)) {
+                return explainBare(one.file);
             }
         }
         return "no class of " + file.getFileName() + " is loaded yet";
@@ -236,12 +238,23 @@ final class Breakpoints {
         return "no code at line " + one.line + "; the nearest with code: " + near;
     }
 
-    private static boolean lacksDebugInformation(ReferenceType type) {
+    private static String stem(String fileName) {
+        return fileName.replaceAll("\\.\\w+$", "");
+    }
+
+    /** Tells whether a class seems to be of a file, and was compiled without debug information. */
+    private static boolean isBare(ReferenceType type, String file) {
+        String stem = stem(Path.of(file).getFileName().toString());
         try {
-            return type.sourceName().isEmpty();
+            return Names.shorten(type.name()).equals(stem) && type.sourceName().isEmpty();
         } catch (AbsentInformationException withoutDebugInformation) {
             return true;
         }
+    }
+
+    private static String explainBare(String file) {
+        return "the class " + stem(Path.of(file).getFileName().toString())
+                + " has no debug information: compile it with javac -g";
     }
 
     /** Returns the lines with code of a file's loaded classes. */
@@ -269,6 +282,9 @@ final class Breakpoints {
                         reportChange(one);
                     }
                 }
+            } else if (!some.isEmpty() && isBare(type, file)) {
+                some.forEach(one -> one.problem = explainBare(file));
+                some.forEach(this::reportChange);
             }
         });
         for (Breakpoint one : functions) {

@@ -203,6 +203,9 @@ final class Evaluator {
         if (pseudoVariables.containsKey(name)) {
             return pseudoVariables.get(name);
         }
+        if (name.equals("$wait")) {
+            return Waits.describe(thread, target.threads());
+        }
         if (name.equals("this")) {
             ObjectReference self = frame().thisObject();
             if (self == null) {
