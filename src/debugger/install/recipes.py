@@ -174,7 +174,7 @@ RECIPES: Mapping[str, InstallRecipe] = {
                     brew="openjdk",
                 ),
             ),
-            otherwise="install a JDK, 17 or later (https://adoptium.net), or set JAVA_HOME to yours",
+            otherwise="install a JDK, 17 or later (https://adoptium.net), or set JAVA_HOME",
         ),
         # debug 1.4 of Ruby 3.1, Debian 12.
         InstallRecipe(

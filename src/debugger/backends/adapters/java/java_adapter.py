@@ -32,7 +32,14 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.location import nearest_lines
-from debugger.model.program import EvaluationPurpose, Frame, ScopeKind, Stopped, StopReason, Variable
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+    ScopeKind,
+    Stopped,
+    StopReason,
+    Variable,
+)
 from debugger.paths import data_dir
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))

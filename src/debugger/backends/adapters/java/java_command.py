@@ -145,7 +145,9 @@ def _list_jar(path: Path) -> frozenset[str]:
 def _check_jar(path: Path) -> str:
     if not path.is_file():
         raise DebuggerError(
-            ErrorCode.LAUNCH_FAILED, f"no such file: {path}", hint="debugger start java -- -jar FILE"
+            ErrorCode.LAUNCH_FAILED,
+            f"no such file: {path}",
+            hint="debugger start java -- -jar FILE",
         )
     try:
         with zipfile.ZipFile(path) as archive:
@@ -193,6 +195,7 @@ def read_class_name(path: Path) -> str:
         ) from error
 
 
+_CLASS = 7  # the tag of a class's name
 # The bytes behind the tag of each kind of constant; a text (1) has its own length.
 _CONSTANT_SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2}
 _CONSTANT_SIZES |= {17: 4, 18: 4, 19: 2, 20: 2}
@@ -212,7 +215,7 @@ def _read_this_class(data: bytes) -> str:
             texts[index] = data[at + 3 : at + 3 + size]
             at += 3 + size
         else:
-            if tag == 7:
+            if tag == _CLASS:
                 (classes[index],) = struct.unpack_from(">H", data, at + 1)
             at += 1 + _CONSTANT_SIZES[tag]
         # A long or a double takes two numbers.

@@ -43,7 +43,8 @@ def find_jdk(env: Mapping[str, str], configured: str | None = None) -> JavaHome 
         path = Path(configured)
         home = path if path.is_dir() else path.resolve().parent.parent
         return _read_home(home)
-    return next((home for one in _list_homes(env) if (home := _read_home(one)) is not None), None)
+    found = (_read_home(one) for one in _list_homes(env))
+    return next((one for one in found if one is not None), None)
 
 
 def _list_homes(env: Mapping[str, str]) -> Iterator[Path]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).with_name("jdi")
 _MAIN = "debugger.jdi.Adapter"
-# It lives for a few seconds: the second compiler would never pay, and one collector thread is enough.
+# It lives for seconds: the second compiler would never pay, and one collector thread is enough.
 _FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
 _COMPILE_S = 100
 

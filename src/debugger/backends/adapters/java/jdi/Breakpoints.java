@@ -401,7 +401,8 @@ final class Breakpoints {
             return isOwn;
         }
         for (String name : Names.ancestry(event.exception().referenceType())) {
-            if (caughtTypes.contains(Names.full(name)) || caughtTypes.contains(Names.shorten(name))) {
+            String full = "." + Names.full(name);
+            if (caughtTypes.stream().anyMatch(wanted -> full.endsWith("." + wanted))) {
                 return true;
             }
         }
