@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 SOURCES = Path(__file__).with_name("jdi")
@@ -18,6 +20,7 @@ _MAIN = "debugger.jdi.Adapter"
 # It lives for seconds: the second compiler would never pay, and one collector thread is enough.
 _FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
 _COMPILE_S = 100
+_KEPT_S = 30 * 86_400  # since its last start
 
 
 def name_folder(sources: list[Path], jdk: Path) -> str:
@@ -48,9 +51,14 @@ def compile_adapter(sources: list[Path], jdk: Path, target: Path) -> None:
                 raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    for old in target.parent.glob("classes-*"):
-        if old != target:
-            shutil.rmtree(old, ignore_errors=True)
+    # Those of other versions and JDKs; a running adapter still loads classes from its own.
+    unused = [
+        one
+        for one in target.parent.glob("classes-*")
+        if one != target and time.time() - one.stat().st_mtime > _KEPT_S
+    ]
+    for one in unused:
+        shutil.rmtree(one, ignore_errors=True)
 
 
 def main(jdk: Path, cache: Path, options: list[str]) -> None:
@@ -59,6 +67,8 @@ def main(jdk: Path, cache: Path, options: list[str]) -> None:
     target = cache / name_folder(sources, jdk)
     if not target.is_dir():
         compile_adapter(sources, jdk, target)
+    with suppress(OSError):  # another user's, or a file system that is read only
+        os.utime(target)
     java = str(jdk / "bin" / "java")
     os.execv(java, [java, *_FLAGS, *options, "-cp", str(target), _MAIN])  # noqa: S606 - no shell
 

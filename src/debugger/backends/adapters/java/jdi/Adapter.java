@@ -77,6 +77,8 @@ public final class Adapter {
             client.sendFailure(request, "the program has ended");
         } catch (ObjectCollectedException gone) {
             client.sendFailure(request, "the object was collected meanwhile");
+        } catch (IllegalThreadStateException running) {
+            client.sendFailure(request, "the thread is running");
         } catch (RuntimeException problem) {
             // Of the JDI, for what the JVM refuses; one request must not end the session.
             client.sendFailure(request, problem.toString());

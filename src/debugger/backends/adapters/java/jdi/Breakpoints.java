@@ -336,8 +336,9 @@ final class Breakpoints {
 
     /** Notes a hit that stops the program, by the protocol's reason; logs one that only logs. */
     void noteHit(BreakpointEvent event, Map<String, List<Integer>> hits) {
-        if (!(event.request().getProperty(OWNER) instanceof Breakpoint one)) {
-            return;
+        if (!(event.request().getProperty(OWNER) instanceof Breakpoint one)
+                || !one.requests.contains(event.request())) {
+            return;  // it was removed while this hit waited
         }
         Evaluator evaluator = target.evaluator(new FramePosition(event.thread(), 0));
         if (!holds(one, one.condition, evaluator) || ++one.hits < one.hitCount) {

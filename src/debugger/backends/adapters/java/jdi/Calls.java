@@ -58,18 +58,19 @@ final class Calls {
                 || (receiver == null && !method.isStatic() && !name.equals("<init>")));
         Method method = choose(type, name, named, arguments);
         List<Value> values = convert(thread, method, arguments);
+        // A virtual thread cannot run alone: its carrier is suspended, too (JDK 25).
+        int options = Threads.isVirtual(thread) ? 0 : ObjectReference.INVOKE_SINGLE_THREADED;
         if (name.equals("<init>")) {
             return run(thread, name, () -> ((ClassType) type).newInstance(
-                    thread, method, values, ClassType.INVOKE_SINGLE_THREADED));
+                    thread, method, values, options));
         }
         if (!method.isStatic()) {
-            return run(thread, name, () -> receiver.invokeMethod(
-                    thread, method, values, ObjectReference.INVOKE_SINGLE_THREADED));
+            return run(thread, name, () -> receiver.invokeMethod(thread, method, values, options));
         }
         return run(thread, name, () -> method.declaringType() instanceof InterfaceType face
-                ? face.invokeMethod(thread, method, values, ClassType.INVOKE_SINGLE_THREADED)
+                ? face.invokeMethod(thread, method, values, options)
                 : ((ClassType) method.declaringType()).invokeMethod(
-                        thread, method, values, ClassType.INVOKE_SINGLE_THREADED));
+                        thread, method, values, options));
     }
 
     private Value run(ThreadReference thread, String name, Call call) throws DebuggerException {

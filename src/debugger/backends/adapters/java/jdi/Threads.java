@@ -70,6 +70,15 @@ final class Threads {
         return new ArrayList<>(found);
     }
 
+    static boolean isVirtual(ThreadReference thread) {
+        try {
+            // It is of the JDK 21, and this is compiled with 17, too.
+            return (Boolean) ThreadReference.class.getMethod("isVirtual").invoke(thread);
+        } catch (ReflectiveOperationException older) {
+            return false;
+        }
+    }
+
     private static boolean isSystem(ThreadReference thread) {
         try {
             ThreadGroupReference group = thread.threadGroup();
