@@ -127,7 +127,8 @@ final class Target {
     private boolean handleAtOnce(EventSet set) {
         boolean mayStop = false;
         for (Event event : set) {
-            if (event instanceof VMStartEvent) {
+            if (event instanceof VMStartEvent start) {
+                threads.number(start.thread());  // the main thread is number 1
                 holdStart(set);
                 return true;
             } else if (event instanceof ClassPrepareEvent prepared) {
