@@ -235,7 +235,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 287,
     "backends": 1159,
-    "backends/adapters": 8852,
+    "backends/adapters": 8861,
     "backends/dap": 4149,
     "backends/inprocess": 11722,
     "backends/lldb": 3756,
@@ -267,7 +267,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/probe": 3449,
     "questions/recordings": 2292,
     "questions/runner": 1485,
-    "questions/test": 2881,
+    "questions/test": 2887,
     "questions/try_change": 686,
     "questions/who_wrote": 1434,
     "questions/why": 7544,

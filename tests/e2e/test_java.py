@@ -113,6 +113,20 @@ def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
     assert "java.lang.NumberFormatException" in str(found)
 
 
+def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
+    condition = "Integer.valueOf(i).equals(3)"
+    java(cli, "start", build_java("Loop"), "--break", at("Loop", "step"))
+    java(cli, "breakpoint", "change", "1", "--condition", condition)
+    java(cli, "continue")
+    assert answer_data(java(cli, "print", "Integer.toString(i)"))["value"] == '"3"'
+    java(cli, "start", build_java("Throws"), "--", "x")
+    trace = answer_data(java(cli, "exception"))["trace"]
+    assert trace.count("at Throws.price(Throws.java:") == 2
+    assert answer_data(java(cli, "print", "order.items().get(0)"))["value"] == '"pen"'
+    found = answer_data(java(cli, "crash", "--raised", "--", build_java("Throws")))
+    assert "order 3 has no items" in found["cause"]
+
+
 @pytest.mark.parametrize("how", ["monitors", "locks"])
 def test_a_deadlock_names_the_threads_and_what_each_holds(cli: Cli, how: str) -> None:
     words = ["locks"] if how == "locks" else []

@@ -232,13 +232,15 @@ final class Target {
 
     private synchronized void report(EventSet set, ThreadReference thread, String reason,
             Map<String, List<Integer>> hits, ObjectReference thrown) {
-        boolean suspends = set.suspendPolicy() != EventRequest.SUSPEND_ALL;
-        if (suspends) {
+        boolean hasStoppedAll = set.suspendPolicy() == EventRequest.SUSPEND_ALL;
+        if (!hasStoppedAll) {
             vm.suspend();
+            // The thread of the event is then suspended twice; a call in it would resume it once.
+            set.resume();
         }
         steps.cancel();
         threads.note(thread);
-        stop = new Stop(thread, set, suspends, thrown);
+        stop = new Stop(thread, hasStoppedAll ? set : null, thrown);
         List<Integer> numbers = new ArrayList<>();
         hits.values().forEach(numbers::addAll);
         Collections.sort(numbers);
@@ -269,7 +271,7 @@ final class Target {
         }
         vm.suspend();
         ThreadReference thread = threads.mostInteresting();
-        stop = new Stop(thread, null, true, null);
+        stop = new Stop(thread, null, null);
         steps.cancel();
         client.sendEvent("stopped", Client.fields(
                 "reason", "pause",
@@ -283,11 +285,10 @@ final class Target {
         stop = null;
         handles.clear();
         notifyAll();
-        if (last.isSuspended()) {
-            vm.resume();
-        }
         if (last.set() != null) {
             last.set().resume();
+        } else {
+            vm.resume();
         }
     }
 
