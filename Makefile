@@ -10,10 +10,11 @@ PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
 TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby \
+  openjdk-17-jdk-headless:javac \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
   openssh-client:ssh openssh-server:/usr/sbin/sshd
 # The adapters that they need besides; they are installed as a user installs them.
-ADAPTERS = lldb-dap gdb codelldb delve js-debug
+ADAPTERS = lldb-dap gdb codelldb delve js-debug java
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1

@@ -118,6 +118,33 @@ def build_debuggee(name: str, *, debug: bool = True) -> Path:
     return program
 
 
+def build_java(name: str, *, options: tuple[str, ...] = ("-g",)) -> Path:
+    """Return the class file of a Java debuggee; all of them are compiled together, once.
+
+    Raises: FileNotFoundError without the source or a compiler; CalledProcessError.
+    """
+    find_source(f"java/{name}.java")
+    compiler_path = shutil.which("javac")
+    if compiler_path is None:
+        raise FileNotFoundError("no compiler for Java")
+    files = sorted((PROGRAMS / "java").glob("*.java"))
+    texts = [compiler_version(compiler_path, "--version"), *options]
+    texts += [one.read_text(encoding="utf-8") for one in files]
+    place = CACHE / f"java-{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:16]}"
+    if not place.is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix="java-draft-", dir=CACHE))
+        try:
+            command = [compiler_path, "-nowarn", *options, "-d", str(draft), *map(str, files)]
+            subprocess.run(
+                command, capture_output=True, text=True, timeout=_BUILD_TIMEOUT_S, check=True
+            )
+            publish_build(draft, place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return place / f"{name}.class"
+
+
 def compile_into(directory: Path, path: Path, *, debug: bool = True) -> Path:
     """Compile a source into a directory, in the source's own directory, and return the program.
 

@@ -21,6 +21,7 @@ _MODULES = (
     "gdb",
     "codelldb",
     "js_debug",
+    "java",
     "lldb_cli",
     "frida",
 )

@@ -171,6 +171,8 @@ class AdapterSpec:
     unadvertised: str = "stepBack"
     lacks: Mapping[str, str] = field(default_factory=dict)
     child: ChildProgram | None = None
+    # The words of a program like `forever` that a debugger can attach to, where it cannot to any.
+    listening: Callable[[], list[str]] | None = None
     # -- what only some can do (debugger.backends.abilities) ---------------------------------------
     abilities: frozenset[type[Any]] = frozenset()
     raw: RawCommand | None = None

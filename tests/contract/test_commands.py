@@ -6,8 +6,10 @@ import json
 import os
 import signal
 import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,28 @@ def stray_processes() -> Iterator[set[int]]:
             os.kill(pid, signal.SIGKILL)
 
 
+@pytest.fixture
+def run_listening() -> Iterator[Callable[[AdapterSpec], int | None]]:
+    """Start a program that listens for a debugger, where an adapter attaches to no other."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(adapter_spec: AdapterSpec) -> int | None:
+        if adapter_spec.listening is None:
+            return None
+        process = subprocess.Popen(adapter_spec.listening(), stdout=subprocess.PIPE)
+        started.append(process)
+        assert process.stdout is not None
+        while line := process.stdout.readline():
+            if line.decode() == adapter_spec.prints_counting:
+                return process.pid
+        raise AssertionError("it ended")
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
 @pytest.mark.timeout(240)
 @with_real_specs
 def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
@@ -61,6 +85,7 @@ def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
     runtime_dir: Path,
     tmp_path: Path,
     stray_processes: set[int],
+    run_listening: Callable[[AdapterSpec], int | None],
     request: pytest.FixtureRequest,
 ) -> None:
     seen: dict[str, str] = {}
@@ -70,7 +95,13 @@ def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
         for name, rows in command_walks.WALKS.items():
             faults += [
                 f"{name}: {one}"
-                for one in _walk(ask, rows(adapter_spec, tmp_path), seen, stray_processes)
+                for one in _walk(
+                    ask,
+                    rows(adapter_spec, tmp_path),
+                    seen,
+                    stray_processes,
+                    partial(run_listening, adapter_spec),
+                )
             ]
     assert not faults, "\n".join(faults)
     if request.config.getoption("--update"):
@@ -81,7 +112,11 @@ def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
 
 
 def _walk(
-    ask: DaemonConnection, rows: list[command_walks.WalkStep], seen: dict[str, str], stray: set[int]
+    ask: DaemonConnection,
+    rows: list[command_walks.WalkStep],
+    seen: dict[str, str],
+    stray: set[int],
+    run_listening: Callable[[], int | None],
 ) -> Iterator[str]:
     """Go through one walk; yield what is wrong."""
     known = {"THREAD": "1", "ADDRESS": "0x1000", "REF": "v1"}
@@ -90,6 +125,8 @@ def _walk(
         is_skipping = is_skipping and row.words[0] != "start"
         if is_skipping:
             continue
+        if row.words[0] == "attach" and (pid := run_listening()) is not None:
+            known["PID"] = str(pid)
         words = [_filled(word, known) for word in row.words]
         answer = ask(*words)
         if answer["success"]:

@@ -17,6 +17,7 @@ from debugger.backends.adapters import configured_adapter
 from debugger.backends.adapters.debugpy.debugpy_adapter import DebugpyAdapter
 from debugger.backends.adapters.delve.delve_adapter import DelveAdapter
 from debugger.backends.adapters.gdb.gdb_adapter import GdbAdapter
+from debugger.backends.adapters.java.java_adapter import JavaAdapter
 from debugger.backends.adapters.js_debug.js_adapter import JsDebugAdapter
 from debugger.backends.adapters.lldb import codelldb_adapter, lldb_dap_adapter
 from debugger.backends.base import Backend, LaunchTarget, Sink
@@ -43,6 +44,7 @@ ADAPTERS: Mapping[str, DebugAdapter] = {
         GdbAdapter(),
         codelldb_adapter.CodeLldbAdapter(),
         JsDebugAdapter(),
+        JavaAdapter(),
     )
 }
 PYTHON_ADAPTER = DebugpyAdapter.name

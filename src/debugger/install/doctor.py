@@ -145,7 +145,7 @@ async def _check_adapter(
         if section is not None and section.path is not None:
             fix = error.hint or fix
         return answers.Check(name=name, status=status, message=error.message, fix=fix)
-    path = found.argv[0]
+    path = found.program or found.argv[0]
     try:
         if own == select_backend.LLDB_CLI:
             version = await select_backend.try_lldb_cli(found, env, scratch_root)

@@ -394,7 +394,8 @@ class AdapterSetup:
     def _adapter_file(self, found: AdapterLocation) -> str:
         """Return the file of the adapter; its command may begin with an interpreter."""
         ours = str(self.machine.adapters_folder)
-        return next((word for word in found.argv if word.startswith(ours)), found.argv[0])
+        own = next((word for word in found.argv if word.startswith(ours)), found.argv[0])
+        return found.program or own
 
     def _installation_answer(
         self,

@@ -161,6 +161,21 @@ RECIPES: Mapping[str, InstallRecipe] = {
             ),
             needs=(_NODE,),
         ),
+        # The adapter is our own: what it needs is a JDK.
+        InstallRecipe(
+            "java",
+            (
+                SystemPackages(
+                    apt=(
+                        "openjdk-21-jdk-headless",
+                        "openjdk-17-jdk-headless",
+                        "openjdk-25-jdk-headless",
+                    ),
+                    brew="openjdk",
+                ),
+            ),
+            otherwise="install a JDK, 17 or later (https://adoptium.net), or set JAVA_HOME",
+        ),
         # debug 1.4 of Ruby 3.1, Debian 12.
         InstallRecipe(
             "rdbg",

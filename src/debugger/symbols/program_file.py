@@ -23,6 +23,9 @@ _SUFFIXES = {
     ".cts": "javascript",
     ".go": "go",
     ".rb": "ruby",
+    ".java": "java",
+    ".class": "java",
+    ".jar": "java",
 }
 _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby"}
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
@@ -49,12 +52,15 @@ def inspect_program(path: str) -> ProgramFile:
         with Path(path).open("rb") as file:
             head = file.read(256)
             if head.startswith(elf_headers.MAGIC):
-                return _look_at_elf(file.fileno())
+                # The launcher of a JVM: what it debugs is what it is told to run.
+                is_java = Path(path).name == "java"
+                return ProgramFile("java") if is_java else _look_at_elf(file.fileno())
     except OSError:
         return ProgramFile("")
-    if head[:4] in _MACH_O:
-        return ProgramFile("native", is_native=True)
     suffix = Path(path).suffix.lower()
+    # A class file begins like a Mach-O file for several processors.
+    if head[:4] in _MACH_O and suffix != ".class":
+        return ProgramFile("native", is_native=True)
     if suffix in _SUFFIXES:
         return ProgramFile(_SUFFIXES[suffix])
     return ProgramFile(_script_language(head))

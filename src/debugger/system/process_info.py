@@ -113,12 +113,14 @@ _DELETED = " (deleted)"
 _PYTHON = re.compile(r"(?:[Pp]ython|pypy)[\d.]*\w?\Z")  # "Python" in a framework of macOS
 _NODE = re.compile(r"node(?:js)?[\d.]*\Z")
 _RUBY = re.compile(r"ruby[\d.]*\Z")
+_JAVA = re.compile(r"java\Z")
 _SHELL = re.compile(r"(?:ba|da|z|k|a)?sh\Z")
 # The interpreters' options whose value is a word of its own.
 _VALUED = {
     "python": frozenset({"-X", "-W", "--check-hash-based-pycs"}),
     "javascript": frozenset({"-r", "--require", "--import", "-C", "--conditions", "--env-file"}),
     "ruby": frozenset({"-I", "-r", "-C", "-E"}),
+    "java": frozenset({"-cp", "-classpath", "--class-path", "-p", "--module-path"}),
     "shell": frozenset({"-o", "-O", "--rcfile", "--init-file"}),
 }
 _INLINE = frozenset({"-c", "-e", "-p", "--eval", "--print"})
@@ -164,6 +166,8 @@ class ProcessInfo(Struct, frozen=True):
                 return "javascript"
             if _RUBY.match(name):
                 return "ruby"
+            if _JAVA.match(name):
+                return "java"
         return "shell" if _SHELL.match(self.program_name) else ""
 
     @property

@@ -35,7 +35,8 @@ from debugger.targets.process_target import (
 _PORT_MAX = 65535
 _SERVERS = (
     "start one: python -m debugpy --listen 5678 APP.py; node --inspect=9229 APP.js; "
-    "lldb-server gdbserver :1234 PROGRAM"
+    "lldb-server gdbserver :1234 PROGRAM; "
+    "java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=5005 …"
 )
 _FAILURES = frozenset(
     {
@@ -159,6 +160,8 @@ def server_language(process: ProcessInfo) -> str:
     if process.interpreter == "python":
         is_server = any(select_backend.PYTHON_ADAPTER in word for word in process.words)
         return "python" if is_server else ""
+    if process.interpreter == "java":
+        return "java"  # its agent may have been named by a variable, or by an option's file
     if process.interpreter == "ruby":
         return "ruby" if any("rdbg" in word for word in process.words) else ""
     # Its inspector may have been switched on after its start, by a signal.

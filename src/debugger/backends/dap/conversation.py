@@ -85,6 +85,7 @@ async def run_in_terminal(
 _DISCONNECT_S = 2.0
 # Seconds between the end of the connection and the guard's report of the program's end.
 _LAST_S = 5.0
+_WORDS_MAX = 2000  # characters of the last output in the message of a failed start
 
 
 class AdapterLimits(Struct, frozen=True):
@@ -135,6 +136,7 @@ class AdapterConversation:
         self._launcher: int | None = None
         self._delegation: LaunchConnection | None = None
         self._end_s = _DISCONNECT_S
+        self._first_output = ""  # of a program that we run, until it has begun
         self._ended: adapter_server.Ended | None = None  # of a program that is its own adapter
         self.stdio: ProgramStreams | None = None
         self.launched: LaunchTarget | None = None
@@ -191,6 +193,8 @@ class AdapterConversation:
     def _report_output(self, stream: OutputStream, text: str) -> None:
         if self._delegation is not None:
             text = self._delegation.take_output(stream, text)
+        if self._adapter.runs_in_terminal and not self.events.happened.is_set():
+            self._first_output = (self._first_output + text)[-_WORDS_MAX:]
         if text:
             self._sink(OutputPrinted(stream, text))
 
@@ -306,7 +310,9 @@ class AdapterConversation:
         initialize = ask.InitializeArguments(adapter_id=self._adapter.name)
         with self._with_last_words(ErrorCode.ADAPTER_FAILED):
             answer = await self.client.send_and_wait(
-                "initialize", initialize, within=self._limits.initialize_s
+                "initialize",
+                initialize,
+                within=max(self._limits.initialize_s, self._adapter.start_limit_s),
             )
             self.client.decode_body(answer, dap.DapBody, ErrorCode.ADAPTER_FAILED)
             try:
@@ -406,7 +412,7 @@ class AdapterConversation:
     def _last_words(self) -> str:
         # Adapters on TCP have no stderr of ours: their last words came as output events.
         tail = self._link.stderr_tail() if self._link is not None else ""
-        return (tail or self.events.console_tail())[-2000:].strip()
+        return (tail or self.events.console_tail() or self._first_output)[-_WORDS_MAX:].strip()
 
     # -- messages ------------------------------------------------------------------------------
 
@@ -491,7 +497,10 @@ class AdapterConversation:
         self._launcher, ended = await run_in_terminal(
             self._adapter, arguments, self.launched, guard=self._guard, files=files
         )
-        if self._delegation is not None and self._adapter.delegated_launch is not None:
+        if self._adapter.runs_in_terminal:
+            self.events.note_process(self._launcher)
+            ended.add_done_callback(self._note_launched_exit)
+        elif self._delegation is not None and self._adapter.delegated_launch is not None:
             other = self._adapter.delegated_launch.note_replaced_program(
                 self.launched, arguments.args
             )

@@ -61,6 +61,7 @@ class AdapterLocation:
     # Pattern with a group `port`, for an adapter on TCP that prints the port to its standard
     # output.
     listens: str | None = None
+    program: str | None = None  # what it runs in, where a launcher of ours starts it
 
 
 @dataclass(frozen=True)
@@ -287,6 +288,10 @@ class DebugAdapter:
     inspected_reasons: frozenset[StopReason] = frozenset()
     # `inspect_step_end` is called for the stop of each step.
     inspects_step_ends: bool = False
+    # The most seconds of its first start, where it has to build itself.
+    start_limit_s: float = 0.0
+    # runInTerminal runs the program itself: its pid and its end are known without the adapter.
+    runs_in_terminal: bool = False
     # The most seconds of a launch that has to build the program first.
     build_limit_s: float = 0.0
     # The function for --stop-on-entry, where the adapter's own entry is before the program's code.

@@ -22,6 +22,7 @@ from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.questions.hang import (
     goroutine_waits,
+    java_waits,
     loop_details,
     native_waits,
     node_waits,
@@ -321,6 +322,10 @@ async def _sample_by_stopping(
         if session.traits.runtime is Runtime.GO:
             samples.sampled = await session.run_job(
                 lambda: goroutine_waits.merge_goroutine_samples(session, taken)
+            )
+        elif session.traits.runtime is Runtime.JAVA:
+            samples.sampled = await session.run_job(
+                lambda: java_waits.merge_java_samples(session, taken)
             )
         else:
             samples.sampled = await session.run_job(

@@ -35,9 +35,8 @@ _ROUND = {
     "bazel": "the test's program, below bazel-bin/",
     "deno": "node --test",
     "bun": "node --test",
-    "mvn": "pytest, go test, cargo test, node --test, jest, vitest or ctest",
-    "gradle": "pytest, go test, cargo test, node --test, jest, vitest or ctest",
 }
+_OF_JAVA = frozenset({"mvn", "mvnw", "gradle", "gradlew"})
 _UNREAD = frozenset({"ava", "tap", "tape", "jasmine", "qunit", "uvu", "playwright", "cypress"})
 _NPX = frozenset({"npx", "pnpx"})
 _NODE = frozenset({"node", "nodejs"})
@@ -96,6 +95,13 @@ def _check_is_runner(base: str, rest: Sequence[str]) -> None:
             ErrorCode.USAGE,
             f"{base} starts the tests' runner, which is to be named itself",
             hint=f"debugger test -- {_ROUND[base]}",
+        )
+    if base in _OF_JAVA:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"tests that {base} runs are not known here",
+            hint="debugger crash --raised -- java -cp CLASSES:junit.jar "
+            "org.junit.runner.JUnitCore TEST_CLASS",
         )
     if base == "cargo" and "nextest" in rest:
         raise DebuggerError(

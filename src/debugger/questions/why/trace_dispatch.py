@@ -42,6 +42,12 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
         return await _trace_node(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
+    if question.language == "java":
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "values of Java programs cannot be followed back yet",
+            hint="debugger who-wrote OBJECT.FIELD --at LOC -- CMD names the writes of a field",
+        )
     return await native_trace.trace_value(call, question, request)
 
 

@@ -1,0 +1,228 @@
+"""Describes our adapter for Java programs. Facts are of OpenJDK 17.0.15 and 25."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from debugger.backends import abilities
+from debugger.backends.adapters.java import java_command, java_home
+from debugger.backends.base import (
+    AttachTarget,
+    ConditionError,
+    LaunchTarget,
+    LogpointPassed,
+    OutputPrinted,
+)
+from debugger.backends.dap import debug_adapter as generic
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.dap_abilities import DapWatchpoints
+from debugger.backends.dap.debug_adapter import (
+    AdapterConnection,
+    AdapterLocation,
+    AdapterSearch,
+    DebugAdapter,
+    StreamFiles,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
+from debugger.model.location import nearest_lines
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+    ScopeKind,
+    Stopped,
+    StopReason,
+    Variable,
+)
+from debugger.paths import data_dir
+
+_RUN = str(Path(__file__).with_name("run_adapter.py"))
+# Seconds: javac compiles the adapter at its first start.
+_COMPILE_S = 100.0
+_NO_CODE = "no code at line "
+_NEAR = 50  # lines around a line without code
+_ERROR_BEGIN, _ERROR_END = "<error: ", ">"
+
+
+def _read_logged_error(text: str) -> str | None:
+    """Return the message of a logged value that is an error."""
+    is_error = text.startswith(_ERROR_BEGIN) and text.endswith(_ERROR_END)
+    return text[len(_ERROR_BEGIN) : -len(_ERROR_END)] if is_error else None
+
+
+class JavaWatchpoints(DapWatchpoints):
+    """Watches fields."""
+
+    slot_count: int | None = None  # the JVM has no limit
+
+
+class JavaAdapter(DebugAdapter):
+    """Our adapter for Java, on the JDK's debug interface."""
+
+    name = "java"
+    languages = ("java",)
+    traits = DebuggerTraits(
+        own_programs=("java",),
+        runtime=Runtime.JAVA,
+        changes_breakpoints_live=True,
+        log=LogDialect(thread="$thread", read_error=_read_logged_error),
+    )
+    install_command = "apt-get install default-jdk-headless"
+    missing_hint = "debugger setup java --yes installs a JDK, 17 or later; JAVA_HOME names yours"
+    runs_in_terminal = True
+    start_limit_s = _COMPILE_S
+    build_limit_s = _COMPILE_S
+    exception_filters = ("uncaught",)
+    catch_filters: ClassVar = {
+        "throw": "raised",
+        "raised": "raised",
+        "uncaught": "uncaught",
+    }
+    filters_by_condition = True
+    logs_at_functions = True
+    keeps_steps = True
+    own_abilities: ClassVar = {abilities.WatchpointAbility: JavaWatchpoints}
+    request_abilities = frozenset(
+        {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
+    )
+
+    parse_exit = staticmethod(generic.convert_exit_or_signal)
+
+    def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
+        """Return the command that starts the adapter; None without a JDK."""
+        jdk = java_home.find_jdk(search.env, search.path)
+        if jdk is None:
+            return None
+        cache = f"{data_dir(search.env)}/compiled/java"
+        words = (sys.executable, "-I", "-S", _RUN, str(jdk.path), cache, *search.args)
+        return AdapterLocation(words, version=jdk.version, program=jdk.java)
+
+    def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+        """Build the arguments of the `launch` request."""
+        assert launch.program is not None
+        command = java_command.parse_program(launch.program, launch.args, launch.cwd)
+        is_java = Path(launch.program).name == "java"
+        jdk = java_home.find_jdk(launch.env)
+        java = launch.program if is_java or jdk is None else jdk.java
+        # What is compiled lies beside the session's files, and goes with them.
+        classes = str(Path(files.stdout).parent / "classes")
+        source = command.source
+        folders = [*command.class_path, launch.cwd]
+        if source is not None:
+            folders.insert(0, str(Path(source).parent))
+        if command.jar is not None:
+            folders.insert(0, str(Path(command.jar).parent))
+        path = ["-cp", ":".join(command.class_path)] if command.class_path else []
+        return {
+            "command": command.words(java, classes),
+            "cwd": launch.cwd,
+            "folders": [str(Path(launch.cwd, one)) for one in folders if "*" not in one],
+            "source": source,
+            "classes": classes,
+            "options": path,
+            "stopOnEntry": launch.stop_on_entry,
+        }
+
+    def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
+        """Build the arguments of the `attach` request."""
+        common = {"pause": target.pause, "folders": [target.cwd]}
+        if target.connect is not None:
+            host, port = target.connect
+            return {"host": host, "port": port, **common}
+        if target.core is not None:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                "java cannot open core files",
+                hint="debugger attach --core FILE PROGRAM --adapter gdb",
+            )
+        return {"pid": str(target.pid), **common}
+
+    def shorten_launch_problem(self, text: str) -> str:
+        """Shorten the adapter's message about a failed launch."""
+        if text.startswith("cannot connect"):
+            return f"{text}: the JVM does not listen for a debugger"
+        return text
+
+    def find_launch_hint(self, text: str) -> str | None:
+        """Return a hint for a program that does not start; None if the adapter may be at fault."""
+        if "cannot connect" in text:
+            return (
+                "start it with java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,"
+                "address=127.0.0.1:5005 …, then: debugger attach --connect 127.0.0.1:5005 "
+                "--adapter java"
+            )
+        if "does not compile" in text:
+            return "javac names what to mend in the same words"
+        if "the JVM ended" in text:
+            return "java -version tries the JVM itself"
+        return None
+
+    def parse_output(
+        self, body: dap.OutputBody
+    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
+        """Convert an `output` event (DAP: OutputEvent)."""
+        if body.category == "condition":
+            return ConditionError(None, body.output)
+        return generic.parse_output(body)
+
+    def site_key(self, one: Breakpoint) -> object:
+        """Return the key of a breakpoint: the adapter keeps each, also several at one line."""
+        return one.id
+
+    def format_type_condition(self, types: Sequence[str]) -> str:
+        """Format the condition of an exception filter that stops at some types."""
+        return ",".join(types)
+
+    def shorten_refusal(self, why: str) -> str | None:
+        """Return why a breakpoint does not bind; None where `explain_unbound` knows near lines."""
+        return None if why.startswith(_NO_CODE) else why
+
+    async def explain_unbound(
+        self, connection: AdapterConnection, spec: BreakpointSpec
+    ) -> BoundBreakpoint:
+        """Return why there is no breakpoint at a line, with the nearest that have code."""
+        if spec.file is None or spec.line is None:
+            return BoundBreakpoint(verified=False, why="no class that is loaded has it")
+        arguments = {
+            "source": {"path": spec.file},
+            "line": max(1, spec.line - _NEAR),
+            "endLine": spec.line + _NEAR,
+        }
+        body = await connection.send_request("breakpointLocations", arguments, dap.LocationsBody)
+        lines = [one.line for one in body.breakpoints]
+        return BoundBreakpoint(
+            verified=False,
+            why=f"{_NO_CODE}{spec.line}",
+            nearest_lines=nearest_lines(spec.line, lines),
+        )
+
+    async def read_argument_names(
+        self, connection: AdapterConnection, frame: Frame
+    ) -> list[str] | None:
+        """Return the names of a frame's arguments."""
+        names: list[str] = []
+        for scope in await connection.read_scopes(frame):
+            if scope.kind is ScopeKind.ARGUMENTS:
+                found = await connection.fetch_variables(scope.handle, start=None, count=None)
+                names += [one.name for one in found]
+        return names
+
+    async def read_returned_value(
+        self, connection: AdapterConnection, stop: Stopped, frame: Frame
+    ) -> Variable | None:
+        """Return what the function returned that was stepped out of; None if that is unknown."""
+        if stop.reason is not StopReason.STEP:
+            return None
+        try:
+            value = await connection.evaluate("$returned", frame, EvaluationPurpose.PRINT)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            return None
+        return msgspec.structs.replace(value, name="(return)", expression=None)

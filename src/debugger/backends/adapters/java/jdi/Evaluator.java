@@ -1,0 +1,588 @@
+package debugger.jdi;
+
+import com.sun.jdi.AbsentInformationException;
+import com.sun.jdi.ArrayReference;
+import com.sun.jdi.ArrayType;
+import com.sun.jdi.ClassNotLoadedException;
+import com.sun.jdi.ClassType;
+import com.sun.jdi.Field;
+import com.sun.jdi.InvalidTypeException;
+import com.sun.jdi.LocalVariable;
+import com.sun.jdi.ObjectCollectedException;
+import com.sun.jdi.ObjectReference;
+import com.sun.jdi.ReferenceType;
+import com.sun.jdi.StackFrame;
+import com.sun.jdi.StringReference;
+import com.sun.jdi.ThreadReference;
+import com.sun.jdi.Type;
+import com.sun.jdi.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Evaluates expressions of Java in a frame of the stopped program.
+ *
+ * A value is the program's own, or a String of ours that is not in the program yet; a class stands
+ * for itself where static members follow, a PackageName where a class follows.
+ */
+final class Evaluator {
+    private static final int OUTER_MAX = 10;
+    private static final int ITEMS_MAX = 10_000;
+
+    private record PackageName(String text) {}
+
+    private final Target target;
+    private final FramePosition position;
+    private final ThreadReference thread;
+    private final Map<String, Value> pseudoVariables;
+
+    Evaluator(Target target, FramePosition position, Map<String, Value> pseudoVariables) {
+        this.target = target;
+        this.position = position;
+        this.thread = position.thread();
+        this.pseudoVariables = pseudoVariables;
+    }
+
+    /** Returns an expression's value as one of the program's. */
+    Value evaluate(String expression) throws DebuggerException {
+        try {
+            return asValue(evaluate(Parser.parse(expression)));
+        } catch (ObjectCollectedException gone) {
+            throw new DebuggerException("a value was collected meanwhile");
+        }
+    }
+
+    boolean isTrue(String condition) throws DebuggerException {
+        try {
+            return isTrue(Parser.parse(condition));
+        } catch (ObjectCollectedException gone) {
+            throw new DebuggerException("a value was collected meanwhile");
+        }
+    }
+
+    /** Returns the object and the field that an expression names, for a watchpoint. */
+    FieldPosition locateField(String expression) throws DebuggerException {
+        Node node = Parser.parse(expression);
+        if (node instanceof Node.Member member) {
+            Object owner = evaluate(member.target());
+            if (owner instanceof ObjectReference || owner instanceof ReferenceType) {
+                return fieldOf(owner, member.name());
+            }
+        } else if (node instanceof Node.Name name) {
+            if (findLocal(name.text()) != null) {
+                throw new DebuggerException(name.text()
+                        + " is a local variable; the JVM watches fields only");
+            }
+            FieldPosition field = findField(name.text());
+            if (field != null) {
+                return field;
+            }
+            throw unknownName(name.text());
+        }
+        throw new DebuggerException("the JVM watches fields only: an object's, or a static one");
+    }
+
+    private Value asValue(Object result) throws DebuggerException {
+        if (result instanceof String text) {
+            return target.vm().mirrorOf(text);
+        }
+        if (result instanceof ReferenceType type) {
+            return type.classObject();
+        }
+        if (result instanceof PackageName name) {
+            throw unknownName(name.text());
+        }
+        return (Value) result;
+    }
+
+    private DebuggerException unknownName(String name) {
+        String first = name.contains(".") ? name.substring(0, name.indexOf('.')) : name;
+        try {
+            frame().visibleVariables();
+        } catch (AbsentInformationException withoutVariables) {
+            return new DebuggerException("no variable " + first + ": "
+                    + Names.shorten(frameType().name())
+                    + " was compiled without the names of local variables (javac -g)");
+        } catch (DebuggerException noFrame) {
+            return noFrame;
+        }
+        return new DebuggerException("no variable, field or class " + first + " here");
+    }
+
+    private StackFrame frame() throws DebuggerException {
+        return position.frame();
+    }
+
+    private ReferenceType frameType() {
+        try {
+            return frame().location().declaringType();
+        } catch (DebuggerException noFrame) {
+            return null;
+        }
+    }
+
+    private Object evaluate(Node node) throws DebuggerException {
+        if (node instanceof Node.Literal literal) {
+            Object value = literal.value();
+            return value == null || value instanceof String ? value
+                    : Arithmetic.toMirror(target.vm(), value);
+        } else if (node instanceof Node.Name name) {
+            return readName(name.text());
+        } else if (node instanceof Node.Member member) {
+            return readMember(evaluate(member.target()), member.name());
+        } else if (node instanceof Node.Index index) {
+            return readElement(evaluateValue(index.target()), indexOf(index));
+        } else if (node instanceof Node.Call call) {
+            return call(call);
+        } else if (node instanceof Node.NewObject creation) {
+            return target.calls().invoke(thread, findClass(creation.type()), "<init>",
+                    evaluateAll(creation.arguments()));
+        } else if (node instanceof Node.NewArray creation) {
+            return makeArray(creation);
+        } else if (node instanceof Node.Unary unary) {
+            Object operand = requirePrimitive(evaluateValue(unary.operand()));
+            return Arithmetic.toMirror(target.vm(), Arithmetic.applyUnary(unary.operator(), operand));
+        } else if (node instanceof Node.Binary binary) {
+            return evaluateBinary(binary);
+        } else if (node instanceof Node.Conditional choice) {
+            return evaluate(isTrue(choice.condition()) ? choice.whenTrue() : choice.whenFalse());
+        } else if (node instanceof Node.Cast cast) {
+            return cast(cast.type(), evaluateValue(cast.operand()));
+        } else if (node instanceof Node.InstanceOf test) {
+            Object value = evaluateValue(test.operand());
+            return target.vm().mirrorOf(value != null && isInstance(value, test.type()));
+        } else if (node instanceof Node.ClassLiteral literal) {
+            return findClass(literal.type()).classObject();
+        } else if (node instanceof Node.Assign assignment) {
+            return assign(assignment);
+        }
+        Node.Increment step = (Node.Increment) node;
+        Object before = evaluate(step.target());
+        Object after = assign(new Node.Assign(
+                step.target(), step.operator(), new Node.Literal(1)));
+        return step.isPostfix() ? before : after;
+    }
+
+    private boolean isTrue(Node node) throws DebuggerException {
+        if (Arithmetic.toJava(evaluateValue(node)) instanceof Boolean truth) {
+            return truth;
+        }
+        throw new DebuggerException("a boolean is expected there");
+    }
+
+    /** Evaluates what must be a value: a name that is none is an error here. */
+    private Object evaluateValue(Node node) throws DebuggerException {
+        Object value = evaluate(node);
+        return value instanceof ReferenceType || value instanceof PackageName
+                ? asValue(value) : value;
+    }
+
+    private List<Object> evaluateAll(List<Node> nodes) throws DebuggerException {
+        List<Object> values = new ArrayList<>();
+        for (Node node : nodes) {
+            values.add(evaluateValue(node));
+        }
+        return values;
+    }
+
+    private Object requirePrimitive(Object value) throws DebuggerException {
+        Object plain = Arithmetic.toJava(value);
+        if (plain == null) {
+            throw new DebuggerException("a number or a boolean is expected there, not "
+                    + Calls.describe(value));
+        }
+        return plain;
+    }
+
+    // -- names -------------------------------------------------------------------------------------
+
+    private Object readName(String name) throws DebuggerException {
+        if (pseudoVariables.containsKey(name)) {
+            return pseudoVariables.get(name);
+        }
+        if (name.equals("$wait")) {
+            return Waits.describe(thread, target.threads());
+        }
+        if (name.equals("this")) {
+            ObjectReference self = frame().thisObject();
+            if (self == null) {
+                throw new DebuggerException("no variable this: the method is static");
+            }
+            return self;
+        }
+        LocalVariable local = findLocal(name);
+        if (local != null) {
+            return frame().getValue(local);
+        }
+        FieldPosition field = findField(name);
+        if (field != null) {
+            return field.read();
+        }
+        ReferenceType type = target.classNames().find(name, frameType(), thread);
+        return type != null ? type : new PackageName(name);
+    }
+
+    private LocalVariable findLocal(String name) throws DebuggerException {
+        try {
+            LocalVariable plain = frame().visibleVariableByName(name);
+            return plain;
+        } catch (AbsentInformationException withoutVariables) {
+            return null;
+        }
+    }
+
+    /** Finds a field of the object or class, or of those around it. */
+    private FieldPosition findField(String name) throws DebuggerException {
+        ObjectReference self = frame().thisObject();
+        for (int level = 0; self != null && level < OUTER_MAX; level++) {
+            ReferenceType type = self.referenceType();
+            Field field = type.fieldByName(name);
+            // What a local or anonymous class has captured.
+            field = field != null ? field : type.fieldByName("val$" + name);
+            if (field != null) {
+                return new FieldPosition(self, field);
+            }
+            self = outerObject(self);
+        }
+        ReferenceType type = frameType();
+        while (type != null) {
+            Field field = type.fieldByName(name);
+            if (field != null && field.isStatic()) {
+                return new FieldPosition(null, field);
+            }
+            int end = type.name().lastIndexOf('$');
+            type = end < 0 ? null : target.classNames().loaded(type.name().substring(0, end));
+        }
+        return null;
+    }
+
+    private static ObjectReference outerObject(ObjectReference inner) {
+        for (Field field : inner.referenceType().fields()) {
+            if (field.name().startsWith("this$")) {
+                return (ObjectReference) inner.getValue(field);
+            }
+        }
+        return null;
+    }
+
+    private ReferenceType findClass(String name) throws DebuggerException {
+        ReferenceType found = target.classNames().find(name, frameType(), thread);
+        if (found == null) {
+            throw new DebuggerException("no class " + name);
+        }
+        return found;
+    }
+
+    private FieldPosition fieldOf(Object owner, String name) throws DebuggerException {
+        ReferenceType type = owner instanceof ObjectReference object
+                ? object.referenceType() : (ReferenceType) owner;
+        Field field = type.fieldByName(name);
+        if (field == null || (owner instanceof ReferenceType && !field.isStatic()
+                && !(owner instanceof ObjectReference))) {
+            throw new DebuggerException(Names.shorten(type.name()) + " has no "
+                    + (field == null ? "field " : "static field ") + name);
+        }
+        return new FieldPosition(owner instanceof ObjectReference object ? object : null, field);
+    }
+
+    private Object readMember(Object owner, String name) throws DebuggerException {
+        if (owner instanceof PackageName prefix) {
+            String whole = prefix.text() + "." + name;
+            ReferenceType type = target.classNames().find(whole, null, thread);
+            return type != null ? type : new PackageName(whole);
+        }
+        if (owner == null) {
+            throw new DebuggerException("cannot read ." + name + ": the object is null");
+        }
+        if (owner instanceof ArrayReference array && name.equals("length")) {
+            return target.vm().mirrorOf(array.length());
+        }
+        if (owner instanceof ReferenceType type && !(owner instanceof ObjectReference)) {
+            ReferenceType inner = type.fieldByName(name) == null
+                    ? target.classNames().loaded(type.name() + "$" + name) : null;
+            return inner != null ? inner : fieldOf(type, name).read();
+        }
+        if (owner instanceof String || !(owner instanceof ObjectReference)) {
+            throw new DebuggerException(Calls.describe(owner) + " has no field " + name);
+        }
+        return fieldOf(owner, name).read();
+    }
+
+    // -- elements, calls and operators -------------------------------------------------------------
+
+    private int indexOf(Node.Index node) throws DebuggerException {
+        Object index = requirePrimitive(evaluateValue(node.index()));
+        return (Integer) Arithmetic.cast("int", index);
+    }
+
+    private Object readElement(Object owner, int index) throws DebuggerException {
+        if (owner instanceof ArrayReference array) {
+            checkIndex(array, index);
+            return array.getValue(index);
+        }
+        // Not Java, but a list's elements are shown so.
+        List<Value> items = owner instanceof ObjectReference object
+                ? Containers.readItems(object, index, 1) : null;
+        if (items == null) {
+            throw new DebuggerException(Calls.describe(owner) + " is no array");
+        }
+        if (items.isEmpty()) {
+            throw new DebuggerException("the index " + index + " is out of bounds");
+        }
+        return items.get(0);
+    }
+
+    private static void checkIndex(ArrayReference array, int index) throws DebuggerException {
+        if (index < 0 || index >= array.length()) {
+            throw new DebuggerException("the index " + index + " is out of bounds for a length of "
+                    + array.length());
+        }
+    }
+
+    private Object call(Node.Call call) throws DebuggerException {
+        if (call.target() == null) {
+            return callOwn(call);
+        }
+        Object owner = call.target() instanceof Node.Name name && name.text().equals("super")
+                ? frame().thisObject() : evaluate(call.target());
+        if (owner instanceof PackageName unknown) {
+            throw unknownName(unknown.text());
+        }
+        if (owner == null) {
+            throw new DebuggerException("cannot call " + call.name() + "(): the object is null");
+        }
+        List<Object> arguments = evaluateAll(call.arguments());
+        Object answer = Strings.call(owner, call.name(), arguments);
+        if (answer != null) {
+            return answer instanceof String ? answer : Arithmetic.toMirror(target.vm(), answer);
+        }
+        if (owner instanceof String text) {
+            owner = target.vm().mirrorOf(text);
+        }
+        if (!(owner instanceof ObjectReference || owner instanceof ReferenceType)) {
+            throw new DebuggerException(Calls.describe(owner) + " has no methods");
+        }
+        return target.calls().invoke(thread, owner, call.name(), arguments);
+    }
+
+    private Object callOwn(Node.Call call) throws DebuggerException {
+        List<Object> arguments = evaluateAll(call.arguments());
+        ObjectReference self = frame().thisObject();
+        for (int level = 0; self != null && level < OUTER_MAX; level++) {
+            if (!self.referenceType().methodsByName(call.name()).isEmpty()) {
+                return target.calls().invoke(thread, self, call.name(), arguments);
+            }
+            self = outerObject(self);
+        }
+        ReferenceType type = frameType();
+        while (type != null) {
+            if (!type.methodsByName(call.name()).isEmpty()) {
+                return target.calls().invoke(thread, type, call.name(), arguments);
+            }
+            int end = type.name().lastIndexOf('$');
+            type = end < 0 ? null : target.classNames().loaded(type.name().substring(0, end));
+        }
+        throw new DebuggerException("no method " + call.name() + " here");
+    }
+
+    private Object evaluateBinary(Node.Binary binary) throws DebuggerException {
+        String operator = binary.operator();
+        if (operator.equals("&&") || operator.equals("||")) {
+            boolean first = isTrue(binary.left());
+            boolean isDecided = first == operator.equals("||");
+            return target.vm().mirrorOf(isDecided ? first : isTrue(binary.right()));
+        }
+        return apply(operator, evaluateValue(binary.left()), evaluateValue(binary.right()));
+    }
+
+    private Object apply(String operator, Object left, Object right) throws DebuggerException {
+        boolean isText = isText(left) || isText(right);
+        if (operator.equals("+") && isText) {
+            return toText(left) + toText(right);
+        }
+        boolean isEquality = operator.equals("==") || operator.equals("!=");
+        Object first = Arithmetic.toJava(left);
+        Object second = Arithmetic.toJava(right);
+        boolean areObjects = !isPrimitive(left) && !isPrimitive(right);
+        if (isEquality && (areObjects || first == null || second == null)) {
+            boolean isSame = Objects.equals(interned(left, right), interned(right, left));
+            return target.vm().mirrorOf(isSame == operator.equals("=="));
+        }
+        return Arithmetic.toMirror(target.vm(), Arithmetic.apply(
+                operator, requirePrimitive(left), requirePrimitive(right)));
+    }
+
+    private static boolean isPrimitive(Object value) {
+        return value instanceof com.sun.jdi.PrimitiveValue;
+    }
+
+    private static boolean isText(Object value) {
+        return value instanceof String || value instanceof StringReference;
+    }
+
+    /** Returns a literal as the program's own literals are, for `==` with another string. */
+    private Object interned(Object value, Object other) throws DebuggerException {
+        if (value instanceof String text) {
+            return other instanceof String ? value
+                    : target.calls().invoke(thread, target.vm().mirrorOf(text), "intern", List.of());
+        }
+        return value;
+    }
+
+    private String toText(Object value) throws DebuggerException {
+        if (value instanceof String text) {
+            return text;
+        }
+        if (value instanceof StringReference text) {
+            return text.value();
+        }
+        Object plain = Arithmetic.toJava(value);
+        if (value == null || plain != null) {
+            return String.valueOf(plain);
+        }
+        Value text = target.calls().invoke(thread, value, "toString", List.of());
+        return text instanceof StringReference own ? own.value() : "null";
+    }
+
+    private boolean isInstance(Object value, String type) throws DebuggerException {
+        if (value instanceof String) {
+            return Set.of("String", "CharSequence", "Object", "Comparable").contains(type);
+        }
+        if (!(value instanceof ObjectReference object)) {
+            throw new DebuggerException("instanceof needs an object");
+        }
+        String name = type.endsWith("[]") ? type : findClass(type).name();
+        return Names.ancestry(object.referenceType()).contains(name);
+    }
+
+    private Object cast(String type, Object value) throws DebuggerException {
+        if (Arithmetic.BOXES.containsKey(type)) {
+            return Arithmetic.toMirror(target.vm(),
+                    Arithmetic.cast(type, requirePrimitive(value)));
+        }
+        boolean isObject = value instanceof ObjectReference;
+        if (isObject && !isInstance(value, type)) {
+            throw new DebuggerException(Calls.describe(value) + " is no " + type);
+        }
+        return value;
+    }
+
+    private Value makeArray(Node.NewArray creation) throws DebuggerException {
+        List<Object> items = evaluateAll(creation.items());
+        int size = creation.size() == null ? items.size()
+                : (Integer) Arithmetic.cast("int", requirePrimitive(evaluateValue(creation.size())));
+        if (size < 0 || size > ITEMS_MAX) {
+            throw new DebuggerException("an array has 0 to " + ITEMS_MAX + " elements here");
+        }
+        boolean isPrimitive = Arithmetic.BOXES.containsKey(creation.elementType());
+        String element = isPrimitive
+                ? creation.elementType() : findClass(creation.elementType()).name();
+        var types = target.vm().classesByName(element + "[]");
+        if (types.isEmpty()) {
+            throw new DebuggerException("the program has no " + creation.elementType() + "[] yet");
+        }
+        ArrayReference array = ((ArrayType) types.get(0)).newInstance(size);
+        for (int index = 0; index < items.size(); index++) {
+            setElement(array, index, items.get(index));
+        }
+        return array;
+    }
+
+    // -- assignments -------------------------------------------------------------------------------
+
+    private Object assign(Node.Assign node) throws DebuggerException {
+        Object value = evaluateValue(node.value());
+        if (!node.operator().isEmpty()) {
+            Object before = evaluate(node.target());
+            value = apply(node.operator(), before, value);
+            if (Arithmetic.toJava(value) != null && isPrimitive(before)) {
+                // `x += 1` casts to the type of x (JLS 15.26.2).
+                value = cast(((Value) before).type().name(), value);
+            }
+        }
+        try {
+            return store(node.target(), value);
+        } catch (InvalidTypeException | ClassNotLoadedException | ClassCastException problem) {
+            throw new DebuggerException(Calls.describe(value) + " cannot be assigned to it");
+        } catch (IllegalArgumentException isFinal) {
+            throw new DebuggerException("it is final, or of another kind");
+        }
+    }
+
+    private Object store(Node place, Object value)
+            throws DebuggerException, InvalidTypeException, ClassNotLoadedException {
+        if (place instanceof Node.Index index
+                && evaluate(index.target()) instanceof ArrayReference array) {
+            return setElement(array, indexOf(index), value);
+        }
+        if (place instanceof Node.Member member) {
+            Object owner = evaluate(member.target());
+            if (owner instanceof ObjectReference || owner instanceof ReferenceType) {
+                return setField(fieldOf(owner, member.name()), value);
+            }
+        }
+        if (place instanceof Node.Name name) {
+            LocalVariable local = findLocal(name.text());
+            if (local != null) {
+                Value converted = convert(value, local.typeName());
+                frame().setValue(local, converted);
+                return converted;
+            }
+            FieldPosition field = findField(name.text());
+            if (field != null) {
+                return setField(field, value);
+            }
+            throw unknownName(name.text());
+        }
+        throw new DebuggerException("only variables, fields and array elements can be set");
+    }
+
+    private Value setField(FieldPosition field, Object value)
+            throws DebuggerException, InvalidTypeException, ClassNotLoadedException {
+        Value converted = convert(value, field.field().typeName());
+        if (field.owner() != null) {
+            field.owner().setValue(field.field(), converted);
+        } else {
+            ((ClassType) field.field().declaringType()).setValue(field.field(), converted);
+        }
+        return converted;
+    }
+
+    private Value setElement(ArrayReference array, int index, Object value)
+            throws DebuggerException {
+        checkIndex(array, index);
+        String type = ((ArrayType) array.type()).componentTypeName();
+        try {
+            Value converted = convert(value, type);
+            array.setValue(index, converted);
+            return converted;
+        } catch (InvalidTypeException | ClassNotLoadedException problem) {
+            throw new DebuggerException(Calls.describe(value) + " is no " + Names.shorten(type));
+        }
+    }
+
+    /** Converts a value for a variable of a type; a narrower number by constant, as javac does. */
+    private Value convert(Object value, String type) throws DebuggerException {
+        if (value instanceof Value one && isPrimitive(value)
+                && Arithmetic.BOXES.containsKey(type)) {
+            Type from = one.type();
+            Object plain = Arithmetic.toJava(value);
+            if (!Arithmetic.widens(from.name(), type)) {
+                Object narrow = Arithmetic.cast(type, plain);
+                if (!Arithmetic.apply("==", plain, narrow).equals(true)) {
+                    throw new DebuggerException(plain + " does not fit into " + type);
+                }
+            }
+        }
+        Value converted = target.calls().convertTo(thread, value, type);
+        boolean isOther = converted instanceof ObjectReference object
+                && !Names.ancestry(object.referenceType()).contains(type);
+        if (isOther && !type.endsWith("[]")) {
+            throw new DebuggerException(Calls.describe(value) + " is no " + Names.shorten(type));
+        }
+        return converted;
+    }
+}

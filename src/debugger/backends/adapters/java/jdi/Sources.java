@@ -1,0 +1,98 @@
+package debugger.jdi;
+
+import com.sun.jdi.AbsentInformationException;
+import com.sun.jdi.Location;
+import com.sun.jdi.ReferenceType;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Finds the source files of classes. */
+final class Sources {
+    // Where sources are in a project of Maven's, Gradle's or an editor's.
+    private static final List<String> FOLDERS = List.of("", "src", "src/main/java",
+            "src/test/java", "src/main/kotlin", "src/test/kotlin", "app/src/main/java");
+    // From a folder of classes to its project: `.`, `build`, `target/classes`,
+    // `out/production/NAME`, `build/classes/java/main`.
+    private static final int LEVELS = 5;
+
+    private final Set<Path> roots = new LinkedHashSet<>();
+    private final Map<String, Optional<Path>> found = new HashMap<>();
+
+    /** Adds a folder of classes, or one where the program was started. */
+    synchronized void addFolder(Path folder) {
+        Path one = folder.toAbsolutePath().normalize();
+        for (int level = 0; one != null && level < LEVELS; level++, one = one.getParent()) {
+            if (one.getParent() == null) {
+                return;  // the whole file system is no project
+            }
+            for (String inner : FOLDERS) {
+                Path root = one.resolve(inner).normalize();
+                if (Files.isDirectory(root)) {
+                    roots.add(root);
+                }
+            }
+        }
+        found.clear();
+    }
+
+    /** Learns from the path of a source file where the files of its packages are. */
+    synchronized void learn(Path file, String sourcePath) {
+        Path root = file;
+        for (int parts = Path.of(sourcePath).getNameCount(); parts > 0 && root != null; parts--) {
+            root = root.getParent();
+        }
+        if (root != null && file.endsWith(sourcePath)) {
+            found.put(sourcePath, Optional.of(file));
+            roots.add(root);
+        }
+    }
+
+    Path find(Location location) {
+        try {
+            return find(location.sourcePath());
+        } catch (AbsentInformationException withoutDebugInformation) {
+            return null;
+        }
+    }
+
+    Path find(ReferenceType type) {
+        try {
+            return find(type.sourcePaths(null).get(0));
+        } catch (AbsentInformationException | IndexOutOfBoundsException withoutDebugInformation) {
+            return null;
+        }
+    }
+
+    private synchronized Path find(String sourcePath) {
+        return found.computeIfAbsent(sourcePath, this::search).orElse(null);
+    }
+
+    private Optional<Path> search(String sourcePath) {
+        for (Path root : new ArrayList<>(roots)) {
+            Path file = root.resolve(sourcePath);
+            if (Files.isRegularFile(file)) {
+                return Optional.of(file);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Returns a file's lines; none where it cannot be read. */
+    List<String> readLines(Path file) {
+        try {
+            return file == null ? List.of()
+                    : Files.readString(file, StandardCharsets.UTF_8).lines().toList();
+        } catch (IOException notReadable) {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package debugger.jdi;
+
+import com.sun.jdi.IncompatibleThreadStateException;
+import com.sun.jdi.ObjectCollectedException;
+import com.sun.jdi.StackFrame;
+import com.sun.jdi.ThreadGroupReference;
+import com.sun.jdi.ThreadReference;
+import com.sun.jdi.VMDisconnectedException;
+import com.sun.jdi.VirtualMachine;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The program's threads, and the small numbers that the client names them by. */
+final class Threads {
+    private static final Set<String> SYSTEM_GROUPS = Set.of("system", "InnocuousThreadGroup");
+    private static final int FRAMES_MAX = 50;
+    private static final int VIRTUAL_MAX = 1000;
+
+    private final VirtualMachine vm;
+    private final Map<Long, Integer> numbers = new HashMap<>();
+    private final Map<Integer, ThreadReference> byNumber = new HashMap<>();
+    // The JVM lists no virtual threads: those are known that have stopped.
+    private final Set<ThreadReference> seen = new LinkedHashSet<>();
+    private ThreadReference last;
+
+    Threads(VirtualMachine vm) {
+        this.vm = vm;
+    }
+
+    synchronized int number(ThreadReference thread) {
+        return numbers.computeIfAbsent(thread.uniqueID(), id -> {
+            byNumber.put(numbers.size() + 1, thread);
+            return numbers.size() + 1;
+        });
+    }
+
+    synchronized ThreadReference find(int number) throws DebuggerException {
+        ThreadReference thread = byNumber.get(number);
+        if (thread == null) {
+            throw new DebuggerException("no thread " + number);
+        }
+        return thread;
+    }
+
+    /** Notes the thread of a stop. */
+    synchronized void note(ThreadReference thread) {
+        last = thread;
+        if (seen.size() < VIRTUAL_MAX) {
+            seen.add(thread);
+        }
+    }
+
+    /** Returns the threads of the program, without the JVM's own. */
+    synchronized List<ThreadReference> list() {
+        Set<ThreadReference> found = new LinkedHashSet<>();
+        for (ThreadReference thread : vm.allThreads()) {
+            if (thread.equals(last) || !isSystem(thread)) {
+                found.add(thread);
+            }
+        }
+        for (ThreadReference thread : seen) {
+            if (!found.contains(thread) && isAlive(thread)) {
+                found.add(thread);
+            }
+        }
+        return new ArrayList<>(found);
+    }
+
+    static boolean isVirtual(ThreadReference thread) {
+        try {
+            // It is of the JDK 21, and this is compiled with 17, too.
+            return (Boolean) ThreadReference.class.getMethod("isVirtual").invoke(thread);
+        } catch (ReflectiveOperationException older) {
+            return false;
+        }
+    }
+
+    private static boolean isSystem(ThreadReference thread) {
+        try {
+            ThreadGroupReference group = thread.threadGroup();
+            return group == null || SYSTEM_GROUPS.contains(group.name());
+        } catch (ObjectCollectedException ended) {
+            return true;
+        }
+    }
+
+    private static boolean isAlive(ThreadReference thread) {
+        try {
+            int status = thread.status();
+            return status != ThreadReference.THREAD_STATUS_ZOMBIE
+                    && status != ThreadReference.THREAD_STATUS_NOT_STARTED;
+        } catch (ObjectCollectedException | VMDisconnectedException ended) {
+            return false;
+        }
+    }
+
+    /** Returns the thread to show at a pause: one that runs the program's own code, if any does. */
+    synchronized ThreadReference mostInteresting() {
+        List<ThreadReference> all = list();
+        ThreadReference best = all.isEmpty() ? vm.allThreads().get(0) : all.get(0);
+        int bestRank = -1;
+        for (ThreadReference thread : all) {
+            int rank = rank(thread) * 2 + (thread.equals(last) ? 1 : 0);
+            if (rank > bestRank) {
+                best = thread;
+                bestRank = rank;
+            }
+        }
+        return best;
+    }
+
+    private static int rank(ThreadReference thread) {
+        try {
+            boolean isRunning = thread.status() == ThreadReference.THREAD_STATUS_RUNNING;
+            int count = Math.min(FRAMES_MAX, thread.frameCount());
+            List<StackFrame> frames = thread.frames(0, count);
+            for (StackFrame frame : frames) {
+                if (!Names.isLibrary(frame.location().declaringType().name())) {
+                    return isRunning ? 2 : 1;
+                }
+            }
+        } catch (IncompatibleThreadStateException | IndexOutOfBoundsException
+                | ObjectCollectedException ended) {
+            // It is none to be shown.
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,77 @@
+"""Compiles our adapter for Java, once for each JDK, and becomes it.
+
+Run by path, with the JDK and the folder for what is compiled. Standard library only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+SOURCES = Path(__file__).with_name("jdi")
+_MAIN = "debugger.jdi.Adapter"
+# It lives for seconds: the second compiler would never pay, and one collector thread is enough.
+_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
+_COMPILE_S = 100
+_KEPT_S = 30 * 86_400  # since its last start
+
+
+def name_folder(sources: list[Path], jdk: Path) -> str:
+    """Return the name of the folder for classes of these sources and this JDK."""
+    digest = hashlib.sha256()
+    for file in sources:
+        digest.update(file.read_bytes())
+    release = jdk / "release"
+    digest.update(release.read_bytes() if release.is_file() else str(jdk).encode())
+    return f"classes-{digest.hexdigest()[:16]}"
+
+
+def compile_adapter(sources: list[Path], jdk: Path, target: Path) -> None:
+    """Compile the sources into a folder, which appears as a whole."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=target.parent))
+    try:
+        words = [str(jdk / "bin" / "javac"), "-nowarn", "-d", str(draft), *map(str, sources)]
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=_COMPILE_S, check=False
+        )
+        if done.returncode != 0:
+            sys.exit(f"javac cannot compile the adapter: {done.stderr.strip()[-1000:]}")
+        try:
+            draft.rename(target)
+        except OSError:
+            if not target.is_dir():  # else another session was first
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    # Those of other versions and JDKs; a running adapter still loads classes from its own.
+    unused = [
+        one
+        for one in target.parent.glob("classes-*")
+        if one != target and time.time() - one.stat().st_mtime > _KEPT_S
+    ]
+    for one in unused:
+        shutil.rmtree(one, ignore_errors=True)
+
+
+def main(jdk: Path, cache: Path, options: list[str]) -> None:
+    """Compile the adapter if that is not done, and run it in place of this process."""
+    sources = sorted(SOURCES.glob("*.java"))
+    target = cache / name_folder(sources, jdk)
+    if not target.is_dir():
+        compile_adapter(sources, jdk, target)
+    with suppress(OSError):  # another user's, or a file system that is read only
+        os.utime(target)
+    java = str(jdk / "bin" / "java")
+    os.execv(java, [java, *_FLAGS, *options, "-cp", str(target), _MAIN])  # noqa: S606 - no shell
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

@@ -1,0 +1,225 @@
+"""Real Java programs: values, expressions, exceptions, deadlocks, writes, attach, bad input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_commands import Cli, answer_data
+from debuggees import PROGRAMS, build_java, find_marker
+from debugger.backends.adapters.java.run_adapter import SOURCES
+
+pytestmark = pytest.mark.adapter("java")
+
+JAVA = PROGRAMS / "java"
+VALUES = {
+    "numbers": "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81, …] (200)",
+    "grid": "{{1, 2}, {3, 4}}",
+    "words": '{"one", null}',
+    "ages": '{"ada"=36}',
+    "tree": '{"a"=[], "b"=[1, 2]}',
+    "tags": '["new"]',
+    "queue": "[1, 2]",
+    "point": "Values.Point[x=1, y=2]",
+    "account": 'Values.Account{owner="ada", balance=100}',
+    "color": "GREEN",
+    "maybe": 'Optional["yes"]',
+    "atomic": "7",
+    "price": "12.50",
+    "day": "2024-02-29",
+    "text": r'"a \"quoted\"\nline"',
+    "letter": "'x'",
+    "large": "1099511627776",
+}
+EXPRESSIONS = {
+    'ages.get("ada")': "36",
+    "numbers.get(3) + primes[1] * 2": "15",
+    "point.sum() * 2": "6",
+    "total(numbers.subList(0, 3), 1, 2)": "8",
+    "account.owner.length() > 2 && !color.equals(Color.RED)": "true",
+    'words[0] == "one"': "true",
+    "(byte) 300": "44",
+    "7 / 2 + 7 % 2 - (1 << 4) + (-8 >>> 28)": "3",
+    "1 / 2.0f": "0.5",
+    "boxed == 1000": "true",
+    "new Point(5, 6).x()": "5",
+    'primes.length > 3 ? "many" : "few"': '"many"',
+    "Math.max(3, 4L)": "4",
+    'String.format("%d-%s", 5, letter)': '"5-x"',
+    "new int[] {3, 4}[1]": "4",
+    "(Object) account instanceof Account": "true",
+    "Account.opened": "1",
+    "numbers.stream().count()": "200",
+    "text + nothing + half": r'"a \"quoted\"\nlinenull0.5"',
+}
+REFUSED = {
+    "nope + 1": "no variable, field or class nope here",
+    "account.nope": "Values.Account has no field nope",
+    "1 / 0": "division by zero",
+    "numbers.get(999)": "get() threw java.lang.IndexOutOfBoundsException: Index 999",
+    "primes[9]": "the index 9 is out of bounds for a length of 4",
+    "nothing.toString()": "cannot call toString(): the object is null",
+    "numbers.removeIf(x -> x > 3)": "lambdas and method references cannot be evaluated here",
+    "(1 +": "the expression ends too early",
+    'account.deposit("a", 1)': "no method deposit of Values.Account takes these arguments",
+}
+
+
+def java(cli: Cli, *words: object, code: int = 0) -> Any:
+    return cli("--json", *map(str, words), check=code, cwd=JAVA)
+
+
+def error_of(answer: Any) -> tuple[str, str]:
+    return answer.data["error"]["code"], answer.data["error"]["message"]
+
+
+def at(name: str, marker: str) -> str:
+    return f"{name}.java:{find_marker(f'java/{name}.java', marker)}"
+
+
+def test_values_are_shown_as_java_writes_them_and_expressions_are_those_of_java(cli: Cli) -> None:
+    stop = answer_data(java(cli, "start", build_java("Values"), "--break", at("Values", "ready")))
+    shown = {one["name"]: one["value"] for one in stop["locals"]}
+    assert {name: shown[name] for name in VALUES} == VALUES
+    answers = {one: answer_data(java(cli, "print", one))["value"] for one in EXPRESSIONS}
+    assert answers == EXPRESSIONS
+    for expression, why in REFUSED.items():
+        code, message = error_of(java(cli, "print", expression, code=1))
+        assert (code, message[: len(why)]) == ("EVALUATION_FAILED", why), expression
+    for target, value in (("account.balance", "900"), ("primes[1]", "33"), ("text", '"new"')):
+        assert answer_data(java(cli, "set", target, value))["value"] == value
+    for target, value in (("small", "300"), ("color", '"RED"'), ("point", "account")):
+        assert error_of(java(cli, "set", target, value, code=1))[0] == "EVALUATION_FAILED"
+
+
+def test_a_field_stops_the_program_when_it_is_written(cli: Cli) -> None:
+    java(cli, "start", build_java("Values"), "--break", at("Values", "before"))
+    java(cli, "watch", "this.counter")
+    java(cli, "break", at("Values", "lambda"), "--condition", "counter + nope == 3")
+    seen = [answer_data(java(cli, "continue"))["reason"] for _ in range(4)]
+    assert seen == ["watchpoint", "watchpoint", "watchpoint", "exit"]
+
+
+def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
+    found = answer_data(java(cli, "crash", "--", "Throws.java", "x"))
+    assert found["cause"].startswith("OrderError: no price of order 1")
+    assert found["frame"]["function"] == "Throws.price"
+    assert found["frame"]["line"] == find_marker("java/Throws.java", "wrapped")
+    assert "java.lang.NumberFormatException" in str(found)
+
+
+def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
+    condition = "Integer.valueOf(i).equals(3)"
+    java(cli, "start", build_java("Loop"), "--break", at("Loop", "step"))
+    java(cli, "breakpoint", "change", "1", "--condition", condition)
+    java(cli, "continue")
+    assert answer_data(java(cli, "print", "Integer.toString(i)"))["value"] == '"3"'
+    java(cli, "start", build_java("Throws"), "--", "x")
+    trace = answer_data(java(cli, "exception"))["trace"]
+    assert trace.count("at Throws.price(Throws.java:") == 2
+    assert answer_data(java(cli, "print", "order.items().get(0)"))["value"] == '"pen"'
+    found = answer_data(java(cli, "crash", "--raised", "--", build_java("Throws")))
+    assert "order 3 has no items" in found["cause"]
+
+
+@pytest.mark.parametrize("how", ["monitors", "locks"])
+def test_a_deadlock_names_the_threads_and_what_each_holds(cli: Cli, how: str) -> None:
+    words = ["locks"] if how == "locks" else []
+    found = answer_data(java(cli, "hang", "--after", "0.5", "--", build_java("Deadlock"), *words))
+    assert found["kind"] == "deadlock"
+    kind = "ReentrantLock" if how == "locks" else "Object"
+    assert f"(biller) waits for other ({kind}), held by thread" in found["cause"]
+    assert f"(packer) waits for other ({kind}), held by thread" in found["cause"]
+
+
+def test_calls_and_writes_are_told(cli: Cli) -> None:
+    calls = cli("calls", "Loop.calculate", "--", build_java("Loop"), check=0, cwd=JAVA).out
+    assert "Loop.calculate(i=3) → 9" in calls
+    place = at("Values", "before")
+    writes = cli(
+        "who-wrote", "this.counter", "--at", place, "--", build_java("Values"), check=0, cwd=JAVA
+    ).out
+    assert "0 → 1, in Values.count" in writes
+    assert "seen by a field watchpoint" in writes
+    refused = java(cli, "why", "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
+    assert error_of(refused)[0] == "NOT_SUPPORTED"
+
+
+@pytest.fixture
+def running() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Hold programs that a test runs beside the debugger; they are ended with it."""
+    started: list[subprocess.Popen[bytes]] = []
+    yield started
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def _run_endless(running: list[subprocess.Popen[bytes]], *options: str) -> subprocess.Popen[bytes]:
+    words = ["java", *options, "-cp", str(build_java("Endless").parent), "Endless"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE)
+    running.append(process)
+    assert process.stdout is not None
+    while process.stdout.readline() != b"counting\n":
+        pass
+    return process
+
+
+def test_a_jvm_that_listens_is_attached_to_and_any_other_is_refused(
+    cli: Cli, running: list[subprocess.Popen[bytes]]
+) -> None:
+    agent = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0"
+    process = _run_endless(running, agent)
+    stop = answer_data(java(cli, "attach", process.pid, "--pause"))
+    assert (stop["reason"], stop["frame"]["function"]) == ("pause", "Endless.count")
+    java(cli, "detach")
+    assert process.poll() is None
+    plain = _run_endless(running)
+    refused = java(cli, "attach", plain.pid, code=1)
+    assert error_of(refused)[0] == "LAUNCH_FAILED"
+    assert "does not listen for a debugger" in error_of(refused)[1]
+    assert "-agentlib:jdwp=" in refused.data["error"]["hint"]
+    assert plain.poll() is None
+
+
+def test_what_cannot_be_run_says_why(cli: Cli, tmp_path: Path) -> None:
+    bad = tmp_path / "Bad.java"
+    bad.write_text("class Bad { int x = ; }\n")
+    junk = tmp_path / "Junk.class"
+    junk.write_text("junk")
+    jar = tmp_path / "junk.jar"
+    jar.write_text("junk")
+    cases = {
+        (str(bad),): "Bad.java:1: error: illegal start of expression",
+        (str(junk),): "is no class file",
+        (str(jar),): "is no jar with a main class",
+        ("java",): "java is given no program",
+        ("java", "--", "-cp", str(tmp_path), "shop.Main"): "no class shop.Main on the class path",
+        ("java", "--", "-cp", str(build_java("Loop").parent), "-XX:Nonsense", "Loop"): (
+            "Unrecognized VM option 'Nonsense'"
+        ),
+    }
+    for words, why in cases.items():
+        answer = java(cli, "start", *words, code=2 if words == ("java",) else 1)
+        assert why in error_of(answer)[1], words
+        assert answer.data["error"]["hint"]
+
+
+def test_a_class_without_debug_information_says_so(cli: Cli) -> None:
+    bare = build_java("Loop", options=("-g:none",))
+    end = answer_data(java(cli, "start", bare, "--break", "Loop.java:4"))
+    assert "has no debug information" in str(end)
+    stop = answer_data(java(cli, "start", bare, "--break", "Loop.calculate"))
+    assert [(one["name"], one["value"]) for one in stop["locals"]] == [("arg0", "1")]
+    assert "javac -g" in error_of(java(cli, "print", "i", code=1))[1]
+
+
+def test_the_adapter_compiles_without_warnings(tmp_path: Path) -> None:
+    words = ["javac", "-Xlint:all", "-Werror", "-d", str(tmp_path), *map(str, SOURCES.iterdir())]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
+    assert (done.returncode, done.stderr) == (0, "")

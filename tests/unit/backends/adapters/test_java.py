@@ -1,0 +1,126 @@
+"""The adapter for Java: command lines, the JDK that it runs in, what is compiled for it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from debugger.backends import select_backend
+from debugger.backends.adapters.java import java_command, java_home, run_adapter
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.hang.java_waits import find_awaited_expression
+
+MODULES = 'MODULES="java.base jdk.jdi"\n'
+
+
+def make_jdk(path: Path, version: str, modules: str = MODULES) -> Path:
+    (path / "bin").mkdir(parents=True)
+    for name in ("java", "javac"):
+        (path / "bin" / name).touch(mode=0o755)
+    (path / "release").write_text(f'JAVA_VERSION="{version}"\n{modules}')
+    return path
+
+
+def test_a_jdk_is_taken_from_java_home_else_from_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(java_home, "_FOLDERS", ())
+    old = make_jdk(tmp_path / "old", "11.0.2")
+    bare = make_jdk(tmp_path / "bare", "21.0.1", 'MODULES="java.base"\n')
+    good = make_jdk(tmp_path / "good", "17.0.15")
+    newer = make_jdk(tmp_path / "home" / ".jdks" / "newer", "25")
+    newest = make_jdk(tmp_path / "home" / ".jdks" / "newest", "25.0.1")
+    env = {"PATH": str(good / "bin"), "HOME": str(tmp_path)}
+    assert java_home.find_jdk(env) == java_home.JavaHome(good, "17.0.15")
+    for unfit in (old, bare, tmp_path):
+        assert java_home.find_jdk({**env, "JAVA_HOME": str(unfit)}).path == good  # type: ignore[union-attr]
+    assert java_home.find_jdk({**env, "JAVA_HOME": str(newer)}).path == newer  # type: ignore[union-attr]
+    home = {"PATH": "", "HOME": str(tmp_path / "home")}
+    assert java_home.find_jdk(home).path in {newer, newest}  # type: ignore[union-attr]
+    assert java_home.find_jdk(env, configured=str(newer)).path == newer  # type: ignore[union-attr]
+    assert java_home.find_jdk(env, configured=str(newer / "bin" / "java")).path == newer  # type: ignore[union-attr]
+
+
+def test_without_a_jdk_the_command_that_installs_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(java_home, "_FOLDERS", ())
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path), "JAVA_HOME": str(tmp_path)}
+    with pytest.raises(DebuggerError) as raised:
+        select_backend.find_adapter(select_backend.ADAPTERS["java"], env, {})
+    assert raised.value.code is ErrorCode.ADAPTER_NOT_FOUND
+    assert "debugger setup java --yes" in (raised.value.hint or "")
+
+
+def test_the_words_of_java_are_parsed_as_java_does(tmp_path: Path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "Main.class").touch()
+    cwd = str(tmp_path)
+    found = java_command.parse_program(
+        "/usr/bin/java",
+        ["-Xmx1g", "-agentlib:jdwp=server=y", "-cp", f"{cwd}:lib/*", "shop.Main", "-x", "1"],
+        cwd,
+    )
+    assert found.words("java", "out") == [
+        *("java", "-Xmx1g", "-cp", f"{cwd}:lib/*", "shop.Main", "-x", "1"),
+    ]
+    module = java_command.parse_program("java", ["-p", "mods", "-m", "shop/shop.Main", "2"], cwd)
+    assert module.words("java", "") == ["java", "-p", "mods", "-m", "shop/shop.Main", "2"]
+    with pytest.raises(DebuggerError, match=r"no class shop\.Mian") as raised:
+        java_command.parse_program("java", ["-cp", cwd, "shop.Mian"], cwd)
+    assert raised.value.code is ErrorCode.LAUNCH_FAILED
+    with pytest.raises(DebuggerError, match="java is given no program"):
+        java_command.parse_program("java", ["-version"], cwd)
+
+
+def test_a_jar_needs_a_main_class(tmp_path: Path):
+    jar = tmp_path / "app.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Main-Class: shop.Main\n")
+    found = java_command.parse_program(str(jar), ["1"], str(tmp_path))
+    assert found.words("java", "") == ["java", "-jar", str(jar), "1"]
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Created-By: 17\n")
+    with pytest.raises(DebuggerError, match="no jar with a main class"):
+        java_command.parse_program("java", ["-jar", str(jar)], str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("class A {}\npublic class Main {\n  public static void main(String[] a) {}\n}", "Main"),
+        ("package shop.app;\nrecord Main() { static void main(String[] a) {} }", "shop.app.Main"),
+        ("void main() {}\n", "Loose"),
+        ("// class Fake\nfinal class Real { void main(String[] a) {} }\nclass Z {}", "Real"),
+    ],
+)
+def test_the_main_class_of_a_source_is_the_one_with_main(source: str, name: str):
+    assert java_command.find_main_class(source, "Loose") == name
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        (["synchronized (this.lock) {"], "this.lock"),
+        (["synchronized (other) {", 'System.out.println("x");'], "other"),
+        (["int x = 1;", "store.lock.lock();"], "store.lock"),
+        (["worker.join();"], "worker"),
+        (["return queue.take();"], "queue"),
+        (["int x = 1;"], ""),
+        ([], ""),
+    ],
+)
+def test_what_a_thread_waits_for_is_named_as_in_the_source(lines: list[str], what: str):
+    assert find_awaited_expression(lines) == what
+
+
+def test_what_is_compiled_is_named_by_the_sources_and_the_jdk(tmp_path: Path):
+    source = tmp_path / "A.java"
+    source.write_text("class A {}")
+    first = run_adapter.name_folder([source], make_jdk(tmp_path / "one", "17"))
+    other = run_adapter.name_folder([source], make_jdk(tmp_path / "two", "25"))
+    source.write_text("class B {}")
+    changed = run_adapter.name_folder([source], tmp_path / "one")
+    assert len({first, other, changed}) == 3
