@@ -13,7 +13,7 @@ from msgspec import structs
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.hit_filter import refuse_thread_name
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
-from debugger.questions.recordings import function_lookup, recorded_run, traced_run
+from debugger.questions.recordings import counted_run, function_lookup, recorded_run, traced_run
 from debugger.questions.recordings.answer import CallRow, ValueView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
 from debugger.questions.recordings.run_text import call_row
@@ -66,6 +66,12 @@ async def with_callees(
 ) -> Calls:
     """Add the callees of stepped calls, if they can be traced."""
     name = answer.function
+    if (
+        not program.is_native
+        and not program.is_python
+        and (program.language not in counted_run.LANGUAGES)
+    ):
+        return _calls_with_note(answer, "stepped through")
     if not program.is_native or program.traced is None:
         place = _location_of(answer)
         text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"

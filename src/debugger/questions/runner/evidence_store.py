@@ -39,6 +39,7 @@ _OBJECT = re.compile(
 )
 _ARGV = frozenset({"char**", "constchar**", "char*[]"})  # its inside is the command line
 _UNKNOWN = ("<error", "error:", "<optimized out>", "<not available>", "<cannot access")
+_DULL_TYPES = frozenset({"Class", "PrintStream"})  # of Java: `System`, `System.out`
 _DULL = re.compile(
     r"<(?:module|function|class|built-in|bound method)\b|^ƒ |^class |^[fF]unction"
     r"|: ƒ\b|: ƒ[,}]|^Object$|^process \{"
@@ -54,8 +55,9 @@ def plain_text(one: Variable) -> str:
 
 
 def is_dull(one: Variable) -> bool:
-    """Tell whether a value is irrelevant to a crash: a module, a function, a class."""
-    return _DULL.search(one.value) is not None or one.name.startswith(_GROUPS)
+    """Tell whether a value is irrelevant to a crash: a module, a function, a class, a stream."""
+    is_named_so = one.name.startswith(_GROUPS) or one.type in _DULL_TYPES
+    return is_named_so or _DULL.search(one.value) is not None
 
 
 def is_unknown(text: str) -> bool:
