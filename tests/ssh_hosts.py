@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -25,6 +26,11 @@ SSHD: Final = "/usr/sbin/sshd"
 _START_S: Final = 10.0
 # Where sshd, as root, keeps its unprivileged half; Debian's service makes it.
 _SEPARATION: Final = Path("/run/sshd")
+# The server is the first of the processes of a host, which end with it.
+_ISOLATING: Final = (
+    *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts"),
+    *("sh", "-c"),
+)
 
 
 @dataclass
@@ -94,9 +100,15 @@ def write_debugger_config(folder: Path, hosts: SshHosts, *lines: str, keep_s: fl
 
 
 def start_hosts(
-    count: int, debugger: Sequence[str] = (sys.executable, "-P", "-m", "debugger")
+    count: int,
+    debugger: Sequence[str] = (sys.executable, "-P", "-m", "debugger"),
+    *,
+    is_isolated: bool = False,
 ) -> SshHosts:
-    """Start servers; each has the debugger where `setup --host` would put it."""
+    """Start servers; each has the debugger where `setup --host` would put it.
+
+    Isolated hosts have processes and a name of their own, by Linux namespaces.
+    """
     if os.getuid() == 0:
         _SEPARATION.mkdir(mode=0o755, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="dbgh-", dir="/tmp"))
@@ -105,7 +117,7 @@ def start_hosts(
         make_key(folder / "key")
         shutil.copy(folder / "key.pub", folder / "authorized_keys")
         for number in range(1, count + 1):
-            found.hosts.append(_start_host(folder, f"h{number}", debugger))
+            found.hosts.append(_start_host(folder, f"h{number}", debugger, is_isolated))
         write_client_config(found)
     except BaseException:
         found.close()
@@ -122,7 +134,7 @@ def make_key(path: Path) -> None:
     )
 
 
-def _start_host(above: Path, name: str, debugger: Sequence[str]) -> SshHost:
+def _start_host(above: Path, name: str, debugger: Sequence[str], is_isolated: bool) -> SshHost:
     folder = above / name
     (folder / "run").mkdir(parents=True, mode=0o700)
     make_key(folder / "host_key")
@@ -148,8 +160,10 @@ def _start_host(above: Path, name: str, debugger: Sequence[str]) -> SshHost:
     ]
     config.write_text("\n".join(lines) + "\n")
     log = (folder / "sshd.log").open("wb")
+    server = [SSHD, "-D", "-e", "-f", str(config)]
+    command = [*_ISOLATING, f"hostname {name}; exec {shlex.join(server)}"]
     process = subprocess.Popen(
-        [SSHD, "-D", "-e", "-f", config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        command if is_isolated else server, stdin=subprocess.DEVNULL, stdout=log, stderr=log
     )
     log.close()
     _await_port(port, process, folder / "sshd.log")

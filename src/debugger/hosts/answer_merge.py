@@ -89,8 +89,13 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
             ]
             return replace(answer, rows=tuple(rows), silent=_relabel_silent(answer.silent, name))
         case GroupHang():
-            waits = [replace(row, members=_names(row.members, name)) for row in answer.verdict.rows]
-            return replace(answer, verdict=replace(answer.verdict, rows=tuple(waits)))
+            found = [replace(row, members=_names(row.members, name)) for row in answer.verdict.rows]
+            waits = [
+                replace(one, label=name(one.label), owners=_names(one.owners, name))
+                for one in answer.waits
+            ]
+            verdict = replace(answer.verdict, rows=tuple(found))
+            return replace(answer, verdict=verdict, waits=tuple(waits))
         case GroupStop():
             return replace(
                 answer,
@@ -217,14 +222,17 @@ def _merge_hangs(
     group: str, answers: Sequence[GroupHang], silent: tuple[SilentMember, ...]
 ) -> GroupHang:
     """Judge again where most wait: on one host alone it may be another place."""
-    waits = [
-        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
-        for one in answers
-        for row in one.verdict.rows
-        for label in row.members
-    ]
+    waits = [each for one in answers for each in one.waits or _list_waits(one)]
     waits += [MemberWait(one.label, "silent", detail=one.reason) for one in silent]
     return GroupHang(group, len(waits), judge_waits(waits))
+
+
+def _list_waits(answer: GroupHang) -> list[MemberWait]:
+    return [
+        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
+        for row in answer.verdict.rows
+        for label in row.members
+    ]
 
 
 def _merge_statuses(

@@ -47,6 +47,7 @@ class HostKind(Enum):
     SSH = "ssh"
     CONTAINER = "container"
     POD = "pod"
+    OWN = "own"  # this machine, as a part of a group that reaches others, too
 
 
 class HostAddress(Struct, frozen=True):
@@ -59,6 +60,8 @@ class HostAddress(Struct, frozen=True):
     def write_command(self, words: str, *behind: str) -> str:
         """Return a command of ours at this host, as a user types it."""
         flag = {HostKind.SSH: "--host", HostKind.CONTAINER: "--container", HostKind.POD: "--pod"}
+        if self.kind is HostKind.OWN:
+            return " ".join(("debugger", words, *behind))
         own = (words, flag[self.kind], shlex.quote(self.text), *behind)
         return f"debugger {' '.join(own)}"
 
@@ -105,6 +108,11 @@ def parse_addresses(
             hint="--host h1,h2",
         )
     return _with_unique_labels([_parse_host(one) for one in names])
+
+
+def own_address(node: str) -> HostAddress:
+    """Return the address of this machine; `node` is its name in the network."""
+    return HostAddress(HostKind.OWN, "localhost", _clean_label(node.partition(".")[0]))
 
 
 def _parse_host(text: str) -> HostAddress:

@@ -20,6 +20,7 @@ from debugger.hosts.answer_merge import (
     read_answer,
     relabel_answer,
 )
+from debugger.hosts.host_address import HostKind
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
@@ -55,7 +56,16 @@ class HostGroup:
         # The host of the member that stopped last, or that is in focus.
         self.active = self.hosts[0]
         self.has_focus = False
+        # The hosts on which it could not begin.
+        self.unreached: list[SilentMember] = []
         self._labels: dict[str, set[str]] = {one.label: set() for one in hosts}
+
+    def add_part(self, host: Host, name: str) -> None:
+        """Add the part of a host that a launcher has reached after the beginning."""
+        self.parts[host.label] = name
+        self._labels.setdefault(host.label, set())
+        if host not in self.hosts:
+            self.hosts.append(host)
 
     @property
     def is_live(self) -> bool:
@@ -92,6 +102,8 @@ class HostGroup:
         known_elsewhere = any(
             label in labels for name, labels in self._labels.items() if name != host.label
         )
+        if label == MAIN and host.address.kind is HostKind.OWN:
+            return label
         if label == MAIN or label.startswith("pid") or known_elsewhere:
             return f"{label}@{host.label}"
         return label
@@ -137,13 +149,12 @@ def has_group_form(call: HostCall) -> bool:
 
 async def begin_group(
     hosts: HostList, call: HostCall, chosen: Sequence[Host], session: str | None
-) -> tuple[HostGroup | None, Answer]:
-    """Start or attach on each host, as one group; a question has none afterwards.
+) -> tuple[HostGroup, Answer]:
+    """Start or attach on each host, as one group.
 
     Raises:
         DebuggerError: What the first host says, if no host could begin.
     """
-    name = call.invocation.command.name
     args = {one: value for one, value in call.invocation.args.items() if one != "env"}
     given = tuple(call.invocation.args.get("env") or ())
     changes = {}
@@ -153,7 +164,7 @@ async def begin_group(
         env = (*own, f"DEBUGGER_HOST_COUNT={len(chosen)}", *given)
         takes_env = any(one.name == "env" for one in call.invocation.command.parameters)
         changes[host.label] = {
-            "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}),
+            "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}, host),
             "session": f"{session}@{host.label}" if session is not None else None,
         }
     replies = await _ask_hosts(hosts, call, chosen, changes)
@@ -173,7 +184,8 @@ async def begin_group(
         if one.error is not None
     ]
     answer = _merge_replies(group, begun, failed, is_all=True)
-    return (group if name in {"start", "attach"} else None), answer
+    group.unreached = failed
+    return group, answer
 
 
 async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Answer:
@@ -197,7 +209,7 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         own = {name: one for name, one in args.items() if name not in {"group", "members"}}
         if takes_group:
             own |= {"group": part, "members": selected[host.label]}
-        changes[host.label] = {"args": call.map_arguments(own), "session": part}
+        changes[host.label] = {"args": call.map_arguments(own, host), "session": part}
     replies = await _ask_hosts(hosts, call, chosen, changes)
     good = [one for one in replies if one.error is None]
     if not good:
@@ -209,6 +221,8 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if one.error is not None and not _is_over(one.error)
         for each in group.silent_members(one.host, one.error.message)
     ]
+    if command.name == "hang":
+        silent += group.unreached
     answer = _merge_replies(group, good, silent, is_all=members is None)
     for one in replies:
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
@@ -332,7 +346,7 @@ async def _ask_part(
         return PartReply(host, error=late)
     except DebuggerError as error:
         return PartReply(host, error=error)
-    reply = build_reply(answer, call.folders)
+    reply = build_reply(answer, call.folders_at(host))
     if reply.error is not None:
         return PartReply(host, error=reply.error)
     return PartReply(host, reply.text or "", dict(reply.result or {}))

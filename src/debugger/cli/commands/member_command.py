@@ -8,7 +8,7 @@ from typing import Annotated
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.questions.group import group_join
+from debugger.questions.group import group_join, remote_shell
 from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "Sessions"
@@ -34,6 +34,15 @@ async def member(
     entry: Annotated[
         str | None, Option("--entry", help="given by the client", is_hidden=True)
     ] = None,
+    is_shell: Annotated[
+        bool, Option("--shell", help="of a launcher: CMD is a host and its command", is_hidden=True)
+    ] = False,
+    breakpoints: Annotated[
+        str, Option("--breakpoints", help="given by the daemon: as JSON", is_hidden=True)
+    ] = "[]",
+    is_begun: Annotated[
+        bool, Option("--begun", help="given by the daemon: wait for its end", is_hidden=True)
+    ] = False,
 ) -> answers.Answer:
     """Run CMD as a member of a group: mpirun -n 4 debugger member -- ./app.
 
@@ -41,6 +50,10 @@ async def member(
     environment, streams, signals and exit status, and its debugger attaches before its first
     instruction. Members that one launcher starts are one group; the first one begins it.
     """
+    if is_shell and group is not None:
+        if is_begun:
+            return await remote_shell.await_remote_shell(call, group)
+        return await remote_shell.begin_remote_shell(call, words, group, breakpoints)
     pids = re.fullmatch(r"(\d{1,9}):(\d{1,9})", process or "", re.ASCII)
     if pids is None:
         raise DebuggerError(

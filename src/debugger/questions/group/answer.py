@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
-from debugger.questions.group.laggards import GroupVerdict
+from debugger.questions.group.laggards import GroupVerdict, MemberWait
 from debugger.questions.group.member_differences import ComparedLocation
 from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
@@ -37,6 +37,8 @@ class GroupHang(Struct, frozen=True):
     group: str
     total: int
     verdict: GroupVerdict
+    # What each member does, for the daemon of another machine, which judges all parts together.
+    waits: tuple[MemberWait, ...] = ()
 
 
 class MemberEnd(Struct, frozen=True):
@@ -112,6 +114,18 @@ class JoinedMember(Struct, frozen=True):
     env: tuple[tuple[str, str], ...] = ()
     # The program waits at its first instruction until its debugger has attached.
     is_held: bool = False
+
+
+class RemoteShellEnd(Struct, frozen=True):
+    """How the process has ended by which a launcher had ranks on another host."""
+
+    group: str
+    status: int
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a launcher is to hear of a failure."""
+        return self.status != 0
 
 
 class MemberView(Struct, frozen=True):

@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
@@ -23,8 +22,9 @@ from debugger.model.program import ResumeKind
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
-from debugger.questions.group import group_join, group_run
+from debugger.questions.group import group_run
 from debugger.questions.group.answer import GroupCrash, GroupStacks, MemberEnd
+from debugger.questions.group.group_question import build_group_question
 from debugger.questions.group.member_stacks import (
     describe_state,
     read_group_stacks,
@@ -32,14 +32,12 @@ from debugger.questions.group.member_stacks import (
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
-from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import process_tree, source_files, stop_report
 from debugger.session.group import Group, Member, ask_members, drop_launcher
 from debugger.session.session import Session
-from debugger.targets import launch_target, launchers
 
-_TIMEOUT_S = 60.0
 _END_S = 5.0  # seconds in which the others end after the first failure
 _QUIET_S = 0.3  # seconds in which ends are reported that came together
 _STOP_S = 2.0  # seconds until a member must have stopped, to have its stack read
@@ -81,7 +79,9 @@ async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> 
     Raises:
         DebuggerError: What starting the program raises; USAGE for what is not started.
     """
-    question, name = await _build_run(call, requested)
+    question, name = await build_group_question(
+        call, requested, crash_stops.crash_breakpoints, (BreakpointSpec(function=_ABORT),)
+    )
     groups = call.sessions.groups
     # Members may come as soon as the program runs.
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
@@ -106,41 +106,6 @@ async def _name_members(found: GroupRun) -> None:
     while True:
         await found.group.members()
         await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
-
-
-async def _build_run(call: CommandCall, requested: QuestionOptions) -> tuple[QuestionRun, str]:
-    if not requested.words or requested.pid is not None or requested.core is not None:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "crash --group takes a command",
-            hint="debugger crash --group -- mpirun -n 4 ./program",
-        )
-    if not launchers.is_launcher(requested.words[0]):
-        question = await build_question(call, requested, crash_stops.crash_breakpoints)
-        target = question.target
-        program = target.program or getattr(target, "module", None) or "group"
-        return question, call.sessions.unused_name(Path(program).stem)
-    request = launch_target.LaunchRequest(
-        cwd=call.cwd,
-        env=call.env,
-        program=requested.words[0],
-        args=requested.words[1:],
-        stdin=requested.stdin or "/dev/null",
-        changed_env=requested.env,
-        changed_cwd=requested.cwd,
-        adapter=requested.adapter,
-        verb=requested.verb,
-    )
-    launch, name, _ = group_join.prepare_launcher(call, request)
-    question = QuestionRun(
-        sessions=call.sessions,
-        target=launch,
-        make_backend=select_backend.launcher_maker(call.scratch_root),
-        name=name,
-        breakpoints=(BreakpointSpec(function=_ABORT),),
-        patience=call.wait_limit(_TIMEOUT_S if requested.timeout is None else requested.timeout),
-    )
-    return question, name
 
 
 async def _run_to_failure(found: GroupRun) -> None:
