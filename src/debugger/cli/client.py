@@ -174,7 +174,7 @@ def _become_member(argv: list[str], daemon: Sequence[str] | None) -> int:
     os.environ.pop("DEBUGGER_MEMBER_PYTHON", None)
     group = os.environ.pop("DEBUGGER_MEMBER_GROUP", "")
     if argv[1:2] == ["--shell"]:
-        words = ["member", "--shell", "--group", group, "--", *argv[2:]]
+        words = [*argv[:2], "--group", group, *argv[2:]]
         return _print_answer(_ask_daemon(words, directory, ["member"], daemon), words)
     return member_process.run_member(
         argv,

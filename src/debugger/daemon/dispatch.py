@@ -198,6 +198,8 @@ class Dispatcher:
         call = self._make_host_call(request, invocation)
         if invocation.command.name == "hang":
             return await self._router.jobs.explain_hang(call, run_here)
+        if invocation.command.name == "crash":
+            return await self._router.jobs.explain_crash(call, run_here)
         timeout = invocation.args.get("timeout")
         seconds = self._settings.timeouts.await_default_secs if timeout is None else timeout
         answer = await self._router.jobs.follow_start(call, seconds, run_here)
@@ -366,7 +368,7 @@ def _is_about_launcher(invocation: Invocation) -> bool:
     """Tell whether a command starts a launcher whose ranks are to be members."""
     args = invocation.args
     words = args.get("words") or (None,)
-    programs = {"start": args.get("program"), "hang": words[0]}
+    programs = {"start": args.get("program"), "hang": words[0], "crash": words[0]}
     program = programs.get(invocation.command.name)
     return bool(args.get("is_group")) and launchers.is_launcher(program)
 

@@ -19,24 +19,27 @@ from debugger.model.group_merge import (
     order_members,
 )
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberEnd,
     MergedState,
     NamedValues,
 )
 from debugger.questions.group.laggards import MemberWait, judge_waits
 from debugger.session.group import SilentMember
 
-GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang
+GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang | GroupCrash
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
 _KINDS: Mapping[str, type[GroupAnswer]] = {
     "branches": GroupStacks,
     "rows": GroupValues,
     "verdict": GroupHang,
+    "crash": GroupCrash,
     "stop": GroupStop,
     "focused": GroupStatus,
 }
@@ -63,6 +66,10 @@ def list_labels(answer: GroupAnswer | Events) -> set[str]:
         case GroupStop():
             others = {label for one in answer.others for label in one.members}
             return others | ({answer.member} if answer.member else set())
+        case GroupCrash():
+            ends = {label for one in answer.ends for label in one.members}
+            others = list_labels(answer.others) if answer.others is not None else set()
+            return ends | others | ({answer.member} if answer.member else set())
         case Events():
             return set()
 
@@ -102,6 +109,11 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
                 member=name(answer.member) if answer.member else "",
                 others=_relabel_states(answer.others, name),
             )
+        case GroupCrash():
+            others = answer.others and relabel_answer(answer.others, name)
+            ends = [replace(one, members=_names(one.members, name)) for one in answer.ends]
+            member = name(answer.member) if answer.member else ""
+            return replace(answer, member=member, others=others, ends=tuple(ends))
         case GroupStatus():
             return replace(
                 answer,
@@ -154,6 +166,7 @@ def merge_answers(
         GroupValues: _merge_group_values,
         GroupHang: _merge_hangs,
         GroupStop: _merge_stops,
+        GroupCrash: _merge_crashes,
         GroupStatus: _merge_statuses,
     }
     return merges[kind](group, alike, tuple(silent))
@@ -245,6 +258,35 @@ def _merge_statuses(
         states=_merge_states([state for one in answers for state in one.states]),
         members=tuple(each for one in answers for each in one.members),
         notes=(*notes, *_merge_notes(answers)),
+    )
+
+
+def _merge_crashes(
+    group: str, answers: Sequence[GroupCrash], silent: tuple[SilentMember, ...]
+) -> GroupCrash:
+    """Report the failure that came first; those of other hosts are what it did to the others."""
+    failed = [one for one in answers if one.failed_ns is not None]
+    first = min(failed, key=lambda one: one.failed_ns or 0, default=answers[0])
+    by_end: dict[str, list[tuple[str, float]]] = {}
+    for one in failed:
+        later_s = ((one.failed_ns or 0) - (first.failed_ns or 0)) / 1e9
+        if one is not first:
+            by_end.setdefault(one.how, []).append((one.member, later_s))
+        for end in one.ends:
+            by_end.setdefault(end.how, []).extend(
+                (label, end.after_s + later_s) for label in end.members
+            )
+    ends = [
+        MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
+        for how, some in by_end.items()
+    ]
+    lost = [MemberEnd((one.label,), one.reason, 0.0) for one in silent]
+    return msgspec.structs.replace(
+        first,
+        group=group,
+        total=sum(one.total for one in answers) + len(silent),
+        ends=(*ends, *lost),
+        timed_out=first.failed_ns is None and any(one.timed_out for one in answers),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -25,11 +26,11 @@ from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
-from debugger.questions.group.answer import GroupStacks, GroupStatus
+from debugger.questions.group.answer import GroupCrash, GroupStacks, GroupStatus
 from debugger.session.group import SilentMember
 
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
-_BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
+BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
 # They have no form for groups, and are for all parts all the same.
 _FOR_ALL = ("breakpoint", "catch", "output")
 # They resume or await, and the first stop is the answer.
@@ -183,7 +184,7 @@ async def begin_group(
         for one in replies
         if one.error is not None
     ]
-    answer = _merge_replies(group, begun, failed, is_all=True)
+    answer = merge_replies(group, begun, failed, is_all=True)
     group.unreached = failed
     return group, answer
 
@@ -223,7 +224,7 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
     ]
     if command.name == "hang":
         silent += group.unreached
-    answer = _merge_replies(group, good, silent, is_all=members is None)
+    answer = merge_replies(group, good, silent, is_all=members is None)
     for one in replies:
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
@@ -273,7 +274,7 @@ async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label
     if failed is not None:
         raise failed
     group.active, group.has_focus = chosen[0], label != "all"
-    return _merge_replies(group, replies, [], is_all=label == "all")
+    return merge_replies(group, replies, [], is_all=label == "all")
 
 
 async def _ask_hosts(
@@ -332,7 +333,7 @@ async def _ask_part(
     changes: Mapping[str, Any],
     ends: asyncio.Event,
 ) -> PartReply:
-    own = {"json": False, "result": True, "budget": _BUDGET, "progress": False, **changes}
+    own = {"json": False, "result": True, "budget": BUDGET, "progress": False, **changes}
     request = call.build_request(host, None, own, interrupted=ends)
     try:
         async with asyncio.timeout(call.limits.read_s if request.reads_only else None):
@@ -352,7 +353,7 @@ async def _ask_part(
     return PartReply(host, reply.text or "", dict(reply.result or {}))
 
 
-def _merge_replies(
+def merge_replies(
     group: HostGroup,
     replies: Sequence[PartReply],
     silent: Sequence[SilentMember],
@@ -375,12 +376,20 @@ def _merge_replies(
             ]
         )
     named = [
-        relabel_answer(one, group.relabel(host))
+        relabel_answer(_move_clock(one, host), group.relabel(host))
         for host, one in answers
         if one is not None and not isinstance(one, Events)
     ]
     merged = merge_answers(group.name, named, silent) if len(named) == len(answers) else None
     return merged if merged is not None else join_replies(replies, silent)
+
+
+def _move_clock(answer: GroupAnswer, host: Host) -> GroupAnswer:
+    """Return an answer with the times of this machine's clock."""
+    if isinstance(answer, GroupCrash) and answer.failed_ns is not None:
+        moved = answer.failed_ns + _clock_shift(host)
+        return msgspec.structs.replace(answer, failed_ns=moved)
+    return answer
 
 
 def _clock_shift(host: Host) -> int:

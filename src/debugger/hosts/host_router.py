@@ -182,6 +182,8 @@ class HostRouter:
         """Start what a launcher of this machine runs on a host, as a part of its group."""
         host = self.hosts.host_at(route.hosts[0])
         name = str(call.invocation.args["group"])
+        if call.invocation.args.get("is_crash"):
+            return await self.jobs.run_crash_part(call, host, command)
 
         def add_part(part: str) -> None:
             group = self._find_group(name)
@@ -365,6 +367,6 @@ def _one_host_only(command: str) -> DebuggerError:
         ErrorCode.USAGE,
         f"{command} on several hosts is for a group",
         hint=f"debugger {command} --group --host h1,h2 …"
-        if command in {"start", "attach", "hang"}
+        if command in {"start", "attach", "hang", "crash", "probe", "diff"}
         else "--host h1",
     )

@@ -11,21 +11,27 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
 from debugger.cli.parser import Invocation
 from debugger.daemon.command_request import CommandReply
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_call import HostCall, build_reply
-from debugger.hosts.host_groups import HostGroup, run_in_group
+from debugger.hosts.host_groups import BUDGET, HostGroup, PartReply, merge_replies, run_in_group
 from debugger.hosts.host_list import Host, HostList
 from debugger.hosts.job_hang import begin_call, find_laggards_of_job
 from debugger.model.answers import Answer
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import State
 from debugger.model.location import SourceMap
-from debugger.questions.group.answer import GroupStop
+from debugger.output import to_data
+from debugger.questions.group.answer import GroupCrash, GroupStop
+from debugger.session.group import SilentMember
 
+CrashPart = tuple[Host, asyncio.Task[dict[str, Any]]]
+_PART_S = 15.0  # seconds until a host must have answered after the launcher has ended
 # Runs a command on this machine; the event ends its wait.
 RunHere = Callable[[Invocation, asyncio.Event], Awaitable[Answer]]
 
@@ -84,6 +90,8 @@ class LauncherJobs:
         self._find_group = find_group
         # Of each start that waits for a stop: whether a group has a part on another host since.
         self._grown: set[asyncio.Event] = set()
+        # Of each group of a question: what its launcher runs on other hosts.
+        self._crash_parts: dict[str, list[CrashPart]] = {}
 
     def note_part(self) -> None:
         """Record that a group has a new part on another host."""
@@ -120,6 +128,35 @@ class LauncherJobs:
         finally:
             self._grown.discard(grown)
 
+    async def run_crash_part(self, call: HostCall, host: Host, command: str) -> CommandReply:
+        """Run what a launcher starts on a host as a question of its own, and keep the answer.
+
+        Raises:
+            DebuggerError: The host cannot be reached, or the connection broke.
+        """
+        name = str(call.invocation.args["group"])
+        args = {"is_shell": True, "is_crash": True, "group": f"{name}@{host.label}"}
+        changes = {"args": {**args, "words": (command,)}, "json": False, "result": True}
+        request = call.build_request(host, None, {**changes, "budget": BUDGET})
+        # Its answer counts also if the launcher ends its shell before.
+        part = asyncio.create_task(self._hosts.send_request(host, request))
+        self._crash_parts.setdefault(name, []).append((host, part))
+        return build_reply(await asyncio.shield(part), call.folders_at(host))
+
+    async def explain_crash(self, call: HostCall, run_here: RunHere) -> Answer:
+        """Start a launcher, and report the first failure of its ranks, wherever they are.
+
+        Raises:
+            DebuggerError: What starting the launcher raises.
+        """
+        answer = await run_here(call.invocation, call.request.interrupted)
+        if not isinstance(answer, GroupCrash):
+            return answer
+        parts = self._crash_parts.pop(answer.group, [])
+        if parts:
+            await asyncio.wait([task for _, task in parts], timeout=_PART_S)
+        return merge_crash_parts(self._hosts.own, answer, parts, call)
+
     async def explain_hang(self, call: HostCall, run_here: RunHere) -> Answer:
         """Start a launcher, and explain after some time which of its ranks lags; then end it.
 
@@ -137,6 +174,29 @@ class LauncherJobs:
             return await run_here(replace(own.invocation, session=name), own.request.interrupted)
 
         return await find_laggards_of_job(call, ask)
+
+
+def merge_crash_parts(
+    own: Host, answer: GroupCrash, parts: Sequence[CrashPart], call: HostCall
+) -> Answer:
+    """Merge the answer of a launcher's machine with those of the hosts that it has reached."""
+    group = HostGroup(answer.group, {own.label: answer.group}, [own])
+    replies = [PartReply(own, data=to_data(answer, budget=None))]
+    silent: list[SilentMember] = []
+    for host, task in parts:
+        group.add_part(host, f"{answer.group}@{host.label}")
+        error = DebuggerError(ErrorCode.TIMEOUT, f"no answer within {_PART_S:g} s")
+        if task.done() and not task.cancelled():
+            failure = task.exception()
+            reply = None if failure else build_reply(task.result(), call.folders_at(host))
+            if reply is not None and reply.success:
+                replies.append(PartReply(host, data=dict(reply.result or {})))
+                continue
+            known = failure if failure is not None else reply and reply.error
+            error = known if isinstance(known, DebuggerError) else error
+        task.cancel()
+        silent += group.silent_members(host, error.message)
+    return merge_replies(group, replies, silent, is_all=True)
 
 
 def _is_running(answer: Answer) -> bool:

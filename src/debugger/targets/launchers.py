@@ -89,9 +89,9 @@ def member_words(*options: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", _MEMBER, "debugger", *options, "--")
 
 
-def member_environment(python: str, daemon: str, group: str) -> dict[str, str]:
+def member_environment(python: str, daemon: str, group: str, *shell_options: str) -> dict[str, str]:
     """Return the variables that `member_words` reads, and a remote shell of ours for launchers."""
-    shell = f"{python} -I -m debugger member --shell"
+    shell = " ".join((python, "-I -m debugger member --shell", *shell_options, "--"))
     # A launcher splits the command at blanks, whatever quotes it.
     shells = dict.fromkeys(_SHELL_VARIABLES, shell) if " " not in python else {}
     return {MEMBER_PYTHON: python, MEMBER_DAEMON: daemon, MEMBER_GROUP: group, **shells}

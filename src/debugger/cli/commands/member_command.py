@@ -37,6 +37,9 @@ async def member(
     is_shell: Annotated[
         bool, Option("--shell", help="of a launcher: CMD is a host and its command", is_hidden=True)
     ] = False,
+    is_crash: Annotated[
+        bool, Option("--crash", help="given by a launcher of ours", is_hidden=True)
+    ] = False,
     breakpoints: Annotated[
         str, Option("--breakpoints", help="given by the daemon: as JSON", is_hidden=True)
     ] = "[]",
@@ -51,6 +54,8 @@ async def member(
     instruction. Members that one launcher starts are one group; the first one begins it.
     """
     if is_shell and group is not None:
+        if is_crash:
+            return await remote_shell.explain_remote_crash(call, words, group)
         if is_begun:
             return await remote_shell.await_remote_shell(call, group)
         return await remote_shell.begin_remote_shell(call, words, group, breakpoints)

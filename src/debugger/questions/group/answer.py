@@ -63,6 +63,8 @@ class GroupCrash(Struct, frozen=True):
     others: GroupStacks | None = None
     ends: tuple[MemberEnd, ...] = ()
     timed_out: bool = False
+    # When it failed, by the clock of its machine's timelines; None where none failed.
+    failed_ns: int | None = None
 
 
 class NamedValues(Struct, frozen=True):

@@ -33,7 +33,7 @@ from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
-from debugger.questions.runner.question_run import RunningQuestion
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import process_tree, source_files, stop_report
 from debugger.session.group import Group, Member, ask_members, drop_launcher
 from debugger.session.session import Session
@@ -44,6 +44,7 @@ _STOP_S = 2.0  # seconds until a member must have stopped, to have its stack rea
 _NAMES_S = 0.2  # seconds between two looks for new members
 _STOPS_MAX = 1000
 _ABORT = "MPI_Abort"
+LAUNCHER_BREAKS = (BreakpointSpec(function=_ABORT),)
 _OUTPUT = 12  # last lines
 # Of members that end together, the one with the first of these is the one to blame.
 _FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
@@ -60,6 +61,9 @@ class GroupRun:
     stops: CrashStops
     # The events of the timeline up to here have been handled.
     cursor: int = 0
+    # When the last of them happened, and the first failure.
+    event_ns: int = 0
+    failed_ns: int | None = None
     first: Session | None = None
     # The first failure as a stop; None for a member that ended without one.
     crash: CrashStop | None = None
@@ -80,8 +84,17 @@ async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> 
         DebuggerError: What starting the program raises; USAGE for what is not started.
     """
     question, name = await build_group_question(
-        call, requested, crash_stops.crash_breakpoints, (BreakpointSpec(function=_ABORT),)
+        call, requested, crash_stops.crash_breakpoints, LAUNCHER_BREAKS
     )
+    return await explain_run(call, question, name)
+
+
+async def explain_run(call: CommandCall, question: QuestionRun, name: str) -> GroupCrash:
+    """Run a group to the first failure of a member, and on until the others have ended.
+
+    Raises:
+        DebuggerError: What starting the program raises.
+    """
     groups = call.sessions.groups
     # Members may come as soon as the program runs.
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
@@ -94,6 +107,7 @@ async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> 
             naming.cancel()
         failed_at = asyncio.get_running_loop().time()
         if found.first is not None:
+            found.failed_ns = found.failed_ns or found.event_ns
             found.lines = run.all_output_lines()
             found.others = await _read_others(found, await found.group.members())
             await _run_to_end(found, failed_at)
@@ -123,6 +137,7 @@ async def _run_to_failure(found: GroupRun) -> None:
             continue
         _note_end(found, session)
         if _blame(session) is not None and not session.traits.is_launcher:
+            found.failed_ns = found.event_ns
             await _await_better(found)
             return
         if session is found.run.session:
@@ -234,7 +249,7 @@ async def _next_change(found: GroupRun, seconds: float) -> Session | None:
         )
         if event is None:
             return None
-        found.cursor = event.seq
+        found.cursor, found.event_ns = event.seq, event.time_ns
         session = process_tree.find_member(found.run.session, event.session)
         if session is None:
             continue
@@ -322,6 +337,7 @@ async def _build_answer(found: GroupRun, failed_at: float) -> GroupCrash:
         others=found.others,
         ends=_merge_ends(found, labels, failed_at) if found.first is not None else (),
         timed_out=found.first is None and run.session.is_live,
+        failed_ns=found.failed_ns if found.first is not None else None,
     )
 
 

@@ -74,7 +74,9 @@ def prepare_launcher(
     behind = request.args[positions[0] :]
     args = launchers.put_before_programs(behind, [one - positions[0] for one in positions], ours)
     label = launchers.labelling_options(os.path.realpath(str(launcher.program)))
-    env = {**launcher.env, **member_environment(group)}
+    # A question goes on in the ranks of other hosts.
+    options = ("--crash",) if request.verb == "crash" else ()
+    env = {**launcher.env, **member_environment(group, *options)}
     return (
         msgspec.structs.replace(launcher, args=(*label, *before, *args), env=env),
         group,
@@ -82,9 +84,10 @@ def prepare_launcher(
     )
 
 
-def member_environment(group: str) -> dict[str, str]:
+def member_environment(group: str, *shell_options: str) -> dict[str, str]:
     """Return what a launcher's ranks must know to join a group of this daemon."""
-    return launchers.member_environment(sys.executable, paths.runtime_dir(), group)
+    folder = paths.runtime_dir()
+    return launchers.member_environment(sys.executable, folder, group, *shell_options)
 
 
 def _find_code(call: CommandCall, words: Sequence[str]) -> str:

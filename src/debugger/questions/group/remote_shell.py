@@ -17,13 +17,15 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import EventKind, State
-from debugger.questions.group import group_join
-from debugger.questions.group.answer import JoinedMember, RemoteShellEnd
+from debugger.questions.group import group_crash, group_join
+from debugger.questions.group.answer import GroupCrash, JoinedMember, RemoteShellEnd
 from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.session import Session
 
 _SHELL = "/bin/sh"
 _FAILED = 1  # the status where none is known
+_LONGEST_S = 24 * 3600.0
 _LOOK_S = 60.0  # seconds between two looks for an end
 
 
@@ -37,11 +39,7 @@ async def begin_remote_shell(
     Raises:
         DebuggerError: USAGE for a name in use; LAUNCH_FAILED.
     """
-    text = " ".join(command)
-    env = {**call.env, **group_join.member_environment(group)}
-    target = LaunchTarget(
-        program=_SHELL, args=("-c", text), cwd=str(Path.home()), env=env, stdin="/dev/null"
-    )
+    target = _prepare_shell(call, command, group)
     session = await call.sessions.create(
         target, select_backend.launcher_maker(call.scratch_root), name=group
     )
@@ -53,7 +51,31 @@ async def begin_remote_shell(
     except DebuggerError:
         await call.sessions.close(session, kill=True)
         raise
-    return JoinedMember(group, _SHELL, ("-c", text))
+    return JoinedMember(group, _SHELL, target.args)
+
+
+async def explain_remote_crash(call: CommandCall, command: Sequence[str], group: str) -> GroupCrash:
+    """Run a shell command as the launcher of a group to the first failure of a rank.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    question = QuestionRun(
+        sessions=call.sessions,
+        target=_prepare_shell(call, command, group),
+        make_backend=select_backend.launcher_maker(call.scratch_root),
+        name=group,
+        breakpoints=group_crash.LAUNCHER_BREAKS,
+        # The question on the launcher's machine has the user's limit, and ends this one with it.
+        patience=call.wait_limit(_LONGEST_S),
+    )
+    return await group_crash.explain_run(call, question, group)
+
+
+def _prepare_shell(call: CommandCall, command: Sequence[str], group: str) -> LaunchTarget:
+    env = {**call.env, **group_join.member_environment(group)}
+    args = ("-c", " ".join(command))
+    return LaunchTarget(program=_SHELL, args=args, cwd=str(Path.home()), env=env, stdin="/dev/null")
 
 
 async def await_remote_shell(call: CommandCall, group: str) -> RemoteShellEnd:
