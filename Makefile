@@ -11,7 +11,7 @@ PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 # What the tests need of the system, as `package:command`.
 TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
-  openssh-client:ssh openssh-server:/usr/sbin/sshd
+  openssh-client:ssh openssh-server:/usr/sbin/sshd openmpi-bin:mpirun
 # The adapters that they need besides; they are installed as a user installs them.
 ADAPTERS = lldb-dap gdb codelldb delve js-debug
 

@@ -41,6 +41,7 @@ class SshHost:
     port: int
     folder: Path
     process: subprocess.Popen[bytes]
+    is_isolated: bool
 
     @property
     def runtime_dir(self) -> Path:
@@ -71,7 +72,7 @@ class SshHosts:
     def close(self) -> None:
         """End the servers and remove their folders."""
         for one in self.hosts:
-            one.process.send_signal(signal.SIGTERM)
+            one.process.send_signal(signal.SIGKILL if one.is_isolated else signal.SIGTERM)
         for one in self.hosts:
             one.process.wait(_START_S)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -82,13 +83,20 @@ def is_available() -> bool:
     return Path(SSHD).exists() and shutil.which("ssh") is not None
 
 
-def require_hosts(count: int) -> SshHosts:
+def require_hosts(count: int, *, is_isolated: bool = False) -> SshHosts:
     """Start hosts; without OpenSSH skip the test, or fail it where CI is set."""
+    if is_isolated and not _can_isolate():
+        pytest.skip("hosts with processes of their own need root, and Linux namespaces")
     if is_available():
-        return start_hosts(count)
+        return start_hosts(count, is_isolated=is_isolated)
     if os.environ.get("CI", "").lower() not in ("", "0", "false"):
         pytest.fail("openssh-server is missing, and CI must have it (make tools)", pytrace=False)
     pytest.skip("openssh-server is missing")
+
+
+def _can_isolate() -> bool:
+    tried = subprocess.run([*_ISOLATING, "true"], capture_output=True, check=False)
+    return tried.returncode == 0
 
 
 def write_debugger_config(folder: Path, hosts: SshHosts, *lines: str, keep_s: float = 60) -> Path:
@@ -167,7 +175,7 @@ def _start_host(above: Path, name: str, debugger: Sequence[str], is_isolated: bo
     )
     log.close()
     _await_port(port, process, folder / "sshd.log")
-    return SshHost(name, port, folder, process)
+    return SshHost(name, port, folder, process, is_isolated)
 
 
 def install_command(data: Path, debugger: Sequence[str]) -> None:

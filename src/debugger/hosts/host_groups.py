@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,8 @@ _NO_ANSWER = ErrorCode.NOT_FOUND.value
 BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
 # They have no form for groups, and are for all parts all the same.
 _FOR_ALL = ("breakpoint", "catch", "output")
+# They end sessions, or let go of them.
+ENDING = frozenset({"stop", "detach"})
 # They resume or await, and the first stop is the answer.
 _AWAITING = frozenset({"start", "continue", "await"})
 
@@ -212,6 +214,7 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
             own |= {"group": part, "members": selected[host.label]}
         changes[host.label] = {"args": call.map_arguments(own, host), "session": part}
     replies = await _ask_hosts(hosts, call, chosen, changes)
+    forget_unreached(command.name, replies)
     good = [one for one in replies if one.error is None]
     if not good:
         assert replies[0].error is not None
@@ -229,6 +232,14 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
     return answer
+
+
+def forget_unreached(command: str, replies: Iterable[PartReply]) -> None:
+    """Forget the sessions of hosts that could not be asked to end them."""
+    for one in replies:
+        is_own = one.host.address.kind is HostKind.OWN
+        if command in ENDING and one.error is not None and not (is_own or one.host.is_reached):
+            one.host.forget_sessions()
 
 
 def _is_over(error: DebuggerError) -> bool:

@@ -59,6 +59,15 @@ class Host:
         """The name of the host in answers."""
         return self.address.label
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether there is a connection."""
+        return self.channel is not None and self.channel.is_open
+
+    def forget_sessions(self) -> None:
+        """Let go of sessions whose end could not be requested: they end there by themselves."""
+        self.sessions, self.current = {}, None
+
     def note_answer(self, answer: Mapping[str, Any]) -> None:
         """Record what an answer says of the host's sessions (`Dispatcher.describe_sessions`)."""
         listed = answer.get("sessions")

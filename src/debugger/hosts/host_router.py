@@ -15,7 +15,13 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_address import HostAddress, parse_addresses
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_channel import HostGreeting
-from debugger.hosts.host_groups import HostGroup, begin_group, has_group_form, run_in_group
+from debugger.hosts.host_groups import (
+    ENDING,
+    HostGroup,
+    begin_group,
+    has_group_form,
+    run_in_group,
+)
 from debugger.hosts.host_list import Host, HostList, RunHere
 from debugger.hosts.host_setup import HostInstaller
 from debugger.hosts.job_hang import begin_call, find_laggards_of_job
@@ -172,6 +178,13 @@ class HostRouter:
         name = call.invocation.command.name
         try:
             answer = await self.hosts.send_request(host, call.build_request(host, route.session))
+        except DebuggerError as error:
+            if name not in ENDING or host.is_reached or not host.sessions:
+                raise
+            host.forget_sessions()
+            kept_s = call.config.hosts.keep_secs
+            note = f"; its sessions are forgotten here, and end there after {kept_s:g} s"
+            raise DebuggerError(error.code, error.message + note, hint=error.hint) from error
         finally:
             self._follow_current(host)
         if name in _SELECTING and answer.get("success") and not self._find_group(self.current):

@@ -28,6 +28,7 @@ from debugger.questions.group.laggards import (
     FAILED,
     SETTLE_S,
     SILENT,
+    STARTING,
     STOPPED,
     WAITS,
     MemberWait,
@@ -140,6 +141,8 @@ async def _read_wait(member: Member, group: Group, locks: dict[str, str]) -> Mem
     session, is_main = member.session, member.session is group.main
     if not session.is_live:
         state = describe_state(session)
+        if session.state is not State.TERMINATED:  # its debugger starts
+            return MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)
         if state == "ended":
             return MemberWait(member.label, ENDED)
         return MemberWait(member.label, FAILED, detail=state)

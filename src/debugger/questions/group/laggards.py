@@ -13,6 +13,7 @@ from debugger.model.group_merge import StackPlace, order_members
 WAITS, COMPUTES, CHILD, STOPPED, FAILED, ENDED, SILENT = (
     *("waits", "computes", "child", "stopped", "failed", "ended", "silent"),
 )
+STARTING = "its start"  # in the place of a call
 # Calls in which the members of a job meet: of threading and multiprocessing, torch.distributed,
 # MPI and mpi4py. A method of compiled code has no frame: then the line of the program names it.
 _MEETING = re.compile(
@@ -122,7 +123,7 @@ def is_settled(
     if may_start and not is_found and set(members) <= {MAIN}:
         return False
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
-    if any(one.call == "<module>" for one in computing):
+    if any(one.call in {STARTING, "<module>"} for one in computing):
         return False
     if verdict.kind in {"computing", "unknown"} or any(one.is_laggard for one in computing):
         return before is not None and _place_keys(before) == _place_keys(verdict)
