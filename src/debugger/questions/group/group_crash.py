@@ -298,6 +298,8 @@ async def _run_to_end(found: GroupRun, failed_at: float) -> None:
     """Let the failed member go on to its end, and see how the others end."""
     loop = asyncio.get_running_loop()
     limit = failed_at + max(_END_S, min(_END_S * 2, found.run.left_s))
+    if found.run.session.state is State.TERMINATED:  # it has ended with the one that failed
+        limit = loop.time() + _QUIET_S
     stopped = [one for one in found.group.every_session() if one.state is State.STOPPED]
     await asyncio.gather(*map(_let_go_on, stopped))
     while (session := await _next_change(found, limit - loop.time())) is not None:
