@@ -342,6 +342,7 @@ BY_PATH = frozenset(
         "debugger.backends.lldb.command_line.inside.lldb_values",
         "debugger.recorders.native.inside.run_once",
         "debugger.recorders.native.counting_host",
+        "debugger.questions.group.entry.sitecustomize",
         "debugger.recorders.python.entry.sitecustomize",
         "debugger.recorders.python.inside.begin",
         "debugger.recorders.python.inside.bytecode",

@@ -89,12 +89,16 @@ def member_words(*options: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", _MEMBER, "debugger", *options, "--")
 
 
-def member_environment(python: str, daemon: str, group: str, *shell_options: str) -> dict[str, str]:
-    """Return the variables that `member_words` reads, and a remote shell of ours for launchers."""
-    shell = " ".join((python, "-I -m debugger member --shell", *shell_options, "--"))
+def member_environment(python: str, daemon: str, group: str) -> dict[str, str]:
+    """Return the variables that `member_words` reads."""
+    return {MEMBER_PYTHON: python, MEMBER_DAEMON: daemon, MEMBER_GROUP: group}
+
+
+def shell_environment(python: str, *options: str) -> dict[str, str]:
+    """Return the variables that give a launcher a remote shell of ours."""
+    shell = " ".join((python, "-I -m debugger member --shell", *options, "--"))
     # A launcher splits the command at blanks, whatever quotes it.
-    shells = dict.fromkeys(_SHELL_VARIABLES, shell) if " " not in python else {}
-    return {MEMBER_PYTHON: python, MEMBER_DAEMON: daemon, MEMBER_GROUP: group, **shells}
+    return dict.fromkeys(_SHELL_VARIABLES, shell) if " " not in python else {}
 
 
 def without_remote_shell(args: Sequence[str]) -> tuple[str, ...]:

@@ -31,6 +31,9 @@ async def member(
     process: Annotated[
         str | None, Option("--process", help="given by the client", is_hidden=True)
     ] = None,
+    or_alone: Annotated[
+        bool, Option("--or-alone", help="run CMD without a debugger if need be", is_hidden=True)
+    ] = False,
     entry: Annotated[
         str | None, Option("--entry", help="given by the client", is_hidden=True)
     ] = None,
@@ -59,6 +62,7 @@ async def member(
         if is_begun:
             return await remote_shell.await_remote_shell(call, group)
         return await remote_shell.begin_remote_shell(call, words, group, breakpoints)
+    del or_alone  # the client's own
     pids = re.fullmatch(r"(\d{1,9}):(\d{1,9})", process or "", re.ASCII)
     if pids is None:
         raise DebuggerError(

@@ -35,6 +35,8 @@ from debugger.targets.attach_request import AttachRequest
 
 _AWAITED_S = 20.0  # seconds until an adapter must wait for the program
 _VERB = "member"
+# On the import path of a group's processes.
+_ENTRY = str(Path(__file__).parent / "entry")
 
 
 class JoinRequest(Struct, frozen=True):
@@ -76,7 +78,8 @@ def prepare_launcher(
     label = launchers.labelling_options(os.path.realpath(str(launcher.program)))
     # A question goes on in the ranks of other hosts.
     options = ("--crash",) if request.verb == "crash" else ()
-    env = {**launcher.env, **member_environment(group, *options)}
+    shells = launchers.shell_environment(sys.executable, *options)
+    env = {**launcher.env, **member_environment(group), **shells}
     return (
         msgspec.structs.replace(launcher, args=(*label, *before, *args), env=env),
         group,
@@ -84,10 +87,17 @@ def prepare_launcher(
     )
 
 
-def member_environment(group: str, *shell_options: str) -> dict[str, str]:
-    """Return what a launcher's ranks must know to join a group of this daemon."""
-    folder = paths.runtime_dir()
-    return launchers.member_environment(sys.executable, folder, group, *shell_options)
+def member_environment(group: str) -> dict[str, str]:
+    """Return what a process must know to join a group of this daemon."""
+    return launchers.member_environment(sys.executable, paths.runtime_dir(), group)
+
+
+def follow_python(launch: LaunchTarget, group: str) -> LaunchTarget:
+    """Return a Python program whose Python processes join a group, whatever starts them."""
+    own = launch.env.get("PYTHONPATH")
+    search = os.pathsep.join((_ENTRY, *((own,) if own else ())))
+    env = {**launch.env, **member_environment(group), "PYTHONPATH": search}
+    return msgspec.structs.replace(launch, env=env)
 
 
 def _find_code(call: CommandCall, words: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from debugger.backends import select_backend
@@ -52,7 +53,10 @@ async def build_group_question(
         question = await build_question(call, requested, chooser)
         target = question.target
         program = target.program or getattr(target, "module", None) or "group"
-        return question, call.sessions.unused_name(Path(program).stem)
+        name = call.sessions.unused_name(Path(program).stem)
+        if question.language == "python" and isinstance(target, LaunchTarget):
+            question = replace(question, target=group_join.follow_python(target, name))
+        return question, name
     request = launch_target.LaunchRequest(
         cwd=call.cwd,
         env=call.env,
