@@ -29,6 +29,7 @@ from debugger.questions.group.member_stacks import (
     describe_state,
     read_group_stacks,
 )
+from debugger.questions.group.worker_reports import lines_of_worker, parse_worker_report
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.command_call import CommandCall
@@ -67,6 +68,8 @@ class GroupRun:
     first: Session | None = None
     # The first failure as a stop; None for a member that ended without one.
     crash: CrashStop | None = None
+    # What another process says of the first failure.
+    reported: Crash | None = None
     # Its stop where it is about to end all others.
     abort: answers.Stop | None = None
     others: GroupStacks | None = None
@@ -107,6 +110,7 @@ async def explain_run(call: CommandCall, question: QuestionRun, name: str) -> Gr
             naming.cancel()
         failed_at = asyncio.get_running_loop().time()
         if found.first is not None:
+            _take_reported_worker(found)
             found.failed_ns = found.failed_ns or found.event_ns
             found.lines = run.all_output_lines()
             found.others = await _read_others(found, await found.group.members())
@@ -210,6 +214,19 @@ def _take_dead(found: GroupRun) -> None:
     if found.crash is not None:
         found.reached[found.crash.scene.stop.session] = _name_reached(found.crash.scene.stop)
     found.first, found.crash = session, None
+
+
+def _take_reported_worker(found: GroupRun) -> None:
+    """Take the worker as the first one whose exception has been raised again in its driver."""
+    stop = found.crash.scene.stop if found.crash is not None else None
+    report = parse_worker_report(stop.exception.message) if stop and stop.exception else None
+    if stop is None or report is None:
+        return
+    worker = next((one for one in found.group.sessions() if one.pid == report.pid), None)
+    reported = crash_question.explain_lines(report.lines, found.run.session.target.cwd)
+    if worker is not None and reported is not None:
+        found.reached[stop.session] = _name_reached(stop)
+        found.first, found.crash, found.reported = worker, None, reported
 
 
 def _blame(session: Session) -> int | None:
@@ -348,6 +365,8 @@ def _describe_first(found: GroupRun) -> str:
         return ""
     if found.abort is not None:
         return _describe_abort(found.abort).cause or ""
+    if found.reported is not None:
+        return found.reported.cause or ""
     if found.crash is not None:
         return found.crash.cause.text or ""
     return describe_state(found.first)
@@ -364,6 +383,8 @@ def _describe_crash(found: GroupRun) -> Crash:
         crash = crash_question.build_crash_answer(run, [found.crash], last, [], waits=False)
     elif found.abort is not None:
         crash = _describe_abort(found.abort)
+    elif found.reported is not None:
+        crash = found.reported
     elif found.first is None:
         crash = crash_question.build_no_crash_answer(run, last, run.read_output(), [])
     else:
@@ -397,7 +418,9 @@ def _describe_abort(stop: answers.Stop) -> Crash:
 def _describe_end(found: GroupRun, session: Session) -> Crash:
     """Describe the end of a member without a stop: by a report that it has written before."""
     is_its_own = _blame(session) in {_FAULT, _STATUS}
-    reported = crash_question.explain_lines(found.lines, session.target.cwd) if is_its_own else None
+    # An engine may print a worker's lines later; the worker's name is on them.
+    own = lines_of_worker(found.run.all_output_lines(), session.pid) or found.lines
+    reported = crash_question.explain_lines(own, session.target.cwd) if is_its_own else None
     crash = reported or Crash(outcome="crashed", cause=describe_state(session))
     output = found.run.read_output()
     shown, traces = without_traces(output.lines, [])
