@@ -115,8 +115,9 @@ def is_settled(
     """Tell whether a program that was started is where it hangs, and no longer on its way there.
 
     A member that computes may come to the others yet: it is a laggard if it is still in its
-    function. One that imports a library, whose module runs, will. With `may_start` programs that
-    are alone are still to start their processes.
+    function. One that imports a library, whose module runs, will. So may one that waits elsewhere,
+    as on a busy machine: it is looked at twice. With `may_start` programs that are alone are still
+    to start their processes.
     """
     is_found = verdict.kind not in {"computing", "together", "unknown"}
     members = [label.split("@")[0] for one in verdict.rows for label in one.members]
@@ -125,7 +126,7 @@ def is_settled(
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     if any(one.call in {STARTING, "<module>"} for one in computing):
         return False
-    if verdict.kind in {"computing", "unknown"} or any(one.is_laggard for one in computing):
+    if verdict.kind in {"computing", "lagging", "unknown"}:
         return before is not None and _place_keys(before) == _place_keys(verdict)
     return True
 
