@@ -263,6 +263,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.paths",
         "debugger.questions.group.answer",
         "debugger.questions.group.laggards",
+        "debugger.questions.group.member_differences",
         "debugger.session.group",
         "debugger.targets.launchers",
     ),

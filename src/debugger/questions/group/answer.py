@@ -7,7 +7,7 @@ from msgspec import Struct
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
 from debugger.questions.group.laggards import GroupVerdict, MemberWait
-from debugger.questions.group.member_differences import ComparedLocation
+from debugger.questions.group.member_differences import ComparedLocation, MemberHits
 from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
 
@@ -83,6 +83,14 @@ class GroupValues(Struct, frozen=True):
     silent: tuple[SilentMember, ...] = ()
 
 
+class ProbedPoint(Struct, frozen=True):
+    """A probed location: its number in the hits, and its expressions in their order."""
+
+    number: int
+    asked: str
+    expressions: tuple[str, ...]
+
+
 class MemberProbes(Struct, frozen=True):
     """The values of a program's processes at locations: where they differ first."""
 
@@ -93,6 +101,10 @@ class MemberProbes(Struct, frozen=True):
     end: str
     took_s: float
     evidence: str | None = None
+    # All hits of each member, for the daemon of another machine, which compares those of all hosts,
+    # and what was probed.
+    hits: tuple[MemberHits, ...] = ()
+    points: tuple[ProbedPoint, ...] = ()
 
 
 class GroupStop(Struct, frozen=True):
