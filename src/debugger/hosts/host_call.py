@@ -23,12 +23,16 @@ from debugger.model.breakpoints import Breakpoint
 from debugger.model.command_registry import COMMANDS
 from debugger.model.location import SourceMap, source_map
 
+_QUESTION_S = 60.0  # seconds that the program of a question runs by default
+
 
 class HostLimits(Struct, frozen=True):
     """How long a command on several hosts waits for one of them, in seconds."""
 
     # Until a host must have answered what changes nothing.
     read_s: float = 15.0
+    # The same for what changes something, beyond the time that the command itself may wait.
+    change_s: float = 60.0
     # After the first stop, in which those of other hosts are awaited.
     settle_s: float = 1.0
 
@@ -66,6 +70,19 @@ class HostCall(Struct, frozen=True):
         """Return arguments with the folders of the machine that they are for."""
         folders = self.folders_at(host)
         return {name: map_arguments(one, folders) for name, one in args.items()}
+
+    def limit_s(self) -> float:
+        """Return the seconds until a host must have answered, which may be frozen."""
+        command, args = self.invocation.command, self.invocation.args
+        if command.reads_only:
+            return self.limits.read_s
+        names = {one.name for one in command.parameters}
+        if "timeout" not in names:
+            return self.limits.change_s
+        default = self.config.timeouts.await_default_secs
+        own = _QUESTION_S if "words" in names else default
+        given = args.get("timeout")
+        return self.limits.change_s + (given if isinstance(given, int | float) else own)
 
     def build_request(
         self,

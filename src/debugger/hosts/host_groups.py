@@ -304,18 +304,20 @@ async def _ask_hosts(
     user = asyncio.create_task(_set_when(call.request.interrupted, list(ends.values())))
     pending, found = set(asking), {}
     try:
-        limit = None
+        limit, is_ending = None, False
         while pending:
             done, pending = await asyncio.wait(
                 pending, timeout=limit, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 found[asking[task].label] = task.result()
+            if not done and is_ending:
+                break  # what has not answered that its wait is over is frozen
             if not done:
                 # The others run on: their part of the answer is where they are.
                 for task in pending:
                     ends[asking[task].label].set()
-                limit = None
+                limit, is_ending = call.limits.read_s, True
             elif awaits and limit is None and _any_stopped(done):
                 limit = call.limits.settle_s
     finally:
@@ -324,7 +326,15 @@ async def _ask_hosts(
             task.cancel()
         if pending:
             await asyncio.wait(pending)
-    return [found[one.label] for one in chosen]
+    return [
+        found.get(one.label) or PartReply(one, error=_late_error(call.limits.read_s, one))
+        for one in chosen
+    ]
+
+
+def _late_error(seconds: float, host: Host) -> DebuggerError:
+    hint = host.address.write_command("doctor")
+    return DebuggerError(ErrorCode.TIMEOUT, f"no answer within {seconds:g} s", hint=hint)
 
 
 def _any_stopped(done: set[asyncio.Task[PartReply]]) -> bool:
@@ -346,16 +356,12 @@ async def _ask_part(
 ) -> PartReply:
     own = {"json": False, "result": True, "budget": BUDGET, "progress": False, **changes}
     request = call.build_request(host, None, own, interrupted=ends)
+    limit_s = call.limit_s()
     try:
-        async with asyncio.timeout(call.limits.read_s if request.reads_only else None):
+        async with asyncio.timeout(limit_s):
             answer = await hosts.send_request(host, request)
     except TimeoutError:
-        late = DebuggerError(
-            ErrorCode.TIMEOUT,
-            f"no answer within {call.limits.read_s:g} s",
-            hint=host.address.write_command("doctor"),
-        )
-        return PartReply(host, error=late)
+        return PartReply(host, error=_late_error(limit_s, host))
     except DebuggerError as error:
         return PartReply(host, error=error)
     reply = build_reply(answer, call.folders_at(host))

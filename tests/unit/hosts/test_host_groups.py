@@ -62,7 +62,7 @@ async def ignore_text(_text: str) -> None: ...
 def build_call(*argv: str) -> HostCall:
     commands.register_all()
     request = CommandRequest(id=1, stream=ignore_text, argv=argv)
-    limits = HostLimits(read_s=0.05, settle_s=0.0)
+    limits = HostLimits(read_s=0.05, change_s=0.1, settle_s=0.0)
     return HostCall(request, parser.parse_argv(argv, COMMANDS), Config(), limits=limits)
 
 
@@ -131,3 +131,15 @@ async def test_a_part_that_has_nothing_to_do_is_no_failure() -> None:
     ended = DebuggerError(ErrorCode.PROGRAM_EXITED, "all members have ended", hint="x")
     answer, _ = await run(build_group(), {"h1": ended, "h2": STOPPED}, "continue")
     assert (answer.member, answer.others) == ("1", ())
+
+
+async def test_a_host_that_is_frozen_delays_no_command_beyond_its_own_time() -> None:
+    script = {"h1": STOPPED, "h2": "silent"}
+    for argv, late_s in ((("continue",), 0.05), (("stop",), 0.1), (("hang", "--group"), 0.1)):
+        answer, _ = await run(build_group(), script, *argv)
+        assert f"h2: no answer within {late_s} s" in str(answer)
+    limits = {argv: build_call(*argv.split()).limit_s() for argv in LIMITS}
+    assert limits == LIMITS
+
+
+LIMITS = {"status": 0.05, "await --timeout 5": 5.1, "stop": 0.1, "crash --group -- ./a": 60.1}
