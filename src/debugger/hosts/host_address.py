@@ -115,6 +115,29 @@ def own_address(node: str) -> HostAddress:
     return HostAddress(HostKind.OWN, "localhost", _clean_label(node.partition(".")[0]))
 
 
+def split_pids(text: str, hosts: Sequence[HostAddress]) -> dict[str, str]:
+    """Return the processes of each host, by its label: `1,2` of every one, or `h1:1,h2:2`.
+
+    Raises:
+        DebuggerError: USAGE for another host, and where only some have theirs.
+    """
+    words = [one.strip() for one in text.split(",")]
+    if not any(":" in one for one in words):
+        return {one.label: text for one in hosts}
+    labels = {name: one.label for one in hosts for name in (one.label, one.text)}
+    found: dict[str, list[str]] = {}
+    for word in words:
+        host, _, pid = word.rpartition(":")
+        if host not in labels or not pid:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"--pids: {word!r} names no process of {', '.join(one.text for one in hosts)}",
+                hint=f"--pids {hosts[0].text}:PID,{hosts[-1].text}:PID",
+            )
+        found.setdefault(labels[host], []).append(pid)
+    return {label: ",".join(pids) for label, pids in found.items()}
+
+
 def _parse_host(text: str) -> HostAddress:
     found = _HOST.fullmatch(text)
     if text in _LISTENING or found is None or len(text) > _NAME_MAX:

@@ -21,7 +21,7 @@ from debugger.hosts.answer_merge import (
     read_answer,
     relabel_answer,
 )
-from debugger.hosts.host_address import HostKind
+from debugger.hosts.host_address import HostKind, split_pids
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
@@ -159,12 +159,18 @@ async def begin_group(
         DebuggerError: What the first host says, if no host could begin.
     """
     args = {one: value for one, value in call.invocation.args.items() if one != "env"}
+    pids = args.get("pids")
+    if isinstance(pids, str):
+        by_host = split_pids(pids, [one.address for one in chosen])
+        chosen = [one for one in chosen if one.label in by_host]
     given = tuple(call.invocation.args.get("env") or ())
     changes = {}
     for number, host in enumerate(chosen):
         # For the program: which of the hosts it is on.
         own = (f"DEBUGGER_HOST={host.label}", f"DEBUGGER_HOST_INDEX={number}")
         env = (*own, f"DEBUGGER_HOST_COUNT={len(chosen)}", *given)
+        if isinstance(pids, str):
+            args["pids"] = by_host[host.label]
         takes_env = any(one.name == "env" for one in call.invocation.command.parameters)
         changes[host.label] = {
             "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}, host),
@@ -172,8 +178,7 @@ async def begin_group(
         }
     replies = await _ask_hosts(hosts, call, chosen, changes)
     if all(one.error is not None for one in replies):
-        assert replies[0].error is not None
-        raise replies[0].error
+        raise join_failures(replies)
     begun = [one for one in replies if one.error is None]
     parts = {
         one.host.label: str(one.data.get("group") or one.data.get("session") or "") for one in begun
@@ -217,8 +222,7 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
     forget_unreached(command.name, replies)
     good = [one for one in replies if one.error is None]
     if not good:
-        assert replies[0].error is not None
-        raise replies[0].error
+        raise join_failures(replies)
     silent = [
         each
         for one in replies
@@ -240,6 +244,18 @@ def forget_unreached(command: str, replies: Iterable[PartReply]) -> None:
         is_own = one.host.address.kind is HostKind.OWN
         if command in ENDING and one.error is not None and not (is_own or one.host.is_reached):
             one.host.forget_sessions()
+
+
+def join_failures(replies: Sequence[PartReply]) -> DebuggerError:
+    """Return the error of a command that failed on all hosts, each named with its reason."""
+    by_reason: dict[str, list[str]] = {}
+    for one in replies:
+        if one.error is not None:
+            reason = one.error.message.removeprefix(f"{one.host.label}: ")
+            by_reason.setdefault(reason, []).append(one.host.label)
+    text = "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items())
+    first = next(one.error for one in replies if one.error is not None)
+    return DebuggerError(first.code, text, hint=first.hint)
 
 
 def _is_over(error: DebuggerError) -> bool:

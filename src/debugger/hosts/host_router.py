@@ -158,7 +158,8 @@ class HostRouter:
             DebuggerError: The host cannot be reached, or the connection broke.
         """
         name, args = call.invocation.command.name, call.invocation.args
-        if name in _BEGINNING and route.session in call.names_here:
+        is_taken = route.session in call.names_here or self._find_group(route.session) is not None
+        if name in _BEGINNING and is_taken:
             raise _name_in_use(str(route.session))
         if route.shell_command is not None:
             return await self._run_remote_shell(call, route, route.shell_command)

@@ -33,25 +33,26 @@ async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
         The laggards, or how the job has ended before it hung.
     """
     loop = asyncio.get_running_loop()
-    interrupted = call.request.interrupted
     after = call.invocation.args.get("after")
     look = call.replace_command("hang", {"is_group": True})
+
+    async def run_for(seconds: float) -> Answer:
+        return await ask(call.replace_command("await", {"timeout": seconds}))
+
     try:
-        await _pause(AFTER_S if after is None else after, interrupted)
+        state = await run_for(AFTER_S if after is None else after)
         began, before = loop.time(), None
-        while True:
-            ended = await ask(call.replace_command("await", {"timeout": 0.0}))
-            if _has_ended(ended):
-                return ended
+        while not _has_ended(state):
             answer = await ask(look)
             if not isinstance(answer, GroupHang):
                 return answer
-            is_over = loop.time() > began + SETTLE_S or interrupted.is_set()
+            is_over = loop.time() > began + SETTLE_S or call.request.interrupted.is_set()
             may_start = loop.time() < began + ALONE_S
             if is_over or is_settled(answer.verdict, before, may_start=may_start):
                 return answer
             before = answer.verdict
-            await _pause(AGAIN_S, interrupted)
+            state = await run_for(AGAIN_S)
+        return state
     finally:
         # A client that has gone must not leave the job behind.
         await asyncio.shield(ask(call.replace_command("stop", {})))
@@ -60,12 +61,3 @@ async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
 def _has_ended(answer: Answer) -> bool:
     live = {State.RUNNING.value, State.STOPPED.value}
     return isinstance(answer, GroupStop) and answer.stop.state not in live
-
-
-async def _pause(seconds: float, interrupted: asyncio.Event) -> None:
-    """Wait for a time, or until the user wants an answer."""
-    try:
-        async with asyncio.timeout(seconds):
-            await interrupted.wait()
-    except TimeoutError:
-        pass

@@ -118,13 +118,13 @@ async def test_a_set_of_members_goes_to_the_hosts_that_have_them() -> None:
         await run(group, script, "status", "--members", "7")
 
 
-async def test_a_failure_on_all_hosts_is_the_first_ones() -> None:
+async def test_a_failure_on_all_hosts_names_each_with_its_reason() -> None:
     failures = {
-        name: DebuggerError(ErrorCode.WRONG_STATE, f"{name}: not stopped", hint="x")
-        for name in ("h1", "h2")
+        name: DebuggerError(ErrorCode.WRONG_STATE, text, hint="x")
+        for name, text in (("h1", "not stopped"), ("h2", "h2: not reached"), ("h3", "not stopped"))
     }
-    with pytest.raises(DebuggerError, match="h1: not stopped"):
-        await run(build_group(), failures, "continue")
+    with pytest.raises(DebuggerError, match="h1, h3: not stopped; h2: not reached"):
+        await run(build_group(3), failures, "continue")
 
 
 async def test_a_part_that_has_nothing_to_do_is_no_failure() -> None:
