@@ -20,6 +20,7 @@ class LauncherSyntax(Struct, frozen=True):
 
 # Open MPI 4 and 5 (mpirun(1)), MPICH's hydra and Intel MPI, whose options are written alike: one or
 # two dashes. An option that is in neither table takes no value.
+_SETTINGS = ("mca", "gmca", "omca", "pmixmca", "prtemca")  # each with a name and a value
 _MPI = LauncherSyntax(
     {
         **dict.fromkeys(
@@ -34,7 +35,7 @@ _MPI = LauncherSyntax(
             ),
             1,
         ),
-        **dict.fromkeys(("mca", "gmca", "omca", "pmixmca", "prtemca", "env", "genv"), 2),
+        **dict.fromkeys((*_SETTINGS, "env", "genv"), 2),
     }
 )
 # srun(1). `--name=value` is one word everywhere.
@@ -106,7 +107,8 @@ def without_remote_shell(args: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     at = 0
     while at < len(args):
-        is_shell = at + 1 < len(args) and args[at + 1] in _REMOTE_SHELLS
+        is_setting = args[at].lstrip("-") in _SETTINGS
+        is_shell = is_setting and at + 1 < len(args) and args[at + 1] in _REMOTE_SHELLS
         at += 3 if is_shell else 1
         if not is_shell:
             found.append(args[at - 1])

@@ -14,7 +14,7 @@ _GROUP, _PYTHON = "DEBUGGER_MEMBER_GROUP", "DEBUGGER_MEMBER_PYTHON"
 # The process that has been here: it starts Python twice more on its way to its program.
 _BEEN = "DEBUGGER_MEMBER_BEEN"
 # Of the command line of a process that debugpy follows, or that connects to it by itself.
-_DEBUGGED = ("pydevd", "debugpy")
+_DEBUGGED = ("pydevd", "debugpy/")
 # By it debugpy 1.8.22 tells that a process is debugged; what it starts has inherited it.
 _RUNNING = "DEBUGPY_RUNNING"
 _LOOKED_AT = 12  # words of a command line
