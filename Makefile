@@ -12,7 +12,7 @@ PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby \
   openjdk-17-jdk-headless:javac \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
-  openssh-client:ssh openssh-server:/usr/sbin/sshd
+  openssh-client:ssh openssh-server:/usr/sbin/sshd openmpi-bin:mpirun
 # The adapters that they need besides; they are installed as a user installs them.
 ADAPTERS = lldb-dap gdb codelldb delve js-debug java
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -25,6 +26,11 @@ SSHD: Final = "/usr/sbin/sshd"
 _START_S: Final = 10.0
 # Where sshd, as root, keeps its unprivileged half; Debian's service makes it.
 _SEPARATION: Final = Path("/run/sshd")
+# The server is the first of the processes of a host, which end with it.
+_ISOLATING: Final = (
+    *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts"),
+    *("sh", "-c"),
+)
 
 
 @dataclass
@@ -35,6 +41,7 @@ class SshHost:
     port: int
     folder: Path
     process: subprocess.Popen[bytes]
+    is_isolated: bool
 
     @property
     def runtime_dir(self) -> Path:
@@ -65,7 +72,7 @@ class SshHosts:
     def close(self) -> None:
         """End the servers and remove their folders."""
         for one in self.hosts:
-            one.process.send_signal(signal.SIGTERM)
+            one.process.send_signal(signal.SIGKILL if one.is_isolated else signal.SIGTERM)
         for one in self.hosts:
             one.process.wait(_START_S)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -76,13 +83,20 @@ def is_available() -> bool:
     return Path(SSHD).exists() and shutil.which("ssh") is not None
 
 
-def require_hosts(count: int) -> SshHosts:
+def require_hosts(count: int, *, is_isolated: bool = False) -> SshHosts:
     """Start hosts; without OpenSSH skip the test, or fail it where CI is set."""
+    if is_isolated and not _can_isolate():
+        pytest.skip("hosts with processes of their own need root, and Linux namespaces")
     if is_available():
-        return start_hosts(count)
+        return start_hosts(count, is_isolated=is_isolated)
     if os.environ.get("CI", "").lower() not in ("", "0", "false"):
         pytest.fail("openssh-server is missing, and CI must have it (make tools)", pytrace=False)
     pytest.skip("openssh-server is missing")
+
+
+def _can_isolate() -> bool:
+    tried = subprocess.run([*_ISOLATING, "true"], capture_output=True, check=False)
+    return tried.returncode == 0
 
 
 def write_debugger_config(folder: Path, hosts: SshHosts, *lines: str, keep_s: float = 60) -> Path:
@@ -94,9 +108,15 @@ def write_debugger_config(folder: Path, hosts: SshHosts, *lines: str, keep_s: fl
 
 
 def start_hosts(
-    count: int, debugger: Sequence[str] = (sys.executable, "-P", "-m", "debugger")
+    count: int,
+    debugger: Sequence[str] = (sys.executable, "-P", "-m", "debugger"),
+    *,
+    is_isolated: bool = False,
 ) -> SshHosts:
-    """Start servers; each has the debugger where `setup --host` would put it."""
+    """Start servers; each has the debugger where `setup --host` would put it.
+
+    Isolated hosts have processes and a name of their own, by Linux namespaces.
+    """
     if os.getuid() == 0:
         _SEPARATION.mkdir(mode=0o755, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="dbgh-", dir="/tmp"))
@@ -105,7 +125,7 @@ def start_hosts(
         make_key(folder / "key")
         shutil.copy(folder / "key.pub", folder / "authorized_keys")
         for number in range(1, count + 1):
-            found.hosts.append(_start_host(folder, f"h{number}", debugger))
+            found.hosts.append(_start_host(folder, f"h{number}", debugger, is_isolated))
         write_client_config(found)
     except BaseException:
         found.close()
@@ -122,7 +142,7 @@ def make_key(path: Path) -> None:
     )
 
 
-def _start_host(above: Path, name: str, debugger: Sequence[str]) -> SshHost:
+def _start_host(above: Path, name: str, debugger: Sequence[str], is_isolated: bool) -> SshHost:
     folder = above / name
     (folder / "run").mkdir(parents=True, mode=0o700)
     make_key(folder / "host_key")
@@ -148,12 +168,14 @@ def _start_host(above: Path, name: str, debugger: Sequence[str]) -> SshHost:
     ]
     config.write_text("\n".join(lines) + "\n")
     log = (folder / "sshd.log").open("wb")
+    server = [SSHD, "-D", "-e", "-f", str(config)]
+    command = [*_ISOLATING, f"hostname {name}; exec {shlex.join(server)}"]
     process = subprocess.Popen(
-        [SSHD, "-D", "-e", "-f", config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        command if is_isolated else server, stdin=subprocess.DEVNULL, stdout=log, stderr=log
     )
     log.close()
     _await_port(port, process, folder / "sshd.log")
-    return SshHost(name, port, folder, process)
+    return SshHost(name, port, folder, process, is_isolated)
 
 
 def install_command(data: Path, debugger: Sequence[str]) -> None:

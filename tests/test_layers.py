@@ -15,11 +15,13 @@ LINES_MAX = 600
 FUNCTION_MAX = 60
 # Functions of more lines, each with the reason why it is not divided.
 LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
+    ("debugger.cli.commands.member_command", "member"): "an option each",
     ("debugger.cli.commands.output_commands", "events"): "an option each",
     ("debugger.cli.commands.session_commands", "attach"): "an option each",
     ("debugger.cli.commands.session_commands", "start"): "an option each",
     ("debugger.questions.crash.command", "crash"): "an option each",
     ("debugger.questions.diff.command", "diff"): "an option each",
+    ("debugger.questions.hang.command", "hang"): "an option each",
     ("debugger.questions.holds.command", "holds"): "an option each",
     ("debugger.questions.path.command", "path"): "an option each",
     ("debugger.questions.probe.command", "probe"): "an option each",
@@ -262,7 +264,9 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.paths",
         "debugger.questions.group.answer",
         "debugger.questions.group.laggards",
+        "debugger.questions.group.member_differences",
         "debugger.session.group",
+        "debugger.targets.launchers",
     ),
     "debugger.cli.host_pipe": (
         "debugger.cli.editor_pipe",
@@ -340,6 +344,7 @@ BY_PATH = frozenset(
         "debugger.backends.lldb.command_line.inside.lldb_values",
         "debugger.recorders.native.inside.run_once",
         "debugger.recorders.native.counting_host",
+        "debugger.questions.group.entry.sitecustomize",
         "debugger.recorders.python.entry.sitecustomize",
         "debugger.recorders.python.inside.begin",
         "debugger.recorders.python.inside.bytecode",

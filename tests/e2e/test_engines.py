@@ -248,6 +248,36 @@ def test_real_ray_is_attached_to_with_its_workers(
             process.wait(30)
 
 
+RAY_FAILS = """
+import ray
+
+@ray.remote
+class Worker:
+    def step(self, value):
+        return {}["missing"] if value == 2 else value
+
+if __name__ == "__main__":
+    ray.init(num_cpus=1, include_dashboard=False)
+    worker = Worker.remote()
+    for value in range(4):
+        print(ray.get(worker.step.remote(value)), flush=True)
+"""
+
+
+def test_real_ray_has_its_workers_as_members_and_names_the_one_that_fails(
+    cli: Cli, tmp_path: Path
+) -> None:
+    python = find_engine("ray")
+    job = write_program(tmp_path, RAY_FAILS)
+    start = ("--json", "start", "--group", "--python", python, job, "--break", f"{job}:7")
+    stop = answer_data(cli(*start, "--timeout", "60", check=0, timeout=110))
+    assert (stop["member"][:3], stop["stop"]["frame"]["function"]) == ("pid", "step")
+    cli("stop", check=0)
+    crash = answer_data(cli("--json", "crash", "--group", "--", python, job, check=0, timeout=110))
+    assert crash["member"].startswith("pid")
+    assert (crash["crash"]["exception"]["type"], crash["crash"]["frame"]["line"]) == ("KeyError", 7)
+
+
 CELERY = """
 from celery import Celery
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -337,3 +338,28 @@ def test_what_a_process_starts_after_the_attach_joins_its_group(
         assert all(map(is_alive, members.values()))
         for pid in members.values():
             os.kill(pid, signal.SIGKILL)
+
+
+def test_python_that_a_shell_starts_is_a_member_and_runs_as_it_does_without(
+    cli: Cli, runtime_dir: Path
+) -> None:
+    program, place = resolve_program("groups/shell.py"), marked_location("groups/shell.py", "child")
+    stop = answer_data(cli("--json", "start", "--group", program, "--break", place, check=0))
+    assert (stop["member"][:3], stop["stop"]["reason"]) == ("pid", "breakpoint")
+    (row,) = read_again(cli, "print", "words", "--members", "pid*")["rows"]
+    assert row["values"][0]["value"] == "['a', 'b c']"
+    end = answer_data(cli("--json", "continue", check=0))
+    assert (end["member"], end["stop"]["exit_code"]) == ("main", 0)
+    assert "status 3" in cli("output", "--all", check=0).out
+    cli("stop", check=0)
+    assert list_sessions(cli) == {}
+    # What the debugger cannot take runs without it.
+    words = ("member", "--or-alone", "--", sys.executable, "-c", "print('ran')")
+    alone = subprocess.run(
+        [sys.executable, "-m", "debugger", *words],
+        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (alone.stdout, alone.returncode) == ("ran\n", 0)

@@ -14,6 +14,7 @@ from cli_commands import Cli, answer_data, marked_location, resolve_program
 from ssh_hosts import SshHosts, require_hosts, write_debugger_config
 
 PROGRAM = "groups/job.py"
+RANKS = "groups/host_ranks.py"
 HOSTS = "h1,h2,h3,h4"
 pytestmark = pytest.mark.adapter("debugpy")
 
@@ -135,3 +136,34 @@ def test_a_host_that_cannot_be_reached_does_not_hinder_the_others(at_hosts: Cli,
     )  # fmt: skip
     assert "*@nowhere.invalid: nowhere.invalid: " in answer.out
     assert "stopped: breakpoint 1, work at job.py:" in answer.out
+
+
+def test_values_of_ranks_on_all_hosts_are_compared_hit_by_hit(at_hosts: Cli) -> None:
+    program, place = resolve_program(RANKS), marked_location(RANKS, "step")
+    words = ("--group", "--host", "h1,h2", "--at", place, "loss, number", "--", program)
+    answer = answer_data(at_hosts("--json", "probe", *words, check=0))
+    assert answer["members"] == ["0", "1", "2", "3", "main@h1", "main@h2"]
+    (found,) = answer["places"]
+    loss, number = found["expressions"]
+    assert (loss["expression"], loss["hit"], loss["values"][0]["members"]) == (
+        "loss",
+        3,
+        ["0", "1", "3"],
+    )
+    assert loss["values"][1] == {"value": "nan", "members": ["2"]}
+    assert (number["hit"], found["compared"]) == (None, 4)
+    never = at_hosts(
+        "diff", *words[:3], "--at", marked_location(RANKS, "raise"), "rank", "--", program
+    )
+    assert "none of 6 processes came to" in never.err
+
+
+def test_the_first_member_to_fail_on_any_host_is_named(at_hosts: Cli) -> None:
+    words = ("--group", "--host", "h1,h2", "--", resolve_program(RANKS), "fail")
+    crash = answer_data(at_hosts("--json", "crash", *words, check=0))
+    assert (crash["member"], crash["total"]) == ("2", 6)
+    assert crash["crash"]["frame"]["line"] == int(
+        marked_location(RANKS, "raise").rpartition(":")[2]
+    )
+    ends = {label: one["how"] for one in crash["ends"] for label in one["members"]}
+    assert ends["main@h2"] == "ended with status 1"

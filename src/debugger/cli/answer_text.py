@@ -50,6 +50,7 @@ from debugger.questions.group.answer import (
     GroupValues,
     JoinedMember,
     MemberProbes,
+    RemoteShellEnd,
 )
 from debugger.questions.hang import render as hang_render
 from debugger.questions.hang.answer import Hang
@@ -139,6 +140,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     MemberProbes: group_render.format_member_probes,
     GroupCrash: group_render.format_group_crash,
     JoinedMember: group_render.format_joined_member,
+    RemoteShellEnd: group_render.format_remote_shell,
 }
 
 

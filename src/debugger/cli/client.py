@@ -168,7 +168,14 @@ def _become_member(argv: list[str], daemon: Sequence[str] | None) -> int:
     # A helper of it needs ptrace, and with it ctypes.
     from debugger.cli import member_process
 
-    directory = paths.runtime_dir()
+    # That of the launcher's own daemon, which `targets.launchers` sets; the program does without.
+    own = os.environ.pop("DEBUGGER_MEMBER_DAEMON", "")
+    directory = own or paths.runtime_dir()
+    os.environ.pop("DEBUGGER_MEMBER_PYTHON", None)
+    group = os.environ.pop("DEBUGGER_MEMBER_GROUP", "")
+    if argv[1:2] == ["--shell"]:
+        words = [*argv[:2], "--group", group, *argv[2:]]
+        return _print_answer(_ask_daemon(words, directory, ["member"], daemon), words)
     return member_process.run_member(
         argv,
         lambda words: _ask_daemon(words, directory, ["member"], daemon, wants_result=True),

@@ -41,6 +41,8 @@ def run_member(argv: Sequence[str], ask: Ask, report: Callable[[dict[str, Any]],
     answer = ask(words)
     plan = answer.get("result")
     if not answer.get("success") or not isinstance(plan, dict):
+        if "--or-alone" in argv[:at]:
+            return _become_program(argv[at + 1], argv[at + 1 :], dict(os.environ))
         return report(answer) or _NOT_RUN
     if plan["is_held"]:
         if not entry_hold.is_supported():

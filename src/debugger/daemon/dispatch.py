@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,9 +21,11 @@ from debugger.cli.answer_text import format_answer
 from debugger.cli.parser import Invocation
 from debugger.config import Config
 from debugger.daemon.command_request import CommandReply, CommandRequest, Handler, Publish
+from debugger.daemon.peer import as_answer
 from debugger.editors import editor_door
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
 from debugger.hosts.host_call import HostCall
+from debugger.hosts.host_list import HostRequest
 from debugger.hosts.host_router import HostRouter, Route
 from debugger.model.answers import Answer, Sessions
 from debugger.model.command_registry import (
@@ -36,8 +39,10 @@ from debugger.output import OutputStyle, to_data
 from debugger.questions.group.group_choice import acts_on_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
+from debugger.session.process_tree import root_session
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
+from debugger.targets import launchers
 
 _LONGEST_PROGRAM: Final = 200  # characters
 # At the end of a command: words behind it would be taken for the program's.
@@ -62,7 +67,7 @@ class Dispatcher:
             on_change=self._publish_sessions, timeline=self._create_timeline
         )
         self._evidence = EvidenceStore()
-        self._router = HostRouter()
+        self._router = HostRouter(self._run_for_group)
         self._activities: WeakKeyDictionary[CommandRequest, Activity] = WeakKeyDictionary()
         self._scratch_root = Path(paths.runtime_dir()) / "scratch"
         self._timelines = Path(paths.runtime_dir()) / "timelines"
@@ -93,7 +98,10 @@ class Dispatcher:
             route = self._router.find_route(parsed, request)
             if route is not None:
                 return await self._run_at_host(request, parsed, route)
-            answer, stops_daemon = await self._run_command(request, parsed)
+            if _is_about_launcher(parsed):
+                answer, stops_daemon = await self._run_launcher(request, parsed), False
+            else:
+                answer, stops_daemon = await self._run_command(request, parsed)
         except DebuggerError as error:
             is_json = parsed.is_json if parsed else "--json" in (request.argv or ())
             return CommandReply.from_error(error, text=_error_json(error) if is_json else None)
@@ -125,13 +133,78 @@ class Dispatcher:
             # The other side begins with the command and the seconds, as ours does.
             reported[0] = text.partition(", ")[2]
 
-        names = frozenset(one.name for one in self._sessions.all_sessions())
-        call = HostCall(request, invocation, self._settings, note_progress, names)
+        call = self._make_host_call(request, invocation, note_progress)
         with describe_activity(lambda: reported[0]):
             answer = await self._router.run(call, route)
         if isinstance(answer, CommandReply):
             return answer
         return _build_reply(answer, request, invocation, stops_daemon=False)
+
+    def _make_host_call(
+        self,
+        request: CommandRequest,
+        invocation: Invocation,
+        note_progress: Callable[[str], None] | None = None,
+    ) -> HostCall:
+        names = frozenset(one.name for one in self._sessions.all_sessions())
+        current = self._sessions.current
+        root = root_session(self._sessions.get(current)).name if current is not None else None
+        return HostCall(
+            request,
+            invocation,
+            self._settings,
+            note_progress,
+            names,
+            root,
+            lambda group: self._sessions.groups.get(group).first.breakpoints.user_breakpoints(),
+        )
+
+    async def _run_for_group(self, request: HostRequest) -> dict[str, Any]:
+        """Run the part of a group's command that is for this machine, as another host would."""
+        message = request.message
+        own = CommandRequest(
+            id=0,
+            stream=request.stream or _drop_text,
+            command=message["command"],
+            args=message["args"],
+            session=message["session"],
+            is_json=message["json"],
+            budget=message["budget"],
+            is_color=message["color"],
+            cwd=message["cwd"],
+            env=request.env,
+            width=message["width"],
+            tty=message["tty"],
+            wants_result=message["result"],
+            interrupted=request.interrupted or asyncio.Event(),
+        )
+        invocation = self._parse_request(own)
+        try:
+            answer, stops_daemon = await self._run_command(own, invocation)
+        except DebuggerError as error:
+            reply = CommandReply.from_error(error)
+        else:
+            reply = _build_reply(answer, own, invocation, stops_daemon=stops_daemon)
+        return {**as_answer(0, reply), **self.describe_sessions()}
+
+    async def _run_launcher(self, request: CommandRequest, invocation: Invocation) -> Answer:
+        """Run a command that starts a launcher, whose ranks may come to be on other hosts."""
+
+        async def run_here(own: Invocation, ends: asyncio.Event) -> Answer:
+            answer, _ = await self._run_command(replace(request, interrupted=ends), own)
+            return answer
+
+        self._read_settings(request.env)
+        call = self._make_host_call(request, invocation)
+        if invocation.command.name == "hang":
+            return await self._router.jobs.explain_hang(call, run_here)
+        if invocation.command.name == "crash":
+            return await self._router.jobs.explain_crash(call, run_here)
+        timeout = invocation.args.get("timeout")
+        seconds = self._settings.timeouts.await_default_secs if timeout is None else timeout
+        answer = await self._router.jobs.follow_start(call, seconds, run_here)
+        self._router.choose_group(str(getattr(answer, "group", "")))
+        return answer
 
     async def _run_command(
         self, request: CommandRequest, invocation: Invocation
@@ -289,6 +362,18 @@ def _build_reply(
         exit=int(exit_code),
         stop_daemon=stops_daemon,
     )
+
+
+def _is_about_launcher(invocation: Invocation) -> bool:
+    """Tell whether a command starts a launcher whose ranks are to be members."""
+    args = invocation.args
+    words = args.get("words") or (None,)
+    programs = {"start": args.get("program"), "hang": words[0], "crash": words[0]}
+    program = programs.get(invocation.command.name)
+    return bool(args.get("is_group")) and launchers.is_launcher(program)
+
+
+async def _drop_text(_text: str) -> None: ...
 
 
 def _saved_text(folder: str, answer: Answer, budget: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Events, EventView
 from debugger.model.events import State
 from debugger.model.group_labels import MAIN
@@ -19,24 +20,32 @@ from debugger.model.group_merge import (
     order_members,
 )
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberEnd,
+    MemberProbes,
     MergedState,
     NamedValues,
 )
 from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.member_differences import compare_location
 from debugger.session.group import SilentMember
 
-GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang
+GroupAnswer = (
+    GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang | GroupCrash | MemberProbes
+)
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
 _KINDS: Mapping[str, type[GroupAnswer]] = {
     "branches": GroupStacks,
     "rows": GroupValues,
     "verdict": GroupHang,
+    "crash": GroupCrash,
+    "places": MemberProbes,
     "stop": GroupStop,
     "focused": GroupStatus,
 }
@@ -47,7 +56,7 @@ def read_answer(data: Mapping[str, Any]) -> GroupAnswer | Events | None:
     if "events" in data:
         return msgspec.convert(data, Events, strict=False)
     kind = next((kind for key, kind in _KINDS.items() if key in data and "group" in data), None)
-    return msgspec.convert(data, kind, strict=False) if kind is not None else None
+    return msgspec.convert(data, kind, strict=False, str_keys=True) if kind is not None else None
 
 
 def list_labels(answer: GroupAnswer | Events) -> set[str]:
@@ -58,13 +67,25 @@ def list_labels(answer: GroupAnswer | Events) -> set[str]:
         case GroupValues():
             merged = {each for row in answer.rows for one in row.values for each in one.members}
             return merged | {one.label for one in answer.silent}
-        case GroupHang():
-            return {label for row in answer.verdict.rows for label in row.members}
         case GroupStop():
             others = {label for one in answer.others for label in one.members}
             return others | ({answer.member} if answer.member else set())
+        case GroupHang() | GroupCrash() | MemberProbes():
+            return _list_question_labels(answer)
         case Events():
             return set()
+
+
+def _list_question_labels(answer: GroupHang | GroupCrash | MemberProbes) -> set[str]:
+    match answer:
+        case GroupHang():
+            return {label for row in answer.verdict.rows for label in row.members}
+        case GroupCrash():
+            ends = {label for one in answer.ends for label in one.members}
+            others = list_labels(answer.others) if answer.others is not None else set()
+            return ends | others | ({answer.member} if answer.member else set())
+        case MemberProbes():
+            return set(answer.members)
 
 
 def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
@@ -88,15 +109,14 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
                 for row in answer.rows
             ]
             return replace(answer, rows=tuple(rows), silent=_relabel_silent(answer.silent, name))
-        case GroupHang():
-            waits = [replace(row, members=_names(row.members, name)) for row in answer.verdict.rows]
-            return replace(answer, verdict=replace(answer.verdict, rows=tuple(waits)))
         case GroupStop():
             return replace(
                 answer,
                 member=name(answer.member) if answer.member else "",
                 others=_relabel_states(answer.others, name),
             )
+        case GroupHang() | GroupCrash() | MemberProbes():
+            return _relabel_question(answer, name)
         case GroupStatus():
             return replace(
                 answer,
@@ -104,6 +124,29 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
                 states=_relabel_states(answer.states, name),
                 members=tuple(replace(one, label=name(one.label)) for one in answer.members),
             )
+
+
+def _relabel_question(
+    answer: GroupHang | GroupCrash | MemberProbes, name: Relabel
+) -> GroupHang | GroupCrash | MemberProbes:
+    replace = msgspec.structs.replace
+    match answer:
+        case GroupHang():
+            found = [replace(row, members=_names(row.members, name)) for row in answer.verdict.rows]
+            waits = [
+                replace(one, label=name(one.label), owners=_names(one.owners, name))
+                for one in answer.waits
+            ]
+            verdict = replace(answer.verdict, rows=tuple(found))
+            return replace(answer, verdict=verdict, waits=tuple(waits))
+        case GroupCrash():
+            others = answer.others and relabel_answer(answer.others, name)
+            ends = [replace(one, members=_names(one.members, name)) for one in answer.ends]
+            member = name(answer.member) if answer.member else ""
+            return replace(answer, member=member, others=others, ends=tuple(ends))
+        case MemberProbes():
+            hits = [replace(one, label=name(one.label)) for one in answer.hits]
+            return replace(answer, members=_names(answer.members, name), hits=tuple(hits))
 
 
 def _names(labels: Iterable[str], name: Relabel) -> tuple[str, ...]:
@@ -149,6 +192,8 @@ def merge_answers(
         GroupValues: _merge_group_values,
         GroupHang: _merge_hangs,
         GroupStop: _merge_stops,
+        GroupCrash: _merge_crashes,
+        MemberProbes: _merge_probes,
         GroupStatus: _merge_statuses,
     }
     return merges[kind](group, alike, tuple(silent))
@@ -217,14 +262,17 @@ def _merge_hangs(
     group: str, answers: Sequence[GroupHang], silent: tuple[SilentMember, ...]
 ) -> GroupHang:
     """Judge again where most wait: on one host alone it may be another place."""
-    waits = [
-        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
-        for one in answers
-        for row in one.verdict.rows
-        for label in row.members
-    ]
+    waits = [each for one in answers for each in one.waits or _list_waits(one)]
     waits += [MemberWait(one.label, "silent", detail=one.reason) for one in silent]
     return GroupHang(group, len(waits), judge_waits(waits))
+
+
+def _list_waits(answer: GroupHang) -> list[MemberWait]:
+    return [
+        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
+        for row in answer.verdict.rows
+        for label in row.members
+    ]
 
 
 def _merge_statuses(
@@ -237,6 +285,61 @@ def _merge_statuses(
         states=_merge_states([state for one in answers for state in one.states]),
         members=tuple(each for one in answers for each in one.members),
         notes=(*notes, *_merge_notes(answers)),
+    )
+
+
+def _merge_crashes(
+    group: str, answers: Sequence[GroupCrash], silent: tuple[SilentMember, ...]
+) -> GroupCrash:
+    """Report the failure that came first; those of other hosts are what it did to the others."""
+    failed = [one for one in answers if one.failed_ns is not None]
+    first = min(failed, key=lambda one: one.failed_ns or 0, default=answers[0])
+    by_end: dict[str, list[tuple[str, float]]] = {}
+    for one in failed:
+        later_s = ((one.failed_ns or 0) - (first.failed_ns or 0)) / 1e9
+        if one is not first:
+            by_end.setdefault(one.how, []).append((one.member, later_s))
+        for end in one.ends:
+            by_end.setdefault(end.how, []).extend(
+                (label, end.after_s + later_s) for label in end.members
+            )
+    ends = [
+        MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
+        for how, some in by_end.items()
+    ]
+    lost = [MemberEnd((one.label,), one.reason, 0.0) for one in silent]
+    return msgspec.structs.replace(
+        first,
+        group=group,
+        total=sum(one.total for one in answers) + len(silent),
+        ends=(*ends, *lost),
+        timed_out=first.failed_ns is None and any(one.timed_out for one in answers),
+    )
+
+
+def _merge_probes(
+    group: str, answers: Sequence[MemberProbes], silent: tuple[SilentMember, ...]
+) -> MemberProbes:
+    """Compare the values of all hosts' members again: on one host alone they may be the same."""
+    members = [each for one in answers for each in one.hits]
+    places = [
+        compare_location(members, one.number, one.asked, one.expressions)
+        for one in answers[0].points
+    ]
+    if not any(one.counts for one in places):
+        names = ", ".join(one.asked for one in places)
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"none of {len(members)} processes came to {names}; {answers[0].end}",
+            hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
+        )
+    ends = dict.fromkeys([*(one.end for one in answers), *(one.reason for one in silent)])
+    return MemberProbes(
+        group=group,
+        members=order_members(one.label for one in members),
+        places=tuple(places),
+        end="; ".join(ends),
+        took_s=max(one.took_s for one in answers),
     )
 
 

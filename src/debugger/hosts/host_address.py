@@ -47,6 +47,7 @@ class HostKind(Enum):
     SSH = "ssh"
     CONTAINER = "container"
     POD = "pod"
+    OWN = "own"  # this machine, as a part of a group that reaches others, too
 
 
 class HostAddress(Struct, frozen=True):
@@ -59,6 +60,8 @@ class HostAddress(Struct, frozen=True):
     def write_command(self, words: str, *behind: str) -> str:
         """Return a command of ours at this host, as a user types it."""
         flag = {HostKind.SSH: "--host", HostKind.CONTAINER: "--container", HostKind.POD: "--pod"}
+        if self.kind is HostKind.OWN:
+            return " ".join(("debugger", words, *behind))
         own = (words, flag[self.kind], shlex.quote(self.text), *behind)
         return f"debugger {' '.join(own)}"
 
@@ -105,6 +108,34 @@ def parse_addresses(
             hint="--host h1,h2",
         )
     return _with_unique_labels([_parse_host(one) for one in names])
+
+
+def own_address(node: str) -> HostAddress:
+    """Return the address of this machine; `node` is its name in the network."""
+    return HostAddress(HostKind.OWN, "localhost", _clean_label(node.partition(".")[0]))
+
+
+def split_pids(text: str, hosts: Sequence[HostAddress]) -> dict[str, str]:
+    """Return the processes of each host, by its label: `1,2` of every one, or `h1:1,h2:2`.
+
+    Raises:
+        DebuggerError: USAGE for another host, and where only some have theirs.
+    """
+    words = [one.strip() for one in text.split(",")]
+    if not any(":" in one for one in words):
+        return {one.label: text for one in hosts}
+    labels = {name: one.label for one in hosts for name in (one.label, one.text)}
+    found: dict[str, list[str]] = {}
+    for word in words:
+        host, _, pid = word.rpartition(":")
+        if host not in labels or not pid:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"--pids: {word!r} names no process of {', '.join(one.text for one in hosts)}",
+                hint=f"--pids {hosts[0].text}:PID,{hosts[-1].text}:PID",
+            )
+        found.setdefault(labels[host], []).append(pid)
+    return {label: ",".join(pids) for label, pids in found.items()}
 
 
 def _parse_host(text: str) -> HostAddress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +16,14 @@ from debugger.cli.parser import Invocation
 from debugger.config import Config
 from debugger.daemon.command_request import CommandReply, CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.hosts.host_address import HostTools
+from debugger.hosts.host_address import HostKind, HostTools
 from debugger.hosts.host_list import Host, HostRequest
 from debugger.hosts.path_mapping import map_answer, map_arguments
+from debugger.model.breakpoints import Breakpoint
 from debugger.model.command_registry import COMMANDS
 from debugger.model.location import SourceMap, source_map
+
+_QUESTION_S = 60.0  # seconds that the program of a question runs by default
 
 
 class HostLimits(Struct, frozen=True):
@@ -28,6 +31,8 @@ class HostLimits(Struct, frozen=True):
 
     # Until a host must have answered what changes nothing.
     read_s: float = 15.0
+    # The same for what changes something, beyond the time that the command itself may wait.
+    change_s: float = 60.0
     # After the first stop, in which those of other hosts are awaited.
     settle_s: float = 1.0
 
@@ -41,22 +46,43 @@ class HostCall(Struct, frozen=True):
     on_progress: Callable[[str], None] | None = None
     # The sessions of this machine.
     names_here: frozenset[str] = frozenset()
+    # The current one of these, or the program that has started it.
+    current_here: str | None = None
+    # The breakpoints of a group of this machine's, by its name.
+    breakpoints_here: Callable[[str], Sequence[Breakpoint]] = lambda _group: ()
     limits: HostLimits = HostLimits()
 
-    def replace_command(self, name: str, args: dict[str, Any]) -> HostCall:
+    def replace_command(
+        self, name: str, args: dict[str, Any], *, interrupted: asyncio.Event | None = None
+    ) -> HostCall:
         """Return the call of another command by the same caller."""
         other = replace(self.invocation, command=COMMANDS.get(name), args=args)
-        return msgspec.structs.replace(self, invocation=other)
+        request = replace(self.request, interrupted=interrupted or self.request.interrupted)
+        return msgspec.structs.replace(self, invocation=other, request=request)
 
-    @property
-    def folders(self) -> SourceMap:
-        """The folders of other machines, and what they are called here."""
+    def folders_at(self, host: Host) -> SourceMap:
+        """Return the folders of another machine, and what they are called here."""
+        if host.address.kind is HostKind.OWN:
+            return SourceMap()
         return source_map(self.config.sources.map, self.request.env.get("HOME", "/"))
 
-    def map_arguments(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Return arguments with the folders of the other machines."""
-        folders = self.folders
+    def map_arguments(self, args: Mapping[str, Any], host: Host) -> dict[str, Any]:
+        """Return arguments with the folders of the machine that they are for."""
+        folders = self.folders_at(host)
         return {name: map_arguments(one, folders) for name, one in args.items()}
+
+    def limit_s(self) -> float:
+        """Return the seconds until a host must have answered, which may be frozen."""
+        command, args = self.invocation.command, self.invocation.args
+        if command.reads_only:
+            return self.limits.read_s
+        names = {one.name for one in command.parameters}
+        if "timeout" not in names:
+            return self.limits.change_s
+        default = self.config.timeouts.await_default_secs
+        own = _QUESTION_S if "words" in names else default
+        given = args.get("timeout")
+        return self.limits.change_s + (given if isinstance(given, int | float) else own)
 
     def build_request(
         self,
@@ -72,10 +98,10 @@ class HostCall(Struct, frozen=True):
             DebuggerError: USAGE for a map of sources without absolute paths.
         """
         request, invocation = self.request, self.invocation
-        folders = self.folders
+        folders = self.folders_at(host)
         message = {
             "command": invocation.command.wire_name,
-            "args": self.map_arguments(invocation.args),
+            "args": self.map_arguments(invocation.args, host),
             "session": session,
             "known_as": host.label,
             "cwd": folders.to_built(request.cwd),

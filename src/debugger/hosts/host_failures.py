@@ -24,6 +24,16 @@ class KnownFailure(Struct, frozen=True):
     hint: str
 
 
+# A container beside the one without Python, which sees its processes: the debugger goes there.
+_BESIDE_CONTAINER = (
+    "docker run -d --name debugger --pid=container:{text} --cap-add=SYS_PTRACE python:3.13 sleep "
+    "infinity, then debugger setup --container debugger --yes; attach takes its processes"
+)
+_BESIDE_POD = (
+    "kubectl debug {pod} --image=python:3.13 --target={container} --container=debugger "
+    "--profile=general -- sleep infinity, then debugger setup --pod {beside}:debugger --yes; "
+    "attach takes its processes"
+)
 # OpenSSH 9 and 10, by their sources: sshconnect.c, sshconnect2.c, ssh.c.
 _SSH = (
     KnownFailure(
@@ -118,7 +128,7 @@ _CONTAINER = (
         r"exec: \"sh\": executable file not found|OCI runtime .*\"?sh\"?.* not found",
         ErrorCode.NOT_SUPPORTED,
         "the container {text} has no shell, and so no Python",
-        "debug a container of an image that has Python 3.11 or later",
+        _BESIDE_CONTAINER,
     ),
 )
 # kubectl 1.24 to 1.33.
@@ -164,7 +174,7 @@ _POD = (
         r"exec: \"sh\": executable file not found",
         ErrorCode.NOT_SUPPORTED,
         "the pod {text} has no shell, and so no Python",
-        "debug a container of an image that has Python 3.11 or later",
+        _BESIDE_POD,
     ),
 )
 # Of all ways: what the other side's system says.
@@ -187,10 +197,19 @@ _TABLES: Mapping[HostKind, Sequence[KnownFailure]] = {
     HostKind.CONTAINER: _CONTAINER,
     HostKind.POD: _POD,
 }
+_NO_PYTHON = r"debugger-setup: no-python"
+_SETUP_BESIDE: Mapping[HostKind, Sequence[KnownFailure]] = {
+    kind: (
+        KnownFailure(
+            _NO_PYTHON, ErrorCode.ADAPTER_NOT_FOUND, "{host} has no Python 3.11 or later", hint
+        ),
+    )
+    for kind, hint in ((HostKind.CONTAINER, _BESIDE_CONTAINER), (HostKind.POD, _BESIDE_POD))
+}
 # The markers of `host_scripts.INSTALL_DEBUGGER`.
 _SETUP = (
     KnownFailure(
-        r"debugger-setup: no-python",
+        _NO_PYTHON,
         ErrorCode.ADAPTER_NOT_FOUND,
         "{host} has no Python 3.11 or later",
         "install it there first: apt install python3 python3-venv",
@@ -228,7 +247,8 @@ def explain_host_failure(
         is_setup: The installation was on the way, not the debugger's own start.
     """
     # A full disk is behind any other failure.
-    tables = (*_EVERYWHERE, *(_SETUP if is_setup else ()), *_TABLES[address.kind])
+    setup = (*_SETUP_BESIDE.get(address.kind, ()), *_SETUP) if is_setup else ()
+    tables = (*_EVERYWHERE, *setup, *_TABLES[address.kind])
     for one in tables:
         if found := re.search(one.pattern, output):
             return _fill_in(one, address, output, found)
@@ -253,6 +273,7 @@ def _fill_in(
         "host": address.label,
         "name": address.label,
         "text": address.text.removeprefix("ssh://"),
+        **_name_pod(address),
         "line": _last_lines(re.sub(r"debugger-setup: \S+", "", output)),
     }
     groups = [one or "" for one in found.groups()]
@@ -261,6 +282,14 @@ def _fill_in(
         known.message.format(*groups, **values),
         hint=known.hint.format(*groups, **values),
     )
+
+
+def _name_pod(address: HostAddress) -> Mapping[str, str]:
+    """Return what kubectl calls a pod, and the pod without its container."""
+    beside, _, container = address.text.partition(":")
+    namespace, _, pod = beside.rpartition("/")
+    own = f"{pod} --namespace={namespace}" if namespace else pod
+    return {"pod": own, "beside": beside, "container": container or "CONTAINER"}
 
 
 def _last_lines(output: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -20,17 +21,20 @@ from debugger.hosts.answer_merge import (
     read_answer,
     relabel_answer,
 )
+from debugger.hosts.host_address import HostKind, split_pids
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
-from debugger.questions.group.answer import GroupStacks, GroupStatus
+from debugger.questions.group.answer import GroupCrash, GroupStacks, GroupStatus
 from debugger.session.group import SilentMember
 
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
-_BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
+BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
 # They have no form for groups, and are for all parts all the same.
 _FOR_ALL = ("breakpoint", "catch", "output")
+# They end sessions, or let go of them.
+ENDING = frozenset({"stop", "detach"})
 # They resume or await, and the first stop is the answer.
 _AWAITING = frozenset({"start", "continue", "await"})
 
@@ -55,7 +59,16 @@ class HostGroup:
         # The host of the member that stopped last, or that is in focus.
         self.active = self.hosts[0]
         self.has_focus = False
+        # The hosts on which it could not begin.
+        self.unreached: list[SilentMember] = []
         self._labels: dict[str, set[str]] = {one.label: set() for one in hosts}
+
+    def add_part(self, host: Host, name: str) -> None:
+        """Add the part of a host that a launcher has reached after the beginning."""
+        self.parts[host.label] = name
+        self._labels.setdefault(host.label, set())
+        if host not in self.hosts:
+            self.hosts.append(host)
 
     @property
     def is_live(self) -> bool:
@@ -92,6 +105,8 @@ class HostGroup:
         known_elsewhere = any(
             label in labels for name, labels in self._labels.items() if name != host.label
         )
+        if label == MAIN and host.address.kind is HostKind.OWN:
+            return label
         if label == MAIN or label.startswith("pid") or known_elsewhere:
             return f"{label}@{host.label}"
         return label
@@ -137,29 +152,33 @@ def has_group_form(call: HostCall) -> bool:
 
 async def begin_group(
     hosts: HostList, call: HostCall, chosen: Sequence[Host], session: str | None
-) -> tuple[HostGroup | None, Answer]:
-    """Start or attach on each host, as one group; a question has none afterwards.
+) -> tuple[HostGroup, Answer]:
+    """Start or attach on each host, as one group.
 
     Raises:
         DebuggerError: What the first host says, if no host could begin.
     """
-    name = call.invocation.command.name
     args = {one: value for one, value in call.invocation.args.items() if one != "env"}
+    pids = args.get("pids")
+    if isinstance(pids, str):
+        by_host = split_pids(pids, [one.address for one in chosen])
+        chosen = [one for one in chosen if one.label in by_host]
     given = tuple(call.invocation.args.get("env") or ())
     changes = {}
     for number, host in enumerate(chosen):
         # For the program: which of the hosts it is on.
         own = (f"DEBUGGER_HOST={host.label}", f"DEBUGGER_HOST_INDEX={number}")
         env = (*own, f"DEBUGGER_HOST_COUNT={len(chosen)}", *given)
+        if isinstance(pids, str):
+            args["pids"] = by_host[host.label]
         takes_env = any(one.name == "env" for one in call.invocation.command.parameters)
         changes[host.label] = {
-            "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}),
+            "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}, host),
             "session": f"{session}@{host.label}" if session is not None else None,
         }
     replies = await _ask_hosts(hosts, call, chosen, changes)
     if all(one.error is not None for one in replies):
-        assert replies[0].error is not None
-        raise replies[0].error
+        raise join_failures(replies)
     begun = [one for one in replies if one.error is None]
     parts = {
         one.host.label: str(one.data.get("group") or one.data.get("session") or "") for one in begun
@@ -172,8 +191,9 @@ async def begin_group(
         for one in replies
         if one.error is not None
     ]
-    answer = _merge_replies(group, begun, failed, is_all=True)
-    return (group if name in {"start", "attach"} else None), answer
+    answer = merge_replies(group, begun, failed, is_all=True)
+    group.unreached = failed
+    return group, answer
 
 
 async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Answer:
@@ -197,23 +217,45 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         own = {name: one for name, one in args.items() if name not in {"group", "members"}}
         if takes_group:
             own |= {"group": part, "members": selected[host.label]}
-        changes[host.label] = {"args": call.map_arguments(own), "session": part}
+        changes[host.label] = {"args": call.map_arguments(own, host), "session": part}
     replies = await _ask_hosts(hosts, call, chosen, changes)
+    forget_unreached(command.name, replies)
     good = [one for one in replies if one.error is None]
     if not good:
-        assert replies[0].error is not None
-        raise replies[0].error
+        raise join_failures(replies)
     silent = [
         each
         for one in replies
         if one.error is not None and not _is_over(one.error)
         for each in group.silent_members(one.host, one.error.message)
     ]
-    answer = _merge_replies(group, good, silent, is_all=members is None)
+    if command.name == "hang":
+        silent += group.unreached
+    answer = merge_replies(group, good, silent, is_all=members is None)
     for one in replies:
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
     return answer
+
+
+def forget_unreached(command: str, replies: Iterable[PartReply]) -> None:
+    """Forget the sessions of hosts that could not be asked to end them."""
+    for one in replies:
+        is_own = one.host.address.kind is HostKind.OWN
+        if command in ENDING and one.error is not None and not (is_own or one.host.is_reached):
+            one.host.forget_sessions()
+
+
+def join_failures(replies: Sequence[PartReply]) -> DebuggerError:
+    """Return the error of a command that failed on all hosts, each named with its reason."""
+    by_reason: dict[str, list[str]] = {}
+    for one in replies:
+        if one.error is not None:
+            reason = one.error.message.removeprefix(f"{one.host.label}: ")
+            by_reason.setdefault(reason, []).append(one.host.label)
+    text = "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items())
+    first = next(one.error for one in replies if one.error is not None)
+    return DebuggerError(first.code, text, hint=first.hint)
 
 
 def _is_over(error: DebuggerError) -> bool:
@@ -259,7 +301,7 @@ async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label
     if failed is not None:
         raise failed
     group.active, group.has_focus = chosen[0], label != "all"
-    return _merge_replies(group, replies, [], is_all=label == "all")
+    return merge_replies(group, replies, [], is_all=label == "all")
 
 
 async def _ask_hosts(
@@ -278,18 +320,20 @@ async def _ask_hosts(
     user = asyncio.create_task(_set_when(call.request.interrupted, list(ends.values())))
     pending, found = set(asking), {}
     try:
-        limit = None
+        limit, is_ending = None, False
         while pending:
             done, pending = await asyncio.wait(
                 pending, timeout=limit, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 found[asking[task].label] = task.result()
+            if not done and is_ending:
+                break  # what has not answered that its wait is over is frozen
             if not done:
                 # The others run on: their part of the answer is where they are.
                 for task in pending:
                     ends[asking[task].label].set()
-                limit = None
+                limit, is_ending = call.limits.read_s, True
             elif awaits and limit is None and _any_stopped(done):
                 limit = call.limits.settle_s
     finally:
@@ -298,7 +342,15 @@ async def _ask_hosts(
             task.cancel()
         if pending:
             await asyncio.wait(pending)
-    return [found[one.label] for one in chosen]
+    return [
+        found.get(one.label) or PartReply(one, error=_late_error(call.limits.read_s, one))
+        for one in chosen
+    ]
+
+
+def _late_error(seconds: float, host: Host) -> DebuggerError:
+    hint = host.address.write_command("doctor")
+    return DebuggerError(ErrorCode.TIMEOUT, f"no answer within {seconds:g} s", hint=hint)
 
 
 def _any_stopped(done: set[asyncio.Task[PartReply]]) -> bool:
@@ -318,27 +370,23 @@ async def _ask_part(
     changes: Mapping[str, Any],
     ends: asyncio.Event,
 ) -> PartReply:
-    own = {"json": False, "result": True, "budget": _BUDGET, "progress": False, **changes}
+    own = {"json": False, "result": True, "budget": BUDGET, "progress": False, **changes}
     request = call.build_request(host, None, own, interrupted=ends)
+    limit_s = call.limit_s()
     try:
-        async with asyncio.timeout(call.limits.read_s if request.reads_only else None):
+        async with asyncio.timeout(limit_s):
             answer = await hosts.send_request(host, request)
     except TimeoutError:
-        late = DebuggerError(
-            ErrorCode.TIMEOUT,
-            f"no answer within {call.limits.read_s:g} s",
-            hint=host.address.write_command("doctor"),
-        )
-        return PartReply(host, error=late)
+        return PartReply(host, error=_late_error(limit_s, host))
     except DebuggerError as error:
         return PartReply(host, error=error)
-    reply = build_reply(answer, call.folders)
+    reply = build_reply(answer, call.folders_at(host))
     if reply.error is not None:
         return PartReply(host, error=reply.error)
     return PartReply(host, reply.text or "", dict(reply.result or {}))
 
 
-def _merge_replies(
+def merge_replies(
     group: HostGroup,
     replies: Sequence[PartReply],
     silent: Sequence[SilentMember],
@@ -361,12 +409,20 @@ def _merge_replies(
             ]
         )
     named = [
-        relabel_answer(one, group.relabel(host))
+        relabel_answer(_move_clock(one, host), group.relabel(host))
         for host, one in answers
         if one is not None and not isinstance(one, Events)
     ]
     merged = merge_answers(group.name, named, silent) if len(named) == len(answers) else None
     return merged if merged is not None else join_replies(replies, silent)
+
+
+def _move_clock(answer: GroupAnswer, host: Host) -> GroupAnswer:
+    """Return an answer with the times of this machine's clock."""
+    if isinstance(answer, GroupCrash) and answer.failed_ns is not None:
+        moved = answer.failed_ns + _clock_shift(host)
+        return msgspec.structs.replace(answer, failed_ns=moved)
+    return answer
 
 
 def _clock_shift(host: Host) -> int:

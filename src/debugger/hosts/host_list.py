@@ -7,14 +7,14 @@ import hashlib
 import logging
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from debugger import paths
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts import host_channel
-from debugger.hosts.host_address import HOSTS_MAX, HostAddress, HostTools
+from debugger.hosts.host_address import HOSTS_MAX, HostAddress, HostTools, own_address
 from debugger.hosts.host_channel import ChannelBroken, HostChannel, HostGreeting, Stream
 
 _UNUSED_S = 60.0  # seconds after which a connection without a session is closed
@@ -59,6 +59,15 @@ class Host:
         """The name of the host in answers."""
         return self.address.label
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether there is a connection."""
+        return self.channel is not None and self.channel.is_open
+
+    def forget_sessions(self) -> None:
+        """Let go of sessions whose end could not be requested: they end there by themselves."""
+        self.sessions, self.current = {}, None
+
     def note_answer(self, answer: Mapping[str, Any]) -> None:
         """Record what an answer says of the host's sessions (`Dispatcher.describe_sessions`)."""
         listed = answer.get("sessions")
@@ -72,11 +81,17 @@ class Host:
         return [{**one, "host": self.label} for one in self.sessions.values() if one.get("is_live")]
 
 
+RunHere = Callable[[HostRequest], Awaitable[dict[str, Any]]]
+
+
 class HostList:
     """The hosts of the daemon by their labels."""
 
-    def __init__(self) -> None:
+    def __init__(self, run_here: RunHere) -> None:
         self._hosts: dict[str, Host] = {}
+        # This machine: what runs on it of a group that reaches others. It is asked without a way.
+        self.own = Host(own_address(platform.node()))
+        self._run_here = run_here
         self._closing: set[asyncio.Task[None]] = set()
 
     def all_hosts(self) -> list[Host]:
@@ -163,6 +178,10 @@ class HostList:
         Raises:
             DebuggerError: The host cannot be reached; the connection broke; its daemon has ended.
         """
+        if host is self.own:
+            answer = await self._run_here(request)
+            host.note_answer(answer)
+            return answer
         if host.unused is not None:
             host.unused.cancel()
             host.unused = None

@@ -15,9 +15,17 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_address import HostAddress, parse_addresses
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_channel import HostGreeting
-from debugger.hosts.host_groups import HostGroup, begin_group, has_group_form, run_in_group
-from debugger.hosts.host_list import Host, HostList
+from debugger.hosts.host_groups import (
+    ENDING,
+    HostGroup,
+    begin_group,
+    has_group_form,
+    run_in_group,
+)
+from debugger.hosts.host_list import Host, HostList, RunHere
 from debugger.hosts.host_setup import HostInstaller
+from debugger.hosts.job_hang import begin_call, find_laggards_of_job
+from debugger.hosts.launcher_jobs import LauncherJobs, run_remote_shell
 from debugger.model.answers import (
     Answer,
     HostFailure,
@@ -27,6 +35,7 @@ from debugger.model.answers import (
     Status,
 )
 from debugger.output import to_data
+from debugger.targets.launchers import parse_remote_shell
 
 # They begin something, or are about the tool itself: here, unless a host is named.
 _BEGINNING = frozenset({"start", "attach"})
@@ -51,13 +60,16 @@ class Route(Struct, frozen=True):
     session: str | None = None
     # Its parts are on several hosts.
     group: str | None = None
+    # What a launcher runs there in the place of ssh.
+    shell_command: str | None = None
 
 
 class HostRouter:
     """Sends commands to the hosts that they name, or whose session they act on."""
 
-    def __init__(self) -> None:
-        self.hosts = HostList()
+    def __init__(self, run_here: RunHere) -> None:
+        self.hosts = HostList(run_here)
+        self.jobs = LauncherJobs(self.hosts, self._find_group)
         # The session of a host, or the group of several, that is the current one; None: one of
         # this machine's.
         self.current: str | None = None
@@ -69,6 +81,8 @@ class HostRouter:
         Raises:
             DebuggerError: USAGE for a bad host, or for several where one is meant.
         """
+        if invocation.args.get("is_shell") and request.known_as is None:
+            return _route_shell(invocation)
         given = invocation.host
         addresses = parse_addresses(given.host, given.container, given.pod)
         if addresses:
@@ -144,12 +158,14 @@ class HostRouter:
             DebuggerError: The host cannot be reached, or the connection broke.
         """
         name, args = call.invocation.command.name, call.invocation.args
-        if name in _BEGINNING and route.session in call.names_here:
+        is_taken = route.session in call.names_here or self._find_group(route.session) is not None
+        if name in _BEGINNING and is_taken:
             raise _name_in_use(str(route.session))
-        if name == "setup" and not args.get("name") and not args.get("every"):
-            return await self._run_side_by_side(call, route, self._set_up_host)
-        if name == "doctor":
-            return await self._run_side_by_side(call, route, self._examine_host)
+        if route.shell_command is not None:
+            return await self._run_remote_shell(call, route, route.shell_command)
+        if name == "doctor" or (name == "setup" and not args.get("name") and not args.get("every")):
+            ask = self._examine_host if name == "doctor" else self._set_up_host
+            return await self._run_side_by_side(call, route, ask)
         if route.group is not None:
             return await self._run_in_group(call, self._groups[route.group])
         if len(route.hosts) > 1 and args.get("is_group"):
@@ -163,16 +179,47 @@ class HostRouter:
         name = call.invocation.command.name
         try:
             answer = await self.hosts.send_request(host, call.build_request(host, route.session))
+        except DebuggerError as error:
+            if name not in ENDING or host.is_reached or not host.sessions:
+                raise
+            host.forget_sessions()
+            kept_s = call.config.hosts.keep_secs
+            note = f"; its sessions are forgotten here, and end there after {kept_s:g} s"
+            raise DebuggerError(error.code, error.message + note, hint=error.hint) from error
         finally:
             self._follow_current(host)
         if name in _SELECTING and answer.get("success") and not self._find_group(self.current):
             self.current = host.current
-        return build_reply(answer, call.folders)
+        return build_reply(answer, call.folders_at(host))
+
+    async def _run_remote_shell(self, call: HostCall, route: Route, command: str) -> CommandReply:
+        """Start what a launcher of this machine runs on a host, as a part of its group."""
+        host = self.hosts.host_at(route.hosts[0])
+        name = str(call.invocation.args["group"])
+        if call.invocation.args.get("is_crash"):
+            return await self.jobs.run_crash_part(call, host, command)
+
+        def add_part(part: str) -> None:
+            group = self._find_group(name)
+            if group is None:
+                own = self.hosts.own
+                # It has its session there, as the launcher's process runs.
+                own.sessions = {name: {}}
+                group = self._groups[name] = HostGroup(name, {own.label: name}, [own])
+            group.add_part(host, part)
+            if call.current_here == name:
+                self.current = name
+            self.jobs.note_part()
+
+        return await run_remote_shell(self.hosts, call, host, command, add_part)
 
     async def _begin_group(self, call: HostCall, route: Route) -> Answer:
         chosen = [self.hosts.host_at(one) for one in route.hosts]
+        if call.invocation.command.name == "hang":
+            job, _ = await begin_group(self.hosts, begin_call(call), chosen, route.session)
+            return await find_laggards_of_job(call, lambda own: run_in_group(self.hosts, own, job))
         group, answer = await begin_group(self.hosts, call, chosen, route.session)
-        if group is not None:
+        if call.invocation.command.name in _BEGINNING:
             # What had these sessions' names before has ended.
             self._groups = {
                 name: one for name, one in self._groups.items() if not one.shares_part(group)
@@ -220,7 +267,7 @@ class HostRouter:
     async def _ask_host(self, call: HostCall, host: Host) -> HostReply:
         changes = {"json": False, "result": True, "progress": False}
         answer = await self.hosts.send_request(host, call.build_request(host, None, changes))
-        reply = build_reply(answer, call.folders)
+        reply = build_reply(answer, call.folders_at(host))
         if reply.error is not None:
             raise reply.error
         return HostReply((host.label,), reply.text or "", dict(reply.result or {}))
@@ -279,10 +326,21 @@ class HostRouter:
         if self.hosts.host_of_session(self.current) is None:
             self.current = host.current
 
+    def choose_group(self, name: str) -> None:
+        """Make a group of several hosts the current one; another name changes nothing."""
+        if self._find_group(name) is not None:
+            self.current = name
+
     def leave(self, command: str) -> None:
         """Record that a command of this machine has chosen a session."""
         if command in _SELECTING:
             self.current = None
+
+
+def _route_shell(invocation: Invocation) -> Route:
+    words = tuple(map(str, invocation.args.get("words") or ()))
+    host, command = parse_remote_shell(words)
+    return Route(parse_addresses(host, None, None), shell_command=command)
 
 
 def _describe_greeting(greeting: HostGreeting) -> str:
@@ -323,6 +381,6 @@ def _one_host_only(command: str) -> DebuggerError:
         ErrorCode.USAGE,
         f"{command} on several hosts is for a group",
         hint=f"debugger {command} --group --host h1,h2 …"
-        if command in {"start", "attach", "hang"}
+        if command in {"start", "attach", "hang", "crash", "probe", "diff"}
         else "--host h1",
     )

@@ -40,6 +40,8 @@ class IdleWatch:
         program = process_tree.root_session(self._session)
         if isinstance(program.target, AttachTarget) and program.target.connect is not None:
             return None  # the number may be another machine's
+        if program.traits.is_launcher:
+            return None  # it listens for its ranks, and reads for them; they may be elsewhere
         relatives = program.family.tree_sessions(program)
         if any(one.state is State.STOPPED for one in relatives):
             return None

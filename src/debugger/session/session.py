@@ -306,7 +306,10 @@ class Session(SessionState):
     def _on_event(self, event: BackendEvent) -> None:  # noqa: C901, PLR0912 - one case for each event
         match event:
             case OutputPrinted(stream, text, rank):
-                find_writer(self, rank).add_output(stream, text)
+                writer = find_writer(self, rank)
+                # A rank on another host has its session there: the line itself names it.
+                is_elsewhere = rank and writer is self
+                writer.add_output(stream, f"{rank}| {text}" if is_elsewhere else text)
             case NoteReported(text):
                 self.pending_notes.append(text)
             case LogpointPassed():

@@ -178,6 +178,7 @@ class SessionList:
 
     def unused_name(self, base: str) -> str:
         """Return a name that no live session has."""
+        base = base.removesuffix(self.name_suffix)
         number, chosen = 1, f"{base}{self.name_suffix}"
         while chosen in self._sessions and not _is_over(self._sessions[chosen]):
             number += 1

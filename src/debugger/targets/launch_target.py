@@ -27,6 +27,7 @@ from debugger.targets.launch_json.launch_file import FILE
 _PYTHON_S = 10.0  # seconds for an interpreter to answer
 _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
+_LINE_MAX = 4096  # bytes of a command's first line
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
 _SCRIPTS = {project_files.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
@@ -99,7 +100,7 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, DebugAdapter]:
         env=env,
         stdin=stdin,
         stop_on_entry=request.stop_on_entry,
-        python=_choose_python(request, env) if "python" in adapter.languages else None,
+        python=_choose_python(request, program, env) if "python" in adapter.languages else None,
     )
     return launch, adapter
 
@@ -357,10 +358,11 @@ def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) ->
     )
 
 
-def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
-    """Choose the interpreter: --python, the virtual environment's, the PATH's, ours.
+def _choose_python(request: LaunchRequest, program: str | None, env: Mapping[str, str]) -> str:
+    """Choose the interpreter: --python, the command's, the virtual environment's, the PATH's, ours.
 
-    A virtual environment is the active one, else `.venv` or `venv` in the caller's directory.
+    A command that an installation has made, such as torchrun, names its own. A virtual environment
+    is the active one, else `.venv` or `venv` in the caller's directory.
     """
     if request.python is not None:
         has_folder = "/" in request.python
@@ -376,6 +378,7 @@ def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
             )
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
+        _read_own_python(program),
         os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
         *(_find_python_neighbour(request.cwd, name) for name in (".venv", "venv")),
         find_on_path("python3", env, request.cwd),
@@ -385,6 +388,20 @@ def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
         if candidate is not None and os.access(candidate, os.X_OK):
             return os.path.abspath(candidate)
     return sys.executable
+
+
+def _read_own_python(program: str | None) -> str | None:
+    """Return the interpreter of a command whose file names one; None for a source file."""
+    if program is None or program.endswith((".py", ".pyw")):
+        return None
+    try:
+        with open(program, "rb") as file:
+            line = file.readline(_LINE_MAX).decode("utf-8", "replace")
+    except OSError:
+        return None
+    python = next(iter(line[2:].split()), "") if line.startswith("#!") else ""
+    is_own = os.path.isabs(python) and _PYTHON.match(os.path.basename(python))
+    return python if is_own else None
 
 
 def _find_python_neighbour(cwd: str, name: str) -> str | None:

@@ -20,6 +20,7 @@ class LauncherSyntax(Struct, frozen=True):
 
 # Open MPI 4 and 5 (mpirun(1)), MPICH's hydra and Intel MPI, whose options are written alike: one or
 # two dashes. An option that is in neither table takes no value.
+_SETTINGS = ("mca", "gmca", "omca", "pmixmca", "prtemca")  # each with a name and a value
 _MPI = LauncherSyntax(
     {
         **dict.fromkeys(
@@ -34,7 +35,7 @@ _MPI = LauncherSyntax(
             ),
             1,
         ),
-        **dict.fromkeys(("mca", "gmca", "omca", "pmixmca", "prtemca", "env", "genv"), 2),
+        **dict.fromkeys((*_SETTINGS, "env", "genv"), 2),
     }
 )
 # srun(1). `--name=value` is one word everywhere.
@@ -68,6 +69,70 @@ _LABELLING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("orterun", "prterun", "prun", "mpirun.openmpi"), ("--tag-output",)),
     "srun": ("--label",),
 }
+
+
+# What Open MPI 4 and 5 (prte) run in the place of ssh, split at blanks and followed by the host and
+# the words of a shell command.
+_REMOTE_SHELLS = ("plm_rsh_agent", "plm_ssh_agent")
+_SHELL_VARIABLES = ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent")
+# Options of ssh with a value that a launcher puts in front of the host.
+_SHELL_VALUES = frozenset({"-l", "-p", "-o", "-i", "-F"})
+# For `debugger member`: the Python of the debugger, its daemon's folder, and the group to join; of
+# a rank on another host those of that host.
+MEMBER_PYTHON = "DEBUGGER_MEMBER_PYTHON"
+MEMBER_DAEMON = "DEBUGGER_MEMBER_DAEMON"
+MEMBER_GROUP = "DEBUGGER_MEMBER_GROUP"
+_MEMBER = f'exec "${MEMBER_PYTHON}" -I -m debugger member "$@"'
+
+
+def member_words(*options: str) -> tuple[str, ...]:
+    """Return the command that makes a rank's program a member, on whichever host it starts."""
+    return ("/bin/sh", "-c", _MEMBER, "debugger", *options, "--")
+
+
+def member_environment(python: str, daemon: str, group: str) -> dict[str, str]:
+    """Return the variables that `member_words` reads."""
+    return {MEMBER_PYTHON: python, MEMBER_DAEMON: daemon, MEMBER_GROUP: group}
+
+
+def shell_environment(python: str, *options: str) -> dict[str, str]:
+    """Return the variables that give a launcher a remote shell of ours."""
+    shell = " ".join((python, "-I -m debugger member --shell", *options, "--"))
+    # A launcher splits the command at blanks, whatever quotes it.
+    return dict.fromkeys(_SHELL_VARIABLES, shell) if " " not in python else {}
+
+
+def without_remote_shell(args: Sequence[str]) -> tuple[str, ...]:
+    """Return a launcher's arguments without a remote shell of the user's: `[hosts] ssh` is ours."""
+    found: list[str] = []
+    at = 0
+    while at < len(args):
+        is_setting = args[at].lstrip("-") in _SETTINGS
+        is_shell = is_setting and at + 1 < len(args) and args[at + 1] in _REMOTE_SHELLS
+        at += 3 if is_shell else 1
+        if not is_shell:
+            found.append(args[at - 1])
+    return tuple(found)
+
+
+def parse_remote_shell(words: Sequence[str]) -> tuple[str, str]:
+    """Return the host, and the shell command for it, of the words that a launcher gives to ssh.
+
+    Raises:
+        DebuggerError: USAGE where there is none.
+    """
+    user, at = "", 0
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] == "-l" and at + 1 < len(words):
+            user = f"{words[at + 1]}@"
+        at += 2 if words[at] in _SHELL_VALUES else 1
+    if at + 1 >= len(words):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "a launcher gives a host and a command to its remote shell",
+            hint="debugger start --group -- mpirun --host h1,h2 ./program",
+        )
+    return f"{user}{words[at]}", " ".join(words[at + 1 :])
 
 
 def labelling_options(file: str) -> tuple[str, ...]:

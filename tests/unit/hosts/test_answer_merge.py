@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from debugger.errors import DebuggerError
 from debugger.hosts.answer_merge import (
     list_labels,
     merge_answers,
@@ -16,16 +18,23 @@ from debugger.model import answers as a
 from debugger.model.group_merge import MemberStack, StackPlace, merge_stacks, merge_values
 from debugger.output import to_data
 from debugger.questions.group.answer import (
+    GroupCrash,
     GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberEnd,
+    MemberProbes,
     MemberView,
     MergedState,
     NamedValues,
+    ProbedPoint,
 )
 from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.member_differences import MemberHits
+from debugger.questions.runner.answer import Crash
+from debugger.recorders.model import ProbeSeen
 from debugger.session.group import SilentMember
 
 PLACES = st.builds(StackPlace, st.sampled_from("fgh"), st.just("/x.py"), st.integers(1, 3))
@@ -123,3 +132,50 @@ def test_events_of_hosts_are_in_one_order_of_time() -> None:
     merged = merge_events([(page(5, 9), 0, lambda one: one), (page(101, 108), -100, str.upper)], 3)
     assert [one.time_ns for one in merged.events] == [5, 8, 9]
     assert (merged.total, merged.dropped, merged.earlier) == (4, 2, 1)
+
+
+def build_crash(member: str, how: str, failed_ns: int | None, *ends: MemberEnd) -> GroupCrash:
+    return GroupCrash(
+        "g", 2, member, how, Crash("crashed", cause=how), None, ends, False, failed_ns
+    )
+
+
+def test_the_first_failure_of_all_hosts_is_told_with_those_after_it() -> None:
+    parts = [
+        build_crash("0", "ended by SIGTERM", 3_500_000_000, MemberEnd(("1",), "runs on", 0.0)),
+        build_crash("2", "null pointer", 1_000_000_000, MemberEnd(("3",), "ended by SIGTERM", 1.2)),
+        build_crash("", "", None),
+    ]
+    merged = merge_answers("g", parts, [SilentMember("4", "h4: lost")])
+    assert isinstance(merged, GroupCrash)
+    assert (merged.member, merged.how, merged.total) == ("2", "null pointer", 7)
+    assert {one.how: (one.members, one.after_s) for one in merged.ends} == {
+        "ended by SIGTERM": (("0", "3"), 1.2),
+        "runs on": (("1",), 2.5),
+        "h4: lost": (("4",), 0.0),
+    }
+    none = merge_answers("g", [build_crash("", "", None)] * 2, ())
+    assert isinstance(none, GroupCrash)
+    assert (none.member, none.ends) == ("", ())
+
+
+def test_hits_of_all_hosts_are_compared_and_come_through_json() -> None:
+    def build(label: str, *losses: str) -> MemberProbes:
+        seen = {0: ProbeSeen(0, len(losses), len(losses), 1, "/x.py", 3, "step")}
+        hits = MemberHits(label, {0: {at + 1: (one, "7") for at, one in enumerate(losses)}}, seen)
+        points = (ProbedPoint(0, "x.py:3", ("loss", "number")),)
+        part = MemberProbes("g", (label,), (), "exited with status 0", 1.0, None, (hits,), points)
+        read = read_answer(to_data(part, budget=None))
+        assert read == part
+        return relabel_answer(part, lambda one: f"{one}@h{len(losses)}")  # type: ignore[return-value]
+
+    merged = merge_answers("g", [build("0", "1.0", "0.5"), build("0", "1.0", "nan", "2")], ())
+    assert isinstance(merged, MemberProbes)
+    (place,) = merged.places
+    assert (place.compared, place.counts[0].members) == (2, ("0@h2",))
+    assert [(one.expression, one.hit) for one in place.expressions] == [
+        ("loss", 2),
+        ("number", None),
+    ]
+    with pytest.raises(DebuggerError, match=r"none of 1 processes came to x\.py:3"):
+        merge_answers("g", [build("0")], ())

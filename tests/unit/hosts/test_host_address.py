@@ -15,6 +15,7 @@ from debugger.hosts.host_address import (
     HostTools,
     build_host_command,
     parse_addresses,
+    split_pids,
 )
 from debugger.hosts.host_failures import explain_host_failure
 from debugger.hosts.host_scripts import FIND_DEBUGGER
@@ -149,3 +150,31 @@ def test_what_a_tool_writes_is_explained(kind: str, output: str, status: int, me
     assert message in error.message
     assert error.hint
     assert "{" not in error.message + error.hint
+
+
+@pytest.mark.parametrize(
+    ("way", "is_setup", "hint"),
+    [
+        ((None, None, "ns/web:app"), True, ("kubectl debug web --namespace=ns --image=python:3.13 "
+         "--target=app --container=debugger")),
+        ((None, None, "web"), False, "kubectl debug web --image=python:3.13 --target=CONTAINER "),
+        ((None, None, "ns/web"), False, "then debugger setup --pod ns/web:debugger --yes"),
+        ((None, "box", None), True, "--pid=container:box --cap-add=SYS_PTRACE"),
+    ],
+)  # fmt: skip
+def test_an_image_without_python_gets_a_container_beside_it(
+    way: tuple[str | None, str | None, str | None], is_setup: bool, hint: str
+) -> None:
+    (address,) = parse_addresses(*way)
+    says = "debugger-setup: no-python" if is_setup else 'exec: "sh": executable file not found in'
+    error = explain_host_failure(address, 1 if is_setup else 127, says, is_setup=is_setup)
+    assert hint in (error.hint or "")
+
+
+def test_processes_are_named_with_their_hosts() -> None:
+    addresses = parse_addresses("h1,me@h2", None, None)
+    assert split_pids("7,8", addresses) == {"h1": "7,8", "h2": "7,8"}
+    assert split_pids("h1:7, me@h2:8,h1:9", addresses) == {"h1": "7,9", "h2": "8"}
+    for text in ("h3:7", "7,h1:8", "h1:"):
+        with pytest.raises(DebuggerError, match="--pids"):
+            split_pids(text, addresses)

@@ -62,7 +62,7 @@ async def ignore_text(_text: str) -> None: ...
 def build_call(*argv: str) -> HostCall:
     commands.register_all()
     request = CommandRequest(id=1, stream=ignore_text, argv=argv)
-    limits = HostLimits(read_s=0.05, settle_s=0.0)
+    limits = HostLimits(read_s=0.05, change_s=0.1, settle_s=0.0)
     return HostCall(request, parser.parse_argv(argv, COMMANDS), Config(), limits=limits)
 
 
@@ -118,16 +118,28 @@ async def test_a_set_of_members_goes_to_the_hosts_that_have_them() -> None:
         await run(group, script, "status", "--members", "7")
 
 
-async def test_a_failure_on_all_hosts_is_the_first_ones() -> None:
+async def test_a_failure_on_all_hosts_names_each_with_its_reason() -> None:
     failures = {
-        name: DebuggerError(ErrorCode.WRONG_STATE, f"{name}: not stopped", hint="x")
-        for name in ("h1", "h2")
+        name: DebuggerError(ErrorCode.WRONG_STATE, text, hint="x")
+        for name, text in (("h1", "not stopped"), ("h2", "h2: not reached"), ("h3", "not stopped"))
     }
-    with pytest.raises(DebuggerError, match="h1: not stopped"):
-        await run(build_group(), failures, "continue")
+    with pytest.raises(DebuggerError, match="h1, h3: not stopped; h2: not reached"):
+        await run(build_group(3), failures, "continue")
 
 
 async def test_a_part_that_has_nothing_to_do_is_no_failure() -> None:
     ended = DebuggerError(ErrorCode.PROGRAM_EXITED, "all members have ended", hint="x")
     answer, _ = await run(build_group(), {"h1": ended, "h2": STOPPED}, "continue")
     assert (answer.member, answer.others) == ("1", ())
+
+
+async def test_a_host_that_is_frozen_delays_no_command_beyond_its_own_time() -> None:
+    script = {"h1": STOPPED, "h2": "silent"}
+    for argv, late_s in ((("continue",), 0.05), (("stop",), 0.1), (("hang", "--group"), 0.1)):
+        answer, _ = await run(build_group(), script, *argv)
+        assert f"h2: no answer within {late_s} s" in str(answer)
+    limits = {argv: build_call(*argv.split()).limit_s() for argv in LIMITS}
+    assert limits == LIMITS
+
+
+LIMITS = {"status": 0.05, "await --timeout 5": 5.1, "stop": 0.1, "crash --group -- ./a": 60.1}

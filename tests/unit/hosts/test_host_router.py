@@ -23,11 +23,15 @@ SESSION = "app@h1"
 async def ignore_text(_text: str) -> None: ...
 
 
+async def run_nothing(_request: object) -> dict[str, object]:
+    raise AssertionError("nothing runs on this machine")
+
+
 @pytest.fixture
 def router() -> HostRouter:
     """Make a router to which a session on a host is known."""
     commands.register_all()
-    found = HostRouter()
+    found = HostRouter(run_nothing)
     (address,) = parse_addresses("h1", None, None)
     answer = {"sessions": [{"name": SESSION, "is_live": True}], "current": SESSION}
     found.hosts.host_at(address).note_answer(answer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -9,7 +11,12 @@ from debugger.targets.launchers import (
     find_rank_programs,
     is_launcher,
     labelling_options,
+    member_environment,
+    member_words,
+    parse_remote_shell,
     put_before_programs,
+    shell_environment,
+    without_remote_shell,
 )
 
 PROGRAMS = {"./app", "python3", "b.out", "app"}
@@ -59,3 +66,40 @@ def test_launchers_are_known_by_their_names() -> None:
     assert not is_launcher(None)
     assert labelling_options("/usr/bin/orterun") == ("--tag-output",)
     assert labelling_options("/usr/bin/mpiexec.hydra") == ()
+
+
+def test_a_remote_shell_of_the_users_is_not_kept() -> None:
+    line = "-np 4 --mca plm_rsh_agent rsh --mca btl tcp -gmca plm_ssh_agent /bin/x -x A"
+    assert " ".join(without_remote_shell(line.split())) == "-np 4 --mca btl tcp -x A"
+    assert without_remote_shell(["-n", "plm_rsh_agent"]) == ("-n", "plm_rsh_agent")
+
+
+@pytest.mark.parametrize(
+    ("line", "host", "command"),
+    [
+        ('node1 orted -mca ess "env"', "node1", 'orted -mca ess "env"'),
+        ("-x -l me -p 2200 node1 PATH=a ; orted", "me@node1", "PATH=a ; orted"),
+    ],
+)
+def test_what_a_launcher_gives_to_ssh_is_a_host_and_a_command(
+    line: str, host: str, command: str
+) -> None:
+    assert parse_remote_shell(line.split()) == (host, command)
+    with pytest.raises(DebuggerError, match="gives a host and a command"):
+        parse_remote_shell(line.split()[:1])
+
+
+def test_ranks_learn_their_group_and_launchers_their_shell() -> None:
+    own = member_environment("/py thon", "/run/d", "job")
+    assert sorted(own.values()) == ["/py thon", "/run/d", "job"]
+    assert shell_environment("/py thon") == {}  # a launcher would split it
+    shells = shell_environment("/python", "--crash")
+    assert set(shells.values()) == {"/python -I -m debugger member --shell --crash --"}
+    ran = subprocess.run(
+        [*member_words("--group", "a b"), "x y"],
+        env={**own, "DEBUGGER_MEMBER_PYTHON": "/bin/echo"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "-I -m debugger member --group a b -- x y\n"

@@ -8,7 +8,7 @@ from typing import Annotated
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.questions.group import group_join
+from debugger.questions.group import group_join, remote_shell
 from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "Sessions"
@@ -31,9 +31,24 @@ async def member(
     process: Annotated[
         str | None, Option("--process", help="given by the client", is_hidden=True)
     ] = None,
+    or_alone: Annotated[
+        bool, Option("--or-alone", help="run CMD without a debugger if need be", is_hidden=True)
+    ] = False,
     entry: Annotated[
         str | None, Option("--entry", help="given by the client", is_hidden=True)
     ] = None,
+    is_shell: Annotated[
+        bool, Option("--shell", help="of a launcher: CMD is a host and its command", is_hidden=True)
+    ] = False,
+    is_crash: Annotated[
+        bool, Option("--crash", help="given by a launcher of ours", is_hidden=True)
+    ] = False,
+    breakpoints: Annotated[
+        str, Option("--breakpoints", help="given by the daemon: as JSON", is_hidden=True)
+    ] = "[]",
+    is_begun: Annotated[
+        bool, Option("--begun", help="given by the daemon: wait for its end", is_hidden=True)
+    ] = False,
 ) -> answers.Answer:
     """Run CMD as a member of a group: mpirun -n 4 debugger member -- ./app.
 
@@ -41,6 +56,13 @@ async def member(
     environment, streams, signals and exit status, and its debugger attaches before its first
     instruction. Members that one launcher starts are one group; the first one begins it.
     """
+    if is_shell and group is not None:
+        if is_crash:
+            return await remote_shell.explain_remote_crash(call, words, group)
+        if is_begun:
+            return await remote_shell.await_remote_shell(call, group)
+        return await remote_shell.begin_remote_shell(call, words, group, breakpoints)
+    del or_alone  # the client's own
     pids = re.fullmatch(r"(\d{1,9}):(\d{1,9})", process or "", re.ASCII)
     if pids is None:
         raise DebuggerError(

@@ -180,15 +180,20 @@ async def _resolve_program(
     call: CommandCall, request: launch_target.LaunchRequest, *, is_group: bool
 ) -> ResolvedProgram:
     if is_group and launchers.is_launcher(request.program):
-        launcher, name, code = group_join.prepare_launcher(call, request)
+        launcher, group, code = group_join.prepare_launcher(call, request)
         make = select_backend.launcher_maker(call.scratch_root)
-        return ResolvedProgram(launcher, make, name, code)
+        return ResolvedProgram(launcher, make, group, code)
     launch, chosen = launch_target.prepare_launch(with_default(call, request))
     if request.python is not None and launch.python is not None:
         await launch_target.check_python(launch)
     current = launch_target.default_file(launch)
     make = backend_maker(call, chosen)
-    return ResolvedProgram(launch, make, call.session_name, launch.program, current)
+    name = call.session_name
+    if is_group and chosen.connects_programs:
+        program = os.path.basename(launch.program or launch.module or "")
+        name = name or call.sessions.unused_name(os.path.splitext(program)[0])
+        launch = group_join.follow_python(launch, name)
+    return ResolvedProgram(launch, make, name, launch.program, current)
 
 
 def _check_group(*, is_group: bool, pattern: str | None, attached: str | None = None) -> None:

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
-from debugger.questions.group.laggards import GroupVerdict
-from debugger.questions.group.member_differences import ComparedLocation
+from debugger.questions.group.laggards import GroupVerdict, MemberWait
+from debugger.questions.group.member_differences import ComparedLocation, MemberHits
 from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
 
@@ -37,6 +37,8 @@ class GroupHang(Struct, frozen=True):
     group: str
     total: int
     verdict: GroupVerdict
+    # What each member does, for the daemon of another machine, which judges all parts together.
+    waits: tuple[MemberWait, ...] = ()
 
 
 class MemberEnd(Struct, frozen=True):
@@ -61,6 +63,8 @@ class GroupCrash(Struct, frozen=True):
     others: GroupStacks | None = None
     ends: tuple[MemberEnd, ...] = ()
     timed_out: bool = False
+    # When it failed, by the clock of its machine's timelines; None where none failed.
+    failed_ns: int | None = None
 
 
 class NamedValues(Struct, frozen=True):
@@ -79,6 +83,14 @@ class GroupValues(Struct, frozen=True):
     silent: tuple[SilentMember, ...] = ()
 
 
+class ProbedPoint(Struct, frozen=True):
+    """A probed location: its number in the hits, and its expressions in their order."""
+
+    number: int
+    asked: str
+    expressions: tuple[str, ...]
+
+
 class MemberProbes(Struct, frozen=True):
     """The values of a program's processes at locations: where they differ first."""
 
@@ -89,6 +101,10 @@ class MemberProbes(Struct, frozen=True):
     end: str
     took_s: float
     evidence: str | None = None
+    # All hits of each member, for the daemon of another machine, which compares those of all hosts,
+    # and what was probed.
+    hits: tuple[MemberHits, ...] = ()
+    points: tuple[ProbedPoint, ...] = ()
 
 
 class GroupStop(Struct, frozen=True):
@@ -112,6 +128,18 @@ class JoinedMember(Struct, frozen=True):
     env: tuple[tuple[str, str], ...] = ()
     # The program waits at its first instruction until its debugger has attached.
     is_held: bool = False
+
+
+class RemoteShellEnd(Struct, frozen=True):
+    """How the process has ended by which a launcher had ranks on another host."""
+
+    group: str
+    status: int
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a launcher is to hear of a failure."""
+        return self.status != 0
 
 
 class MemberView(Struct, frozen=True):

@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
@@ -23,29 +22,30 @@ from debugger.model.program import ResumeKind
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
-from debugger.questions.group import group_join, group_run
+from debugger.questions.group import group_run
 from debugger.questions.group.answer import GroupCrash, GroupStacks, MemberEnd
+from debugger.questions.group.group_question import build_group_question
 from debugger.questions.group.member_stacks import (
     describe_state,
     read_group_stacks,
 )
+from debugger.questions.group.worker_reports import lines_of_worker, parse_worker_report
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import process_tree, source_files, stop_report
 from debugger.session.group import Group, Member, ask_members, drop_launcher
 from debugger.session.session import Session
-from debugger.targets import launch_target, launchers
 
-_TIMEOUT_S = 60.0
 _END_S = 5.0  # seconds in which the others end after the first failure
 _QUIET_S = 0.3  # seconds in which ends are reported that came together
 _STOP_S = 2.0  # seconds until a member must have stopped, to have its stack read
 _NAMES_S = 0.2  # seconds between two looks for new members
 _STOPS_MAX = 1000
 _ABORT = "MPI_Abort"
+LAUNCHER_BREAKS = (BreakpointSpec(function=_ABORT),)
 _OUTPUT = 12  # last lines
 # Of members that end together, the one with the first of these is the one to blame.
 _FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
@@ -62,9 +62,14 @@ class GroupRun:
     stops: CrashStops
     # The events of the timeline up to here have been handled.
     cursor: int = 0
+    # When the last of them happened, and the first failure.
+    event_ns: int = 0
+    failed_ns: int | None = None
     first: Session | None = None
     # The first failure as a stop; None for a member that ended without one.
     crash: CrashStop | None = None
+    # What another process says of the first failure.
+    reported: Crash | None = None
     # Its stop where it is about to end all others.
     abort: answers.Stop | None = None
     others: GroupStacks | None = None
@@ -81,7 +86,18 @@ async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> 
     Raises:
         DebuggerError: What starting the program raises; USAGE for what is not started.
     """
-    question, name = await _build_run(call, requested)
+    question, name = await build_group_question(
+        call, requested, crash_stops.crash_breakpoints, LAUNCHER_BREAKS
+    )
+    return await explain_run(call, question, name)
+
+
+async def explain_run(call: CommandCall, question: QuestionRun, name: str) -> GroupCrash:
+    """Run a group to the first failure of a member, and on until the others have ended.
+
+    Raises:
+        DebuggerError: What starting the program raises.
+    """
     groups = call.sessions.groups
     # Members may come as soon as the program runs.
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
@@ -94,6 +110,8 @@ async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> 
             naming.cancel()
         failed_at = asyncio.get_running_loop().time()
         if found.first is not None:
+            _take_reported_worker(found)
+            found.failed_ns = found.failed_ns or found.event_ns
             found.lines = run.all_output_lines()
             found.others = await _read_others(found, await found.group.members())
             await _run_to_end(found, failed_at)
@@ -106,41 +124,6 @@ async def _name_members(found: GroupRun) -> None:
     while True:
         await found.group.members()
         await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
-
-
-async def _build_run(call: CommandCall, requested: QuestionOptions) -> tuple[QuestionRun, str]:
-    if not requested.words or requested.pid is not None or requested.core is not None:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "crash --group takes a command",
-            hint="debugger crash --group -- mpirun -n 4 ./program",
-        )
-    if not launchers.is_launcher(requested.words[0]):
-        question = await build_question(call, requested, crash_stops.crash_breakpoints)
-        target = question.target
-        program = target.program or getattr(target, "module", None) or "group"
-        return question, call.sessions.unused_name(Path(program).stem)
-    request = launch_target.LaunchRequest(
-        cwd=call.cwd,
-        env=call.env,
-        program=requested.words[0],
-        args=requested.words[1:],
-        stdin=requested.stdin or "/dev/null",
-        changed_env=requested.env,
-        changed_cwd=requested.cwd,
-        adapter=requested.adapter,
-        verb=requested.verb,
-    )
-    launch, name, _ = group_join.prepare_launcher(call, request)
-    question = QuestionRun(
-        sessions=call.sessions,
-        target=launch,
-        make_backend=select_backend.launcher_maker(call.scratch_root),
-        name=name,
-        breakpoints=(BreakpointSpec(function=_ABORT),),
-        patience=call.wait_limit(_TIMEOUT_S if requested.timeout is None else requested.timeout),
-    )
-    return question, name
 
 
 async def _run_to_failure(found: GroupRun) -> None:
@@ -158,6 +141,7 @@ async def _run_to_failure(found: GroupRun) -> None:
             continue
         _note_end(found, session)
         if _blame(session) is not None and not session.traits.is_launcher:
+            found.failed_ns = found.event_ns
             await _await_better(found)
             return
         if session is found.run.session:
@@ -232,6 +216,19 @@ def _take_dead(found: GroupRun) -> None:
     found.first, found.crash = session, None
 
 
+def _take_reported_worker(found: GroupRun) -> None:
+    """Take the worker as the first one whose exception has been raised again in its driver."""
+    stop = found.crash.scene.stop if found.crash is not None else None
+    report = parse_worker_report(stop.exception.message) if stop and stop.exception else None
+    if stop is None or report is None:
+        return
+    worker = next((one for one in found.group.sessions() if one.pid == report.pid), None)
+    reported = crash_question.explain_lines(report.lines, found.run.session.target.cwd)
+    if worker is not None and reported is not None:
+        found.reached[stop.session] = _name_reached(stop)
+        found.first, found.crash, found.reported = worker, None, reported
+
+
 def _blame(session: Session) -> int | None:
     """Return the rank of how a process ended; None while it lives, and for a good end."""
     exited = session.exited
@@ -269,7 +266,7 @@ async def _next_change(found: GroupRun, seconds: float) -> Session | None:
         )
         if event is None:
             return None
-        found.cursor = event.seq
+        found.cursor, found.event_ns = event.seq, event.time_ns
         session = process_tree.find_member(found.run.session, event.session)
         if session is None:
             continue
@@ -318,6 +315,8 @@ async def _run_to_end(found: GroupRun, failed_at: float) -> None:
     """Let the failed member go on to its end, and see how the others end."""
     loop = asyncio.get_running_loop()
     limit = failed_at + max(_END_S, min(_END_S * 2, found.run.left_s))
+    if found.run.session.state is State.TERMINATED:  # it has ended with the one that failed
+        limit = loop.time() + _QUIET_S
     stopped = [one for one in found.group.every_session() if one.state is State.STOPPED]
     await asyncio.gather(*map(_let_go_on, stopped))
     while (session := await _next_change(found, limit - loop.time())) is not None:
@@ -357,6 +356,7 @@ async def _build_answer(found: GroupRun, failed_at: float) -> GroupCrash:
         others=found.others,
         ends=_merge_ends(found, labels, failed_at) if found.first is not None else (),
         timed_out=found.first is None and run.session.is_live,
+        failed_ns=found.failed_ns if found.first is not None else None,
     )
 
 
@@ -365,6 +365,8 @@ def _describe_first(found: GroupRun) -> str:
         return ""
     if found.abort is not None:
         return _describe_abort(found.abort).cause or ""
+    if found.reported is not None:
+        return found.reported.cause or ""
     if found.crash is not None:
         return found.crash.cause.text or ""
     return describe_state(found.first)
@@ -381,6 +383,8 @@ def _describe_crash(found: GroupRun) -> Crash:
         crash = crash_question.build_crash_answer(run, [found.crash], last, [], waits=False)
     elif found.abort is not None:
         crash = _describe_abort(found.abort)
+    elif found.reported is not None:
+        crash = found.reported
     elif found.first is None:
         crash = crash_question.build_no_crash_answer(run, last, run.read_output(), [])
     else:
@@ -414,7 +418,9 @@ def _describe_abort(stop: answers.Stop) -> Crash:
 def _describe_end(found: GroupRun, session: Session) -> Crash:
     """Describe the end of a member without a stop: by a report that it has written before."""
     is_its_own = _blame(session) in {_FAULT, _STATUS}
-    reported = crash_question.explain_lines(found.lines, session.target.cwd) if is_its_own else None
+    # An engine may print a worker's lines later; the worker's name is on them.
+    own = lines_of_worker(found.run.all_output_lines(), session.pid) or found.lines
+    reported = crash_question.explain_lines(own, session.target.cwd) if is_its_own else None
     crash = reported or Crash(outcome="crashed", cause=describe_state(session))
     output = found.run.read_output()
     shown, traces = without_traces(output.lines, [])

@@ -20,11 +20,15 @@ from debugger.questions.group import group_run, member_meetings
 from debugger.questions.group.answer import GroupHang
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.laggards import (
+    AGAIN_S,
+    ALONE_S,
     CHILD,
     COMPUTES,
     ENDED,
     FAILED,
+    SETTLE_S,
     SILENT,
+    STARTING,
     STOPPED,
     WAITS,
     MemberWait,
@@ -54,8 +58,6 @@ _MEMBER_S = 6.0  # seconds until a member must have answered
 _WRAPPERS = 4  # frames of a library between the program and the function that it called
 _REMOVE_S = 2.0  # seconds until injected code must have been removed
 _STOP_S = 2.0  # seconds until a member must have stopped
-_SETTLE_S = 60.0  # seconds in which members that compute are looked at again
-_AGAIN_S = 2.0  # seconds between two looks
 _ASK_S = 20.0  # seconds for the question, after the time that the program runs
 _BEGINNINGS = ("_bootstrap", "BaseProcess._bootstrap")
 _JOINS = re.compile(r"(?:BaseProcess|Popen|Process|Pool|ProcessContext)\.(?:join|wait|poll)\Z")
@@ -76,7 +78,7 @@ async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang
             "hang --group takes a command, or the current group",
             hint="debugger attach --group --tree PID, then debugger hang --group",
         )
-    patience = WaitLimit(after_s + _SETTLE_S + _ASK_S, question.patience.interrupted)
+    patience = WaitLimit(after_s + SETTLE_S + _ASK_S, question.patience.interrupted)
     limited = replace(question, patience=patience)
     began = asyncio.get_running_loop().time()
     async with question_run.run_question(limited) as run:
@@ -89,20 +91,25 @@ async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang
 
 async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
     """Look at the members until they are where they hang: imports may take them long (bounded)."""
-    before, limit = None, asyncio.get_running_loop().time() + _SETTLE_S
+    began = asyncio.get_running_loop().time()
+    before, limit = None, began + SETTLE_S
     while True:
         run.ends_at = asyncio.get_running_loop().time() + _ASK_S
         answer = await find_laggards(ChosenMembers(group, tuple(await group.members())))
         is_over = asyncio.get_running_loop().time() > limit or run.patience.interrupted.is_set()
-        if is_over or is_settled(answer.verdict, before):
+        may_start = asyncio.get_running_loop().time() < began + ALONE_S
+        if is_over or is_settled(answer.verdict, before, may_start=may_start):
             return answer
         before = answer.verdict
-        if not await thread_sampling.run_briefly(run, _AGAIN_S):
+        if not await thread_sampling.run_briefly(run, AGAIN_S):
             return answer
 
 
-async def find_laggards(chosen: ChosenMembers) -> GroupHang:
-    """Read what each member does, side by side, and decide who is missing where."""
+async def find_laggards(chosen: ChosenMembers, *, keeps_waits: bool = False) -> GroupHang:
+    """Read what each member does, side by side, and decide who is missing where.
+
+    `keeps_waits` is for the daemon of another machine, which judges all parts of a group.
+    """
     labels = {one.session.pid: one.label for one in chosen.members if one.session.pid is not None}
     members = drop_launcher(chosen.members)
     locks: dict[str, str] = {}
@@ -119,7 +126,8 @@ async def find_laggards(chosen: ChosenMembers) -> GroupHang:
         )
     waits += [MemberWait(one.label, SILENT, detail=one.reason) for one in silent]
     verdict = judge_waits(waits)
-    return GroupHang(chosen.group.name, len(chosen.members), verdict)
+    own = tuple(waits) if keeps_waits else ()
+    return GroupHang(chosen.group.name, len(chosen.members), verdict, own)
 
 
 def _reports_itself(member: Member) -> bool:
@@ -133,6 +141,8 @@ async def _read_wait(member: Member, group: Group, locks: dict[str, str]) -> Mem
     session, is_main = member.session, member.session is group.main
     if not session.is_live:
         state = describe_state(session)
+        if session.state is not State.TERMINATED:  # its debugger starts
+            return MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)
         if state == "ended":
             return MemberWait(member.label, ENDED)
         return MemberWait(member.label, FAILED, detail=state)

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from debugger import paths
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
@@ -34,6 +35,8 @@ from debugger.targets.attach_request import AttachRequest
 
 _AWAITED_S = 20.0  # seconds until an adapter must wait for the program
 _VERB = "member"
+# On the import path of a group's processes.
+_ENTRY = str(Path(__file__).parent / "entry")
 
 
 class JoinRequest(Struct, frozen=True):
@@ -68,10 +71,33 @@ def prepare_launcher(
     program = _find_code(call, request.args[positions[0] :])
     group = call.session_name or call.sessions.unused_name(Path(program).stem)
     chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
-    ours = (sys.executable, "-I", "-m", "debugger", _VERB, "--group", group, *chosen, "--")
-    args = launchers.put_before_programs(request.args, positions, ours)
-    args = (*launchers.labelling_options(os.path.realpath(str(launcher.program))), *args)
-    return msgspec.structs.replace(launcher, args=args), group, program
+    ours = launchers.member_words("--group", group, *chosen)
+    before = launchers.without_remote_shell(request.args[: positions[0]])
+    behind = request.args[positions[0] :]
+    args = launchers.put_before_programs(behind, [one - positions[0] for one in positions], ours)
+    label = launchers.labelling_options(os.path.realpath(str(launcher.program)))
+    # A question goes on in the ranks of other hosts.
+    options = ("--crash",) if request.verb == "crash" else ()
+    shells = launchers.shell_environment(sys.executable, *options)
+    env = {**launcher.env, **member_environment(group), **shells}
+    return (
+        msgspec.structs.replace(launcher, args=(*label, *before, *args), env=env),
+        group,
+        program,
+    )
+
+
+def member_environment(group: str) -> dict[str, str]:
+    """Return what a process must know to join a group of this daemon."""
+    return launchers.member_environment(sys.executable, paths.runtime_dir(), group)
+
+
+def follow_python(launch: LaunchTarget, group: str) -> LaunchTarget:
+    """Return a Python program whose Python processes join a group, whatever starts them."""
+    own = launch.env.get("PYTHONPATH")
+    search = os.pathsep.join((_ENTRY, *((own,) if own else ())))
+    env = {**launch.env, **member_environment(group), "PYTHONPATH": search}
+    return msgspec.structs.replace(launch, env=env)
 
 
 def _find_code(call: CommandCall, words: Sequence[str]) -> str:
@@ -217,7 +243,9 @@ def _find_group(call: CommandCall, request: JoinRequest) -> Group | None:
     for one in call.sessions.groups.live_groups():
         # One that has not begun counts: it is created before its process becomes the program.
         is_live = any(each.state is not State.TERMINATED for each in one.every_session())
-        is_named = request.group is not None and one.name == request.group
+        # Of a job that another machine has begun, the part here has the host's name behind it.
+        names = {request.group, f"{request.group}{call.sessions.name_suffix}"}
+        is_named = request.group is not None and one.name in names
         is_same_job = request.group is None and one.launcher_pid == request.launcher_pid
         if is_live and (is_named or is_same_job):
             return one

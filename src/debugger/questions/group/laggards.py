@@ -7,12 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from debugger.model.group_labels import format_members
+from debugger.model.group_labels import MAIN, format_members
 from debugger.model.group_merge import StackPlace, order_members
 
 WAITS, COMPUTES, CHILD, STOPPED, FAILED, ENDED, SILENT = (
     *("waits", "computes", "child", "stopped", "failed", "ended", "silent"),
 )
+STARTING = "its start"  # in the place of a call
 # Calls in which the members of a job meet: of threading and multiprocessing, torch.distributed,
 # MPI and mpi4py. A method of compiled code has no frame: then the line of the program names it.
 _MEETING = re.compile(
@@ -21,6 +22,10 @@ _MEETING = re.compile(
     r"|i?gather(?:v|_object)?|i?all_?to_?all\w*|init_process_group|new_group))(?:$|\()",
     re.IGNORECASE,
 )
+# A program that was started is looked at again: seconds in which members that compute may come to
+# the others, in which one that is alone may start others (a launcher imports, and meets its like),
+# and between two looks.
+SETTLE_S, ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
 
 
@@ -104,17 +109,24 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     return GroupVerdict(kind, cause, rows)
 
 
-def is_settled(verdict: GroupVerdict, before: GroupVerdict | None) -> bool:
+def is_settled(
+    verdict: GroupVerdict, before: GroupVerdict | None, *, may_start: bool = False
+) -> bool:
     """Tell whether a program that was started is where it hangs, and no longer on its way there.
 
     A member that computes may come to the others yet: it is a laggard if it is still in its
-    function.
-    One that imports a library, whose module runs, will.
+    function. One that imports a library, whose module runs, will. So may one that waits elsewhere,
+    as on a busy machine: it is looked at twice. With `may_start` programs that are alone are still
+    to start their processes.
     """
-    computing = [one for one in verdict.rows if one.kind == COMPUTES]
-    if any(one.call == "<module>" for one in computing):
+    is_found = verdict.kind not in {"computing", "together", "unknown"}
+    members = [label.split("@")[0] for one in verdict.rows for label in one.members]
+    if may_start and not is_found and set(members) <= {MAIN}:
         return False
-    if verdict.kind in {"computing", "unknown"} or any(one.is_laggard for one in computing):
+    computing = [one for one in verdict.rows if one.kind == COMPUTES]
+    if any(one.call in {STARTING, "<module>"} for one in computing):
+        return False
+    if verdict.kind in {"computing", "lagging", "unknown"}:
         return before is not None and _place_keys(before) == _place_keys(verdict)
     return True
 

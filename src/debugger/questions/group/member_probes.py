@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.group_merge import order_members
 from debugger.model.hit_filter import HitFilter
-from debugger.questions.group.answer import MemberProbes
+from debugger.questions.group.answer import MemberProbes, ProbedPoint
 from debugger.questions.group.member_differences import (
     ComparedLocation,
     collect_hits,
@@ -100,13 +102,17 @@ async def compare_members(
         again=f"debugger {verb} --group --at {{}} EXPR -- CMD",
     )
     members = [collect_hits(label, one) for label, one in label_recordings(ran.recordings)]
-    places = tuple(
-        compare_location(members, number, one.asked, one.expressions)
+    probed = [
+        ProbedPoint(number, one.asked, tuple(one.expressions))
         for number, one in enumerate(points)
         if not one.event
+    ]
+    places = tuple(
+        compare_location(members, one.number, one.asked, one.expressions) for one in probed
     )
     name = Path(target.program or target.module or "group").stem
-    if not any(one.counts for one in places):
+    is_part = bool(call.sessions.name_suffix)
+    if not is_part and not any(one.counts for one in places):
         names = ", ".join(one.asked for one in places)
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
@@ -114,7 +120,10 @@ async def compare_members(
             hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
         )
     labels = order_members(one.label for one in members)
-    return MemberProbes(name, labels, places, _describe_end(ran), ran.took_s)
+    answer = MemberProbes(name, labels, places, _describe_end(ran), ran.took_s)
+    if is_part:
+        return msgspec.structs.replace(answer, hits=tuple(members), points=tuple(probed))
+    return answer
 
 
 def _describe_end(ran: CompletedRun) -> str:

@@ -21,6 +21,7 @@ from debugger.questions.group.answer import (
     JoinedMember,
     MemberProbes,
     MergedState,
+    RemoteShellEnd,
 )
 from debugger.questions.group.laggards import CHILD, FAILED, SILENT, STOPPED, WaitRow
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
@@ -236,6 +237,12 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
 def format_joined_member(answer: JoinedMember, _page: RenderPage) -> list[TextSection]:
     """Format that a process has joined a group."""
     return [fixed_section(f"{short_name(answer.program)} joins {answer.group}", _HEAD)]
+
+
+def format_remote_shell(answer: RemoteShellEnd, _page: RenderPage) -> list[TextSection]:
+    """Format nothing: a launcher takes what its remote shell says for its programs' output."""
+    del answer
+    return []
 
 
 def format_group_hang(answer: GroupHang, _page: RenderPage) -> list[TextSection]:

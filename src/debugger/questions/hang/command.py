@@ -11,7 +11,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.group import group_hang
+from debugger.questions.group import group_hang, group_question
 from debugger.questions.group.group_choice import choose_group
 from debugger.questions.hang import hang_question, second_run
 from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits
@@ -49,6 +49,9 @@ async def hang(
     is_group: Annotated[
         bool, Option("--group", help="of CMD's processes, or the current group: who lags")
     ] = False,
+    only_begins: Annotated[
+        bool, Option("--begin", help="given by the daemon: it looks later", is_hidden=True)
+    ] = False,
     svg: Annotated[
         str | None, Option("--svg", help="draw who waits for whom: FILE.svg", metavar="FILE")
     ] = None,
@@ -68,13 +71,16 @@ async def hang(
     after_s = _AFTER_S if after is None else after
     _check_options(after_s, after, pid, is_drawn_group=is_group and (svg or dot) is not None)
     if is_group and not words and pid is None:
-        return await group_hang.find_laggards(await choose_group(call))
+        is_part = bool(call.sessions.name_suffix)
+        return await group_hang.find_laggards(await choose_group(call), keeps_waits=is_part)
     pictures = [
         choose_file(call, "hang", f"--{kind}", given, (kind,), force=force)
         for kind, given in (("svg", svg), ("dot", dot))
         if given is not None
     ]
     requested = msgspec.structs.replace(options, words=words, pid=pid)
+    if only_begins:
+        return await group_question.begin_group_question(call, requested)
     if is_group:
         return await group_hang.explain_group_hang(await build_question(call, requested), after_s)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)

@@ -74,10 +74,16 @@ def _gunicorn_name() -> str | None:
 
 def _ray_name() -> str | None:
     """Return the name of a program of Ray's own; its workers are known by their pids."""
-    program = str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
     package = getattr(sys.modules.get("ray"), "__file__", None)
-    if package is None or not program.startswith(os.path.dirname(package) + os.sep):
+    if package is None:
         return None
+    # A process that has connected to its debugger by itself has another main module.
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    programs = [str(one) for one in (main, *sys.argv[:1]) if one]
+    own = [one for one in programs if one.startswith(os.path.dirname(package) + os.sep)]
+    if not own:
+        return None
+    program = own[0]
     folder, file = os.path.split(program)
     name = os.path.splitext(file)[0]
     if name in _GENERAL:

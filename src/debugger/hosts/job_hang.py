@@ -1,0 +1,63 @@
+"""Explains why a job hangs that is begun for the question, and whose members are on several hosts.
+
+Each host begins its part; then all members are looked at together, since one host alone does not
+know where the others wait. The job is ended with the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from debugger.hosts.host_call import HostCall
+from debugger.model.answers import Answer
+from debugger.model.events import State
+from debugger.questions.group.answer import GroupHang, GroupStop
+from debugger.questions.group.laggards import AGAIN_S, ALONE_S, SETTLE_S, is_settled
+
+AFTER_S = 3.0  # seconds that a started job runs by default
+# Runs a command on all parts of the job.
+AskJob = Callable[[HostCall], Awaitable[Answer]]
+
+
+def begin_call(call: HostCall) -> HostCall:
+    """Return the call that begins the job of a question, and leaves it running."""
+    args = {**call.invocation.args, "only_begins": True}
+    return call.replace_command("hang", args)
+
+
+async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
+    """Look at a job that has begun until its members are where they hang; then end it (bounded).
+
+    Returns:
+        The laggards, or how the job has ended before it hung.
+    """
+    loop = asyncio.get_running_loop()
+    after = call.invocation.args.get("after")
+    look = call.replace_command("hang", {"is_group": True})
+
+    async def run_for(seconds: float) -> Answer:
+        return await ask(call.replace_command("await", {"timeout": seconds}))
+
+    try:
+        state = await run_for(AFTER_S if after is None else after)
+        began, before = loop.time(), None
+        while not _has_ended(state):
+            answer = await ask(look)
+            if not isinstance(answer, GroupHang):
+                return answer
+            is_over = loop.time() > began + SETTLE_S or call.request.interrupted.is_set()
+            may_start = loop.time() < began + ALONE_S
+            if is_over or is_settled(answer.verdict, before, may_start=may_start):
+                return answer
+            before = answer.verdict
+            state = await run_for(AGAIN_S)
+        return state
+    finally:
+        # A client that has gone must not leave the job behind.
+        await asyncio.shield(ask(call.replace_command("stop", {})))
+
+
+def _has_ended(answer: Answer) -> bool:
+    live = {State.RUNNING.value, State.STOPPED.value}
+    return isinstance(answer, GroupStop) and answer.stop.state not in live

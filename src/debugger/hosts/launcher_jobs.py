@@ -1,0 +1,221 @@
+"""Follows a launcher of this machine, such as mpirun, to the hosts on which it starts ranks.
+
+Where the launcher would run ssh it runs `debugger member --shell` (`targets.launchers`). That comes
+here: the launcher's process on the other host is started by the daemon there, and its ranks become
+a part of the group that the launcher has begun on this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from debugger.cli.parser import Invocation
+from debugger.daemon.command_request import CommandReply
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.hosts.host_call import HostCall, build_reply
+from debugger.hosts.host_groups import BUDGET, HostGroup, PartReply, merge_replies, run_in_group
+from debugger.hosts.host_list import Host, HostList
+from debugger.hosts.job_hang import begin_call, find_laggards_of_job
+from debugger.model.answers import Answer
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.events import State
+from debugger.model.location import SourceMap
+from debugger.output import to_data
+from debugger.questions.group.answer import GroupCrash, GroupStop
+from debugger.session.group import SilentMember
+
+CrashPart = tuple[Host, asyncio.Task[dict[str, Any]]]
+_PART_S = 15.0  # seconds until a host must have answered after the launcher has ended
+# Runs a command on this machine; the event ends its wait.
+RunHere = Callable[[Invocation, asyncio.Event], Awaitable[Answer]]
+
+
+async def run_remote_shell(
+    hosts: HostList, call: HostCall, host: Host, command: str, on_begun: Callable[[str], None]
+) -> CommandReply:
+    """Start a launcher's process on a host, and wait until it has ended.
+
+    Args:
+        hosts: How the host is reached.
+        call: The launcher's call of `member --shell`.
+        host: Where the process is to run.
+        command: Its command, for the host's shell.
+        on_begun: Makes it a part of the launcher's group; it gets the name of the part.
+
+    Raises:
+        DebuggerError: The host cannot be reached, or the connection broke.
+    """
+    args = call.invocation.args
+    part = f"{args['group']}@{host.label}"
+    folders = call.folders_at(host)
+    own = {"is_shell": True, "group": part}
+    known = encode_breakpoints(call.breakpoints_here(str(args["group"])), folders)
+    begin = {"args": {**own, "words": (command,), "breakpoints": known}, "result": True}
+    reply = build_reply(
+        await hosts.send_request(host, call.build_request(host, None, begin)), folders
+    )
+    if not reply.success:
+        return reply
+    on_begun(part)
+    ended = {"args": {**own, "is_begun": True}, "result": True}
+    request = replace(call.build_request(host, part, ended), reads_only=True)
+    return build_reply(await hosts.send_request(host, request), folders)
+
+
+def encode_breakpoints(breakpoints: Sequence[Breakpoint], folders: SourceMap) -> str:
+    """Encode a group's breakpoints for a part of it, with the folders of that machine."""
+    found = [
+        Breakpoint(
+            one.id,
+            msgspec.structs.replace(
+                one.spec, file=one.spec.file and folders.to_built(one.spec.file)
+            ),
+        )
+        for one in breakpoints
+    ]
+    return msgspec.json.encode(found).decode()
+
+
+class LauncherJobs:
+    """The launchers of this machine whose ranks may come to be on other hosts."""
+
+    def __init__(self, hosts: HostList, find_group: Callable[[str], HostGroup | None]) -> None:
+        self._hosts = hosts
+        self._find_group = find_group
+        # Of each start that waits for a stop: whether a group has a part on another host since.
+        self._grown: set[asyncio.Event] = set()
+        # Of each group of a question: what its launcher runs on other hosts.
+        self._crash_parts: dict[str, list[CrashPart]] = {}
+
+    def note_part(self) -> None:
+        """Record that a group has a new part on another host."""
+        for one in self._grown:
+            one.set()
+
+    async def follow_start(self, call: HostCall, timeout_s: float, run_here: RunHere) -> Answer:
+        """Start a launcher, and wait for the first stop of any of its ranks, wherever they are.
+
+        Raises:
+            DebuggerError: What starting the launcher raises.
+        """
+        loop = asyncio.get_running_loop()
+        limit = loop.time() + timeout_s
+        grown = asyncio.Event()
+        self._grown.add(grown)
+        try:
+            async with _set_by_any(call.request.interrupted, grown) as ends:
+                answer = await run_here(call.invocation, ends)
+            # A wait that began without the ranks of a host begins again with them.
+            while grown.is_set() and _is_running(answer):
+                grown.clear()
+                name = str(getattr(answer, "group", ""))
+                args = {"group": name, "timeout": max(0.0, limit - loop.time())}
+                async with _set_by_any(call.request.interrupted, grown) as ends:
+                    own = call.replace_command("await", args, interrupted=ends)
+                    found = self._find_group(name)
+                    answer = await (
+                        run_here(own.invocation, ends)
+                        if found is None
+                        else run_in_group(self._hosts, own, found)
+                    )
+            return answer
+        finally:
+            self._grown.discard(grown)
+
+    async def run_crash_part(self, call: HostCall, host: Host, command: str) -> CommandReply:
+        """Run what a launcher starts on a host as a question of its own, and keep the answer.
+
+        Raises:
+            DebuggerError: The host cannot be reached, or the connection broke.
+        """
+        name = str(call.invocation.args["group"])
+        args = {"is_shell": True, "is_crash": True, "group": f"{name}@{host.label}"}
+        changes = {"args": {**args, "words": (command,)}, "json": False, "result": True}
+        request = call.build_request(host, None, {**changes, "budget": BUDGET})
+        # Its answer counts also if the launcher ends its shell before.
+        part = asyncio.create_task(self._hosts.send_request(host, request))
+        self._crash_parts.setdefault(name, []).append((host, part))
+        return build_reply(await asyncio.shield(part), call.folders_at(host))
+
+    async def explain_crash(self, call: HostCall, run_here: RunHere) -> Answer:
+        """Start a launcher, and report the first failure of its ranks, wherever they are.
+
+        Raises:
+            DebuggerError: What starting the launcher raises.
+        """
+        answer = await run_here(call.invocation, call.request.interrupted)
+        if not isinstance(answer, GroupCrash):
+            return answer
+        parts = self._crash_parts.pop(answer.group, [])
+        if parts:
+            await asyncio.wait([task for _, task in parts], timeout=_PART_S)
+        return merge_crash_parts(self._hosts.own, answer, parts, call)
+
+    async def explain_hang(self, call: HostCall, run_here: RunHere) -> Answer:
+        """Start a launcher, and explain after some time which of its ranks lags; then end it.
+
+        Raises:
+            DebuggerError: What starting the launcher raises.
+        """
+        interrupted = call.request.interrupted
+        answer = await run_here(begin_call(call).invocation, interrupted)
+        name = str(getattr(answer, "group", ""))
+
+        async def ask(own: HostCall) -> Answer:
+            found = self._find_group(name)
+            if found is not None:
+                return await run_in_group(self._hosts, own, found)
+            return await run_here(replace(own.invocation, session=name), own.request.interrupted)
+
+        return await find_laggards_of_job(call, ask)
+
+
+def merge_crash_parts(
+    own: Host, answer: GroupCrash, parts: Sequence[CrashPart], call: HostCall
+) -> Answer:
+    """Merge the answer of a launcher's machine with those of the hosts that it has reached."""
+    group = HostGroup(answer.group, {own.label: answer.group}, [own])
+    replies = [PartReply(own, data=to_data(answer, budget=None))]
+    silent: list[SilentMember] = []
+    for host, task in parts:
+        group.add_part(host, f"{answer.group}@{host.label}")
+        error = DebuggerError(ErrorCode.TIMEOUT, f"no answer within {_PART_S:g} s")
+        if task.done() and not task.cancelled():
+            failure = task.exception()
+            reply = None if failure else build_reply(task.result(), call.folders_at(host))
+            if reply is not None and reply.success:
+                replies.append(PartReply(host, data=dict(reply.result or {})))
+                continue
+            known = failure if failure is not None else reply and reply.error
+            error = known if isinstance(known, DebuggerError) else error
+        task.cancel()
+        silent += group.silent_members(host, error.message)
+    return merge_replies(group, replies, silent, is_all=True)
+
+
+def _is_running(answer: Answer) -> bool:
+    return isinstance(answer, GroupStop) and answer.stop.state == State.RUNNING.value
+
+
+@asynccontextmanager
+async def _set_by_any(*events: asyncio.Event) -> AsyncIterator[asyncio.Event]:
+    """Give an event that is set as soon as one of several is."""
+    common = asyncio.Event()
+
+    async def set_when(event: asyncio.Event) -> None:
+        await event.wait()
+        common.set()
+
+    tasks = [asyncio.create_task(set_when(one)) for one in events]
+    try:
+        yield common
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

@@ -1,0 +1,105 @@
+"""A launcher of this machine, Open MPI's mpirun, starts ranks on other hosts: they are members.
+
+The hosts are OpenSSH servers on loopback with processes and names of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from cli_commands import Cli, answer_data, marked_location
+from debuggees import build_debuggee
+from process_trees import read_again
+from ssh_hosts import SshHosts, require_hosts, write_debugger_config
+
+PROGRAM = "groups/meet.c"
+LAUNCHER = ("mpirun", "--host", "h1:2,h2:2", "-n", "4")
+pytestmark = pytest.mark.adapter("lldb-dap")
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[SshHosts]:
+    found = require_hosts(2, is_isolated=True)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def at_hosts(
+    shared_cli: Cli, shared_runtime_dir: Any, hosts: SshHosts, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cli]:
+    """Run commands against the daemon that the tests share; its groups end with the test."""
+    if shutil.which("mpirun") is None:
+        pytest.skip("openmpi-bin is missing")
+    for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(f"OMPI_{name}", "1")
+    for name in ("btl_tcp_if_include", "oob_tcp_if_include"):
+        monkeypatch.setenv(f"OMPI_MCA_{name}", "lo")
+    write_debugger_config(shared_runtime_dir, hosts, keep_s=60)
+    yield shared_cli
+    shared_cli("stop")
+    assert answer_data(shared_cli("--json", "sessions", check=0))["sessions"] == []
+
+
+def list_ranks() -> list[int]:
+    """Return the processes that run the ranks' program, on any host."""
+    program = str(build_debuggee(PROGRAM).resolve())
+    return [one.pid for one in psutil.process_iter(["exe"]) if one.info["exe"] == program]
+
+
+def test_the_rank_that_lags_on_another_host_is_named_by_one_command(
+    at_hosts: Cli, wait_until: Callable[..., None]
+) -> None:
+    words = (*LAUNCHER, str(build_debuggee(PROGRAM)))
+    verdict = read_again(at_hosts, "hang", "--group", "--after", "1", "--", *words)["verdict"]
+    first, others = verdict["rows"]
+    assert (verdict["kind"], first["members"], others["members"]) == ("lagging", ["2"], [*"013"])
+    assert (first["place"]["function"], first["place"]["line"]) == ("save", place_of("odd"))
+    wait_until(lambda: not list_ranks(), what="the end of the ranks")
+
+
+def place_of(mark: str) -> int:
+    return int(marked_location(PROGRAM, mark).rpartition(":")[2])
+
+
+def test_the_first_rank_to_fail_is_named_with_its_host_s_others(
+    at_hosts: Cli, wait_until: Callable[..., None]
+) -> None:
+    words = (*LAUNCHER, str(build_debuggee(PROGRAM)), "crash")
+    crash = read_again(at_hosts, "crash", "--group", "--", *words)
+    assert (crash["member"], crash["total"]) == ("2", 7)
+    assert crash["crash"]["frame"]["line"] == place_of("crash")
+    ended = {label for one in crash["ends"] for label in one["members"]}
+    assert {"0", "1", "3"} <= ended
+    wait_until(lambda: not list_ranks(), what="the end of the ranks")
+
+
+def test_ranks_of_all_hosts_stop_and_a_host_that_dies_is_named(
+    at_hosts: Cli, hosts: SshHosts, wait_until: Callable[..., None]
+) -> None:
+    words = (*LAUNCHER, str(build_debuggee(PROGRAM)))
+    start = ("--json", "start", "--group", "-b", marked_location(PROGRAM, "step"), "--", *words)
+    first = answer_data(at_hosts(*start, check=0))
+    assert (first["group"], first["stop"]["reason"]) == ("meet", "breakpoint")
+    wait_until(lambda: " 4 stopped (0-3)" in at_hosts("status").out, 30, what="all stops")
+    (row,) = read_again(at_hosts, "print", "rank")["rows"]
+    assert {one["value"]: one["members"] for one in row["values"]} == {n: [n] for n in "0123"}
+    lines = at_hosts("output", "--all", check=0).out
+    assert all(f"{rank}| rank {rank}\n" in lines for rank in "0123")
+    hit = answer_data(at_hosts("--json", "break", marked_location(PROGRAM, "odd"), check=0))
+    assert {"h1", "h2"} <= {name for one in hit["replies"] for name in one["hosts"]}
+    stop = answer_data(at_hosts("--json", "continue", check=0))
+    assert (stop["member"], stop["stop"]["frame"]["line"]) == ("2", place_of("odd"))
+    # The first process of a host's own processes: with it all of them end.
+    os.kill(hosts.named("h2").process.pid, signal.SIGKILL)
+    text = at_hosts("backtrace", check=0).out
+    assert "no answer: 2-3,main@h2: h2: " in text
+    at_hosts("stop")
+    wait_until(lambda: not list_ranks(), what="the end of the ranks")
