@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from debugger.clients.session_client import SessionClient, read_overview
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.ui.page_conversation import PageConversation, read_overview
 
 _OVERVIEW_S: Final = 1.0  # seconds between two looks at the sessions and the evidence
 _RETRY_S: Final = 1.0
@@ -22,7 +22,7 @@ Receive = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 class SessionWatch:
     """Follows a session, as a page does, and reports what happens.
 
-    Besides the events of the conversation (see `PageConversation`) it reports `overview` with the
+    Besides the events of the conversation (see `SessionClient`) it reports `overview` with the
     sessions and the evidence, `joined` and `lost` with the session's name, and `gone` with a
     message where there is no such session.
     """
@@ -33,7 +33,7 @@ class SessionWatch:
         self.session = session
         # With it this screen takes over; it stays the same when the connection is lost.
         self._key = secrets.token_urlsafe(12)
-        self._conversation: PageConversation | None = None
+        self._conversation: SessionClient | None = None
         self._since = "0"
         self._chosen = asyncio.Event()
         self._overview: Mapping[str, Any] = {}
@@ -94,7 +94,7 @@ class SessionWatch:
 
     async def _follow_session(self, session: str) -> None:
         try:
-            joined = await PageConversation.join_session(
+            joined = await SessionClient.join_session(
                 session, page_key=self._key, since=self._since
             )
         except DebuggerError as error:
