@@ -14,7 +14,12 @@ from debugger.errors import DebuggerError, ErrorCode
 
 _OVERVIEW_S: Final = 1.0  # seconds between two looks at the sessions and the evidence
 _RETRY_S: Final = 1.0
+_PICTURE_TOKENS: Final = "1000000"
 
+# Sends a request, and returns the body of its response.
+Request = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+# Runs a command of the daemon for the session, and returns its answer.
+RunCommand = Request
 # Takes the name of an event and its body.
 Receive = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
@@ -63,12 +68,24 @@ class SessionWatch:
         return await self._conversation.request(command, arguments)
 
     async def run_command(self, command: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a command of the daemon for the session, and return its answer.
+        """Run a command of the daemon for the session, or for a `group`, and return its answer.
 
         Raises:
             DebuggerError: The command's failure.
         """
-        reply = await self._daemon.run_command(command, arguments, session=self.session)
+        session = None if "group" in arguments else self.session
+        reply = await self._daemon.run_command(command, arguments, session=session)
+        return dict(reply.data)
+
+    async def draw_answer(self, number: str, width: int) -> dict[str, Any]:
+        """Return an answer's picture in so many characters a line, or the trees of its calls.
+
+        Raises:
+            DebuggerError: NOT_FOUND if it has nothing to draw.
+        """
+        # A picture is no shorter than it is: of a cut one nothing could be shown.
+        words = ["--budget", _PICTURE_TOKENS, "evidence", "draw", number]
+        reply = await self._daemon.run_command_line([*words, "--text", "--width", str(width)])
         return dict(reply.data)
 
     async def _watch_daemon(self) -> None:

@@ -12,6 +12,7 @@ HOLDER = {"isThisPage": True, "since": "10:00:00"}
 def state_of(**about: object) -> ScreenState:
     state = ScreenState()
     state.begin("app")
+    state.member = "app"
     state.about = {"state": "stopped", "holder": None, **about}
     return state
 
