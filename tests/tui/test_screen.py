@@ -220,7 +220,8 @@ def test_a_real_terminal_shows_it(  # noqa: PLR0917 - the sizes
         lines = screen().splitlines()
         assert "loop · stopped: breakpoint · the agent acts" in lines[0]
         assert any("●▶" in line and 'print(f"step {i}")' in line for line in lines), screen()
-        assert "Continue" in lines[-1]
+        assert "f1 Keys" in lines[-1]
+        assert "Break" in lines[-1]
         ask("send-keys", "-t", "s", "F2")
         wait_until(lambda: "you act" in screen(), PATIENCE_S, what="who acts")
         ask("send-keys", "-t", "s", "F10")

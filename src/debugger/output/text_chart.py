@@ -23,7 +23,8 @@ from debugger.output.svg_chart import (
 )
 
 LEAST_WIDTH = 40
-_HEIGHT = 8  # rows of numbers
+_HEIGHT, _HIGHEST = 8, 14  # rows of numbers
+_ASPECT = 14  # columns for each row
 _LABEL_MOST = 20  # characters left of the axis
 _LEAST_LABEL = 6
 _DOTS_X, _DOTS_Y = 2, 4  # of a character
@@ -91,7 +92,7 @@ def _draw_panel(panel: ChartPanel, width: int) -> Iterator[str]:
     points = [one for each in panel.series for one in each.points]
     finite = [one.y for one in points if math.isfinite(one.y)] or [0.0]
     is_whole = all(one == math.floor(one) for one in finite)
-    height = _HEIGHT if len(shown) == 1 else _HEIGHT // 2
+    height = max(_HEIGHT, min(width // _ASPECT, _HIGHEST)) // (1 if len(shown) == 1 else 2)
     y = build_scale(finite, height * _DOTS_Y - 1, 0, ticks=_Y_TICKS, is_whole=is_whole)
     labels = [shorten_middle(one, _LABEL_MOST) for one in panel.categories] or y.tick_labels()
     margin = min(max(_LEAST_LABEL, *map(len, labels)), _LABEL_MOST)

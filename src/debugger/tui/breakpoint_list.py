@@ -37,7 +37,7 @@ class BreakpointList(OptionList):
     def __init__(self, run_command: RunCommand, **options: Any) -> None:
         super().__init__(markup=False, **options)
         self._run_command = run_command
-        self.breakpoints: list[dict[str, Any]] = []
+        self.breakpoints: list[Mapping[str, Any]] = []
 
     async def load(self) -> None:
         """Load what there is now."""
@@ -68,10 +68,6 @@ class BreakpointList(OptionList):
             one for one in self.breakpoints if (one.get("file"), one.get("line")) == (path, line)
         )
         return next(found, None)
-
-    def find_number(self, number: str | None) -> Mapping[str, Any] | None:
-        """Return a breakpoint by its number."""
-        return next((one for one in self.breakpoints if str(one["id"]) == number), None)
 
     def action_act(self, action: str) -> None:
         """Ask for something with the breakpoint at the cursor."""

@@ -21,6 +21,7 @@ _THREADS: Final = 500
 _NAME_MAX: Final = 200  # characters
 _VALUE_MAX: Final = 500
 _WATCHES_MAX: Final = 20
+_WATCHED: Final = "watched"  # in the paths of watched expressions
 _EXPANDED_MAX: Final = 50  # values that are expanded again at the next stop
 _REMEMBERED_MAX: Final = 20_000  # values that are compared with those of the next stop
 
@@ -143,6 +144,7 @@ class VariablesTree(Tree[dict[str, Any]]):
         self._expanded: set[str] = set()
         self._watches: list[str] = []
         self._frame: Mapping[str, Any] | None = None
+        self._owner = ""
 
     async def watch_expression(self, expression: str) -> None:
         """Evaluate an expression from now on at each stop; no longer, if it is watched already.
@@ -179,7 +181,7 @@ class VariablesTree(Tree[dict[str, Any]]):
     async def action_unwatch(self) -> None:
         """Watch the expression at the cursor no longer."""
         data = (self.cursor_node.data if self.cursor_node else None) or {}
-        if data.get("name") in self._watches and "watched/" in data.get("path", ""):
+        if data.get("name") in self._watches and f"/{_WATCHED}/" in data.get("path", ""):
             self._watches.remove(data["name"])
             await self.show_again()
 
@@ -189,14 +191,26 @@ class VariablesTree(Tree[dict[str, Any]]):
         self.clear()
         self.root.add_leaf(Text(text, style="bright_black"))
 
-    async def show_frame(self, frame: Mapping[str, Any], *, is_new_stop: bool) -> None:
+    async def show_frame(
+        self, frame: Mapping[str, Any], *, is_new_stop: bool, owner: str | None = None
+    ) -> None:
         """Show a frame's variables.
+
+        Args:
+            frame: The frame.
+            is_new_stop: Its values are compared with those of the stop before.
+            owner: The process; the values of one are not those of another.
 
         Raises:
             DebuggerError: What the requests raise.
         """
+        self._owner = owner if owner is not None else self._owner
         if is_new_stop:
-            self._before, self._now = self._now, {}
+            # What other processes had is kept: they may be shown again.
+            self._before = {**self._before, **self._now}
+            if len(self._before) > _REMEMBERED_MAX:
+                self._before = self._now
+            self._now = {}
         self._frame = frame
         watched = [await self._evaluate(one, frame["id"]) for one in self._watches]
         scopes = (await self._request("scopes", {"frameId": frame["id"]}))["scopes"]
@@ -204,9 +218,11 @@ class VariablesTree(Tree[dict[str, Any]]):
         for one in watched:
             where = {"expression": one["name"], "frameId": frame["id"]}
             setter = None if one.get("isProblem") else ("setExpression", where)
-            await self._add_variable(self.root, one, f"watched/{one['name']}", setter)
+            await self._add_variable(
+                self.root, one, f"{self._owner}/{_WATCHED}/{one['name']}", setter
+            )
         for scope in scopes:
-            path = f"{frame['name']}/{scope['name']}"
+            path = f"{self._owner}/{frame['name']}/{scope['name']}"
             data = {"reference": scope["variablesReference"], "path": path}
             node = self.root.add(Text(_plain(scope["name"], _NAME_MAX), "bold"), data=data)
             if not scope.get("expensive"):

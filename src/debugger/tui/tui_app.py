@@ -52,22 +52,22 @@ class TuiApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH = "tui_app.tcss"
     BINDINGS: ClassVar = [
-        Binding("f2,t", "take", "Take/hand back"),
+        Binding("f1,question_mark", "keys", "Keys"),
+        Binding("f2,t", "take", "Take/back"),
         Binding("shift+f2,f14,T", "take(True)", "Take all", show=False),
-        Binding("f5,c", "act('continue')", "Continue"),
+        Binding("f5,c", "act('continue')", "Cont"),
         Binding("f6,p", "act('pause')", "Pause"),
         Binding("C", "act_on_all('continue')", show=False),
         Binding("P", "act_on_all('pause')", show=False),
         Binding("f10,n", "act('over')", "Over"),
         Binding("f11,s", "act('into')", "Into"),
-        Binding("shift+f11,f23,f", "act('out')", "Out"),
+        Binding("shift+f11,f23,f", "act('out')", "Out", key_display="⇧f11"),
         Binding("f9,b", "breakpoint", "Break"),
         Binding("shift+f9,f21,B", "breakpoint_form", show=False),
         Binding("ctrl+shift+f5,ctrl+r", "act('restart')", show=False),
         Binding("w,alt+w", "watch", "Watch"),
         Binding("m", "merge", show=False),
         Binding("f3", "choose", "Sessions"),
-        Binding("f1,question_mark", "keys", "Keys"),
         Binding("q,ctrl+c", "quit", "Quit"),
         Binding("alt+0,0", "enlarge", show=False),
         *(Binding(f"alt+{n},{n}", f"pane({n - 1})", show=False) for n in range(1, 10)),
@@ -339,7 +339,9 @@ class TuiApp(App[None]):
             await self._show_source(source)
             if view.path is not None:
                 view.show_line(event.frame["line"], is_next=event.is_top)
-            await self.query_one(VariablesTree).show_frame(event.frame, is_new_stop=is_new)
+            await self.query_one(VariablesTree).show_frame(
+                event.frame, is_new_stop=is_new, owner=self.state.member or ""
+            )
         except DebuggerError as error:
             self._show_error(error)
 
@@ -357,7 +359,8 @@ class TuiApp(App[None]):
 
     def _show_status(self) -> None:
         state = self.state
-        words = [f" {escape_text(state.session)[:40]}"] if state.session else []
+        name = base_name(state.group) if state.group else state.session
+        words = [f" {escape_text(name)[:40]}"] if name else []
         words += [state.describe_program(), state.describe_actor()]
         style = "bold yellow" if state.acts else ""
         text = Text(" · ".join(one for one in words if one), style)
@@ -479,17 +482,13 @@ class TuiApp(App[None]):
         title = f"{name} at {base_name(place)}"
         self.push_screen(FormScreen(title, breakpoint_fields(known), save))
 
-    @on(OptionList.OptionSelected, "#breakpoints")
-    async def show_breakpoint(self, event: OptionList.OptionSelected) -> None:
-        """Show the source of a breakpoint."""
-        one = self.query_one(BreakpointList).find_number(event.option_id)
-        if one and one.get("file") and one.get("line"):
-            await self._show_place(one["file"], one["line"])
-
-    @on(OptionList.OptionSelected, "#timeline")
-    async def show_event(self, event: OptionList.OptionSelected) -> None:
-        """Show the source of an event."""
-        one = self.query_one(TimelineList).events[event.option_index]
+    @on(OptionList.OptionSelected, "#breakpoints, #timeline")
+    async def show_chosen_place(self, event: OptionList.OptionSelected) -> None:
+        """Show the source of a breakpoint, or of an event."""
+        rows = self.query_one(BreakpointList).breakpoints
+        if event.option_list.id == "timeline":
+            rows = self.query_one(TimelineList).events
+        one = rows[event.option_index]
         if one.get("file") and one.get("line"):
             await self._show_place(one["file"], one["line"])
 
