@@ -104,7 +104,8 @@ def _answer_text(one: Mapping[str, Any]) -> str:
 def _event_text(one: Mapping[str, Any], begin_ns: int) -> str:
     place = f"{base_name(one['file'])}:{one.get('line')}" if one.get("file") else ""
     where = f"in {one['function']}" if one.get("function") else ""
-    texts = [str(one.get("text") or ""), where, place]
+    member = f"{one['member']}:" if one.get("member") else ""
+    texts = [member, str(one.get("text") or ""), where, place]
     passed = (one["time_ns"] - begin_ns) / 1e9
     kind = str(one["kind"]).replace("_", " ")
     text = " ".join(each for each in texts if each)

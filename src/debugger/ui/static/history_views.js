@@ -134,6 +134,7 @@ export class TimelineView {
     row.append(
       element("span", { class: "faint when" }, `${passed.toFixed(3)} s`),
       element("span", { class: "kind", "data-kind": one.kind }, one.kind.replaceAll("_", " ")),
+      ...(one.member ? [element("span", { class: "member-name" }, plainText(one.member, 20))] : []),
       element("span", { class: "text" }, plainText([one.text, one.function ? `in ${one.function}` : "", place].filter(Boolean).join(" "), 300)),
     );
   }
