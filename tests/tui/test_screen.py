@@ -15,6 +15,7 @@ from debugger.tui.answer_screen import AnswerScreen
 from debugger.tui.console_view import ConsoleView
 from debugger.tui.edit_screens import FormScreen
 from debugger.tui.output_view import LINES_MAX
+from debugger.tui.text_screen import ChoiceScreen
 from debugger.tui.trees import StackTree, VariablesTree
 from screen_person import PATIENCE_S, Cli, sit_down
 
@@ -183,6 +184,16 @@ async def test_an_end_a_restart_and_a_new_daemon_are_followed(cli: Cli, runtime_
         await one.agent("start", LOOP, "--break", f"{LOOP}:{RETURN}")
         await one.see(lambda: one.shown_line() == RETURN, "the session of the new daemon")
         await one.see(lambda: "stopped: breakpoint" in one.status, "its state")
+
+
+async def test_a_session_that_is_not_there_is_said_and_another_chosen(cli: Cli):
+    cli("start", LOOP, "--break", f"{LOOP}:{STEP}", check=0)
+    async with sit_down(cli, "nobody") as one:
+        await one.see(lambda: "no session" in str(one.labels(StackTree)), "that there is none")
+        await one.press("c", "m", "8", "f3")
+        await one.screen(ChoiceScreen)
+        await one.press("enter")
+        await one.see(lambda: one.shown_line() == STEP, "the chosen session")
 
 
 def test_without_a_terminal_it_says_what_it_is_for(cli: Cli):

@@ -160,8 +160,10 @@ class PageServer:
     async def _fill_stream(
         self, stream: PageStream, session: str | None, *, key: str, since: str
     ) -> None:
+        # While there was no page nobody has looked: what was seen last may have ended since.
+        self._overview = await read_overview(self._daemon)
         if session is None:
-            session = (await read_overview(self._daemon))["current"]
+            session = self._overview["current"]
         await stream.add_event("hello", {"stream": stream.number, "session": session})
         stream.offer_overview(self._overview)
         if session is None:
