@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from debugger.questions.runner.answer import DrawnCall, DrawnCallTree
-from debugger.tui.answer_screen import AnswerScreen, CallTree
+from debugger.tui.answer_screen import AnswerCallTree, AnswerScreen
 from debugger.tui.group_view import GroupGrid, MergedTree
 from debugger.tui.trees import StackTree
 from fakes.fake_backend import FakeBackend
@@ -172,7 +172,7 @@ async def test_the_calls_of_an_answer_are_a_tree(group: SimulatedGroup):
         await one.see(lambda: one.options("answers"), "the answer")
         await one.press("5", "down", "enter")
         answer = await one.screen(AnswerScreen)
-        tree = answer.query_one(CallTree)
+        tree = answer.query_one(AnswerCallTree)
         assert answer.text == SHOWN
         (main, omitted) = tree.root.children
         assert str(main.label) == "██████████ main()  8 ms"

@@ -17,7 +17,7 @@ from debugger.daemon import protocol, transport
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
 
-_ANSWER_S = 120.0  # seconds; a request waits for those before it
+ANSWER_S = 120.0  # seconds; a request waits for those before it
 _BEGIN_S = 10.0
 _CHUNK = 1 << 16
 _EVENTS_MAX = 1000  # events that wait for a screen that does not read; then the daemon waits for it
@@ -90,7 +90,7 @@ class SessionClient:
         message = {"seq": number, "type": "request", "command": command, "arguments": arguments}
         try:
             self._writer.write(encode_message(msgspec.json.encode(message)))
-            async with asyncio.timeout(_ANSWER_S):
+            async with asyncio.timeout(ANSWER_S):
                 await self._writer.drain()
                 answer = await answered
         except TimeoutError:

@@ -25,7 +25,7 @@ _OPEN_ROWS: Final = 40
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 
 
-class CallTree(Tree[Mapping[str, Any]]):
+class AnswerCallTree(Tree[Mapping[str, Any]]):
     """The calls of a run: each with a bar for its part of the run, below its caller."""
 
     def __init__(self, tree: Mapping[str, Any], **options: Any) -> None:
@@ -60,7 +60,7 @@ class AnswerScreen(ModalScreen[ShownPlace | None]):
         width: 94%; height: 94%; border: round $accent; background: $surface;
     }
     AnswerScreen TabPane { padding: 0; }
-    AnswerScreen CallTree { height: 1fr; background: $surface; }
+    AnswerScreen AnswerCallTree { height: 1fr; background: $surface; }
     """
     BINDINGS: ClassVar = [Binding("escape,q", "dismiss(None)", "Close")]
 
@@ -97,13 +97,13 @@ class AnswerScreen(ModalScreen[ShownPlace | None]):
                 for at, tree in enumerate(self._trees):
                     name = f"Calls of run {at + 1}" if len(self._trees) > 1 else "Calls"
                     with TabPane(name):
-                        yield CallTree(tree)
+                        yield AnswerCallTree(tree)
                 with TabPane("Text"), VerticalScroll():
                     yield Static(Text(self._text))
 
     def on_mount(self) -> None:
         """Let the arrows move or scroll."""
-        first = "CallTree" if self._trees else "VerticalScroll"
+        first = "AnswerCallTree" if self._trees else "VerticalScroll"
         self.query(first).first().focus()
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[Mapping[str, Any]]) -> None:

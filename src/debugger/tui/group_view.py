@@ -34,7 +34,7 @@ _BRANCHES_MOST: Final = 500  # of one node
 
 
 class GroupGrid(ScrollView, can_focus=True):
-    """The members, of which one is in focus; `Chosen` asks for another."""
+    """The members, of which one is in focus; `MemberChosen` asks for another."""
 
     BINDINGS: ClassVar = [
         Binding("left", "move(-1)", show=False),
@@ -46,7 +46,7 @@ class GroupGrid(ScrollView, can_focus=True):
         Binding("enter,space", "choose", show=False),
     ]
 
-    class Chosen(Message):
+    class MemberChosen(Message):
         """A member was chosen."""
 
         def __init__(self, session: str) -> None:
@@ -58,7 +58,9 @@ class GroupGrid(ScrollView, can_focus=True):
         self.grid = MemberGrid()
         self.title = ""
         self._members: Sequence[GroupMember] = ()
-        self._held: Mapping[str, bool] = {}  # by session: whether it is this screen that holds it
+        self._holders: Mapping[
+            str, bool
+        ] = {}  # by session: whether it is this screen that holds it
         self._focused: str | None = None
         self._cursor: str | None = None  # the session of the cell with the cursor
 
@@ -73,11 +75,11 @@ class GroupGrid(ScrollView, can_focus=True):
         self.title, self._members = title, members
         self._place_cells()
 
-    def mark_members(self, focused: str | None, held: Mapping[str, bool]) -> None:
+    def mark_members(self, focused: str | None, holders: Mapping[str, bool]) -> None:
         """Mark the member in focus, and those that a person has taken over."""
         if focused != self._focused:
             self._cursor = focused
-        self._focused, self._held = focused, held
+        self._focused, self._holders = focused, holders
         self.refresh()
 
     def on_resize(self) -> None:
@@ -105,7 +107,7 @@ class GroupGrid(ScrollView, can_focus=True):
     def action_choose(self) -> None:
         """Choose the member at the cursor."""
         if self.grid.members:
-            self.post_message(self.Chosen(self.grid.members[self.cursor].session))
+            self.post_message(self.MemberChosen(self.grid.members[self.cursor].session))
 
     def _move_to(self, index: int) -> None:
         if not self.grid.members:
@@ -143,8 +145,8 @@ class GroupGrid(ScrollView, can_focus=True):
         if not self.grid.members:
             return "no members yet"
         one = self.grid.members[self.cursor]
-        held = {True: " · you act on it", False: " · another screen acts on it"}
-        who = held.get(self._held[one.session], "") if one.session in self._held else ""
+        held_by = {True: " · you act on it", False: " · another screen acts on it"}
+        who = held_by.get(self._holders[one.session], "") if one.session in self._holders else ""
         return f"{self.title} · {one.describe()}{who}"
 
     def _row_segments(self, at: int) -> list[Segment]:
@@ -155,9 +157,9 @@ class GroupGrid(ScrollView, can_focus=True):
         segments = []
         for index in row.cells:
             one = self.grid.members[index]
-            held = self._held.get(one.session)
+            is_own = self._holders.get(one.session)
             mark = "▸" if one.session == self._focused else " "
-            mark = {True: "●", False: "○", None: mark}[held]
+            mark = {True: "●", False: "○", None: mark}[is_own]
             shown = style + _FOCUSED if one.session == self._focused else style
             if self.has_focus and index == self.cursor:
                 shown += _CURSOR
@@ -167,9 +169,9 @@ class GroupGrid(ScrollView, can_focus=True):
 
 
 class MergedTree(Tree[dict[str, Any]]):
-    """The stacks of all members as one tree, the odd ones first; `Chosen` tells of a branch."""
+    """The stacks of all members as one tree, the odd ones first; `BranchChosen` names one."""
 
-    class Chosen(Message):
+    class BranchChosen(Message):
         """A branch was chosen: its members, and the frame to show."""
 
         def __init__(self, members: Sequence[str], frame: Mapping[str, Any] | None) -> None:
@@ -213,7 +215,9 @@ class MergedTree(Tree[dict[str, Any]]):
     def on_tree_node_selected(self, event: Tree.NodeSelected[dict[str, Any]]) -> None:
         """Choose a branch."""
         if event.node.data:
-            self.post_message(self.Chosen(event.node.data["members"], event.node.data["frame"]))
+            self.post_message(
+                self.BranchChosen(event.node.data["members"], event.node.data["frame"])
+            )
 
 
 def _shown_frame(branch: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -49,8 +49,8 @@ class ScreenState:
     @property
     def own_holder(self) -> Mapping[str, Any] | None:
         """Who has taken over the shown process alone."""
-        held: Mapping[str, Mapping[str, Any]] = (self.about or {}).get("held") or {}
-        return held.get(self.member or "")
+        holders: Mapping[str, Mapping[str, Any]] = (self.about or {}).get("held") or {}
+        return holders.get(self.member or "")
 
     @property
     def acts(self) -> bool:
@@ -65,8 +65,8 @@ class ScreenState:
     @property
     def acts_somewhere(self) -> bool:
         """Whether the person at this screen has taken over any process."""
-        held = (self.about or {}).get("held") or {}
-        return self.acts_on_all or any(_is_own(one) for one in held.values())
+        holders = (self.about or {}).get("held") or {}
+        return self.acts_on_all or any(_is_own(one) for one in holders.values())
 
     @property
     def is_live(self) -> bool:
@@ -105,8 +105,8 @@ class ScreenState:
         """
         session = str(stop.get("session") or self.session or "")
         self.stops[session] = stop
-        held: Mapping[str, Any] = (self.about or {}).get("held") or {}
-        is_held = _is_own(held.get(session)) and not self.acts
+        holders: Mapping[str, Any] = (self.about or {}).get("held") or {}
+        is_held = _is_own(holders.get(session)) and not self.acts
         if self.group and session != self.member and self.member in self.stops and not is_held:
             return False
         self.show_member(session)
@@ -130,8 +130,8 @@ class ScreenState:
 
     def held_sessions(self) -> dict[str, bool]:
         """Return the processes that persons have taken over alone: whether it is this screen."""
-        held = (self.about or {}).get("held") or {}
-        return {name: _is_own(one) for name, one in held.items()}
+        holders = (self.about or {}).get("held") or {}
+        return {name: _is_own(one) for name, one in holders.items()}
 
     def forget_stop(self, stop: Mapping[str, Any]) -> None:
         """Record that the process of a stop goes on, if no later stop has come already."""
@@ -151,8 +151,8 @@ class ScreenState:
         ]
 
     def _own_members(self) -> list[str]:
-        held = self.held_sessions()
-        return [one for one in self.states if held.get(one, self.acts_on_all)]
+        holders = self.held_sessions()
+        return [one for one in self.states if holders.get(one, self.acts_on_all)]
 
     def label_of(self, session: str | None) -> str:
         """Return a member's label, or the session's name."""

@@ -19,7 +19,7 @@ from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.output.location_text import base_name, escape_text, format_count
 from debugger.tui.answer_screen import AnswerScreen, ShownPlace
-from debugger.tui.breakpoint_list import BreakpointList, place_name
+from debugger.tui.breakpoint_rows import BreakpointRows, place_name
 from debugger.tui.console_view import ConsoleView
 from debugger.tui.edit_screens import FormScreen, breakpoint_fields
 from debugger.tui.group_members import GroupMember
@@ -104,7 +104,7 @@ class TuiApp(App[None]):
             with TabPane("Group", id="group-tab"):
                 yield GroupGrid(id="group")
             with TabPane("Breakpoints", id="breakpoints-tab"):
-                yield BreakpointList(run_command, id="breakpoints")
+                yield BreakpointRows(run_command, id="breakpoints")
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
@@ -233,7 +233,7 @@ class TuiApp(App[None]):
 
     async def _load_breakpoints(self, body: Mapping[str, Any] | None = None) -> None:
         del body
-        await self.query_one(BreakpointList).load()
+        await self.query_one(BreakpointRows).load()
         self._mark_breakpoints()
 
     async def _load_timeline(self) -> None:
@@ -304,8 +304,8 @@ class TuiApp(App[None]):
             await self._load_merged()
             tree.focus()
 
-    @on(GroupGrid.Chosen)
-    async def show_member(self, event: GroupGrid.Chosen) -> None:
+    @on(GroupGrid.MemberChosen)
+    async def show_member(self, event: GroupGrid.MemberChosen) -> None:
         """Show a member of the group, as it is now."""
         self._show_merged(is_shown=False)
         self.state.show_member(event.session)
@@ -317,12 +317,12 @@ class TuiApp(App[None]):
         self._mark_group()
         self._show_status()
 
-    @on(MergedTree.Chosen)
-    async def show_branch(self, event: MergedTree.Chosen) -> None:
+    @on(MergedTree.BranchChosen)
+    async def show_branch(self, event: MergedTree.BranchChosen) -> None:
         """Show the member of a branch, or the line of its members."""
         own = [one for one in self._group.members if one.label in event.members]
         if len(event.members) == 1 and own and own[0].state == "stopped":
-            self.query_one(GroupGrid).post_message(GroupGrid.Chosen(own[0].session))
+            self.query_one(GroupGrid).post_message(GroupGrid.MemberChosen(own[0].session))
         elif event.frame is not None:
             await self._show_place(event.frame["file"], event.frame["line"])
 
@@ -355,7 +355,7 @@ class TuiApp(App[None]):
 
     def _mark_breakpoints(self) -> None:
         view = self.query_one(SourceView)
-        view.set_breakpoints(self.query_one(BreakpointList).lines_of(view.path))
+        view.set_breakpoints(self.query_one(BreakpointRows).lines_of(view.path))
 
     def _show_status(self) -> None:
         state = self.state
@@ -452,7 +452,7 @@ class TuiApp(App[None]):
     @on(SourceView.Toggled)
     async def toggle_breakpoint(self, event: SourceView.Toggled) -> None:
         """Set or remove a breakpoint."""
-        await self._attempt(self.query_one(BreakpointList).toggle(event.path, event.line))
+        await self._attempt(self.query_one(BreakpointRows).toggle(event.path, event.line))
         await self._load_breakpoints()
 
     def action_breakpoint_form(self) -> None:
@@ -460,22 +460,22 @@ class TuiApp(App[None]):
         view = self.query_one(SourceView)
         if view.path is not None and view.line_count:
             line = view.cursor + 1
-            known = self.query_one(BreakpointList).find(view.path, line)
+            known = self.query_one(BreakpointRows).find(view.path, line)
             self._open_breakpoint(known, f"{view.path}:{line}")
 
-    @on(BreakpointList.Acted)
-    async def act_on_breakpoint(self, event: BreakpointList.Acted) -> None:
+    @on(BreakpointRows.Acted)
+    async def act_on_breakpoint(self, event: BreakpointRows.Acted) -> None:
         """Switch, change or remove a breakpoint."""
         if event.action == "change":
             self._open_breakpoint(event.known, place_name(event.known))
             return
-        await self._attempt(self.query_one(BreakpointList).act(event.action, event.known))
+        await self._attempt(self.query_one(BreakpointRows).act(event.action, event.known))
         await self._load_breakpoints()
 
     def _open_breakpoint(self, known: Mapping[str, Any] | None, place: str) -> None:
         async def save(fields: list[str]) -> None:
             condition, hits, log = fields
-            await self.query_one(BreakpointList).save(known, place, (condition, hits, log))
+            await self.query_one(BreakpointRows).save(known, place, (condition, hits, log))
             self._mark_breakpoints()
 
         name = f"Breakpoint {known['id']}" if known else "New breakpoint"
@@ -485,7 +485,7 @@ class TuiApp(App[None]):
     @on(OptionList.OptionSelected, "#breakpoints, #timeline")
     async def show_chosen_place(self, event: OptionList.OptionSelected) -> None:
         """Show the source of a breakpoint, or of an event."""
-        rows = self.query_one(BreakpointList).breakpoints
+        rows = self.query_one(BreakpointRows).breakpoints
         if event.option_list.id == "timeline":
             rows = self.query_one(TimelineList).events
         one = rows[event.option_index]

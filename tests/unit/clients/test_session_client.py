@@ -13,6 +13,7 @@ import pytest
 from debugger.clients import session_client
 from debugger.clients.session_client import SessionClient
 from debugger.errors import DebuggerError, ErrorCode
+from event_loop import begin_task
 
 
 @asynccontextmanager
@@ -41,9 +42,8 @@ def frame(**message: object) -> bytes:
 
 async def test_an_answer_is_of_its_request_and_an_error_is_raised():
     async with converse() as (client, peer):
-        first = asyncio.ensure_future(client.request("threads", {}))
-        second = asyncio.ensure_future(client.request("scopes", {}))
-        await asyncio.sleep(0)
+        first = await begin_task(client.request("threads", {}))
+        second = await begin_task(client.request("scopes", {}))
         wrong = {"error": {"id": 1, "format": "it is running"}}
         peer.write(frame(type="response", request_seq=2, success=False, body=wrong))
         peer.write(frame(type="event", event="stopped", body={"threadId": 3}))
@@ -63,8 +63,7 @@ async def test_an_answer_is_of_its_request_and_an_error_is_raised():
 )
 async def test_a_daemon_that_hangs_up_or_talks_nonsense_ends_the_conversation(last: bytes):
     async with converse() as (client, peer):
-        waiting = asyncio.ensure_future(client.request("threads", {}))
-        await asyncio.sleep(0)
+        waiting = await begin_task(client.request("threads", {}))
         peer.write(last)
         peer.close()
         with pytest.raises(DebuggerError) as told:
@@ -77,7 +76,7 @@ async def test_a_daemon_that_hangs_up_or_talks_nonsense_ends_the_conversation(la
 
 
 async def test_a_daemon_that_never_answers_is_said_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session_client, "_ANSWER_S", 0.01)
+    monkeypatch.setattr(session_client, "ANSWER_S", 0.01)
     async with converse() as (client, _):
         with pytest.raises(DebuggerError) as told:
             await client.request("threads", {})

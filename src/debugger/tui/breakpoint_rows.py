@@ -17,7 +17,7 @@ from debugger.tui.session_watch import RunCommand
 _ROWS_MAX: Final = 500
 
 
-class BreakpointList(OptionList):
+class BreakpointRows(OptionList):
     """The breakpoints; Enter shows one, Space switches it, E changes it, Delete removes it."""
 
     BINDINGS: ClassVar = [
