@@ -135,6 +135,9 @@ async def test_a_person_takes_over_one_member_and_the_agent_has_the_others(group
         line = group.backends[5].line
         await one.press("f10")
         await one.see(lambda: f"loop.c:{line + 1}" in str(one.labels(StackTree)), "the step")
+        await one.press("6")
+        timeline = one.options("timeline")
+        assert any("control" in row and "5: taken over by a person" in row for row in timeline)
         await choose(one, 6)
         assert "the agent acts" in one.status
 

@@ -547,6 +547,8 @@ def test_a_person_takes_one_worker_of_eight_steps_it_and_hands_it_back(
     browser.wait_text("#variables", "worker")
     browser.press("F2")
     browser.wait_text("#who", "You act on 4")
+    browser.click("#tab-timeline")
+    browser.wait("/control\\s*4\\s*taken over/.test(document.querySelector('#timeline').innerText)")
     held = browser.run("return document.querySelector('.member[data-held=you]').dataset.session")
     refused = agent("--session", held, "next", check=1)
     assert f"a person took over {held}" in refused.stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from textual.widgets import OptionList
@@ -47,9 +47,13 @@ class AnswerList(OptionList):
 class TimelineList(OptionList):
     """The newest events of a session."""
 
-    def __init__(self, run_command: RunCommand, **options: Any) -> None:
+    def __init__(
+        self, run_command: RunCommand, label_of: Callable[[str], str], **options: Any
+    ) -> None:
+        """Make the list; `label_of` names a session's member of a group, "" where it is none."""
         super().__init__(markup=False, **options)
         self._run_command = run_command
+        self._label_of = label_of
         self._cursor = 0
         self._begin_ns: int | None = None
         self._is_loading = False
@@ -89,11 +93,15 @@ class TimelineList(OptionList):
         if len(self.events) > _ROWS_MAX:
             self.events = self.events[-_ROWS_MAX:]
             self.clear_options()
-            self.add_options([_event_text(one, begin) for one in self.events])
+            self.add_options([self._event_text(one, begin) for one in self.events])
         else:
-            self.add_options([_event_text(one, begin) for one in events])
+            self.add_options([self._event_text(one, begin) for one in events])
         if follows:
             self.highlighted = len(self.events) - 1
+
+    def _event_text(self, one: Mapping[str, Any], begin_ns: int) -> str:
+        member = str(one.get("member") or self._label_of(str(one.get("session") or "")))
+        return _event_text(one, begin_ns, member)
 
 
 def _answer_text(one: Mapping[str, Any]) -> str:
@@ -101,11 +109,10 @@ def _answer_text(one: Mapping[str, Any]) -> str:
     return escape_text(f"{one['id']}  {command}  {one['summary']}")[:_ROW_MAX]
 
 
-def _event_text(one: Mapping[str, Any], begin_ns: int) -> str:
+def _event_text(one: Mapping[str, Any], begin_ns: int, member: str) -> str:
     place = f"{base_name(one['file'])}:{one.get('line')}" if one.get("file") else ""
     where = f"in {one['function']}" if one.get("function") else ""
-    member = f"{one['member']}:" if one.get("member") else ""
-    texts = [member, str(one.get("text") or ""), where, place]
+    texts = [f"{member}:" if member else "", str(one.get("text") or ""), where, place]
     passed = (one["time_ns"] - begin_ns) / 1e9
     kind = str(one["kind"]).replace("_", " ")
     text = " ".join(each for each in texts if each)

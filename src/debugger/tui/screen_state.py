@@ -158,6 +158,10 @@ class ScreenState:
         """Return a member's label, or the session's name."""
         return escape_text(self.labels.get(session or "", session or ""))[:_NAME_MAX]
 
+    def name_member(self, session: str) -> str:
+        """Return the label of a group's member; "" of any other process."""
+        return self.labels.get(session, "") if self.group else ""
+
     def describe_program(self) -> str:
         """Say what the program does."""
         if self.session is None:

@@ -98,7 +98,7 @@ class TuiApp(App[None]):
             with TabPane("Answers", id="answers-tab"):
                 yield AnswerList(id="answers")
             with TabPane("Timeline", id="timeline-tab"):
-                yield TimelineList(run_command, id="timeline")
+                yield TimelineList(run_command, self.state.name_member, id="timeline")
             with TabPane("Console", id="console-tab"):
                 yield ConsoleView(self._evaluate, id="console")
             with TabPane("Group", id="group-tab"):

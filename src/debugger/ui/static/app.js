@@ -23,7 +23,7 @@ const state = { session: null, member: null, about: null, stopped: null, stops: 
 export const connection = new Connection(receive, showConnection);
 const output = new OutputView();
 const evidence = new EvidenceView({ connection, onShow: showPlace });
-const timeline = new TimelineView({ connection, onShow: showPlace });
+const timeline = new TimelineView({ connection, onShow: showPlace, labelOf: (session) => (group.isGroup ? group.labelOf(session) : "") });
 const variables = new VariablesView({ connection, mayEdit: checkActing });
 const group = new GroupView({ connection, onFocus: focusMember, onShow: showPlace, onLoad: () => showButtons() });
 const breakpointForm = new BreakpointForm();
