@@ -325,6 +325,15 @@ REASONS: Final = {
     "questions/crash/command.py: debugger path --html FILE.html -- CMD writes a page": (
         "tests/unit/questions/runner/test_evidence_drawing.py"
     ),
+    "questions/crash/command.py: debugger evidence draw X --text": (
+        "tests/unit/questions/runner/test_evidence_drawing.py"
+    ),
+    "clients/session_client.py: debugger status shows what there is": (
+        "tests/unit/clients/test_session_client.py"
+    ),
+    "clients/session_client.py: debugger daemon logs shows why": (
+        "tests/unit/clients/test_session_client.py"
+    ),
     "questions/runner/evidence_store.py: debugger evidence show X": (
         "tests/unit/questions/runner/test_evidence_drawing.py"
     ),

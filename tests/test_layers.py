@@ -236,10 +236,17 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.model",
         "debugger.paths",
     ),
+    "debugger.clients": (
+        "debugger.backends.dap.dap_transport",  # it follows a session as an editor does
+        "debugger.daemon.daemon_client",
+        "debugger.daemon.protocol",
+        "debugger.daemon.transport",
+        "debugger.paths",
+    ),
     "debugger.ui": (
         "debugger.output.picture_style",  # a picture's own style is the only one that it may have
-        "debugger.backends.dap.dap_transport",  # it follows a session as an editor does
         "debugger.cli",  # for its own options
+        "debugger.clients",
         "debugger.daemon.daemon_client",
         "debugger.daemon.http_listener",
         "debugger.daemon.protocol",
@@ -249,10 +256,10 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.tui": (
         "debugger.cli",  # for its own options
+        "debugger.clients",
         "debugger.daemon.daemon_client",
         "debugger.model",
-        "debugger.output.location_text",
-        "debugger.ui.page_conversation",  # it follows a session as the page does
+        "debugger.output",
     ),
     "debugger.hosts": (
         "debugger.cli.parser",  # for what a command line asks for

@@ -65,7 +65,7 @@ def test_the_client_of_vs_codes_adapters_is_content(runtime_dir: Path):
             check=False,
         )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert ran.stdout.count("ok ") == 6
+    assert ran.stdout.count("ok ") == 9
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:4711", "example.org:1", "4711", ""])

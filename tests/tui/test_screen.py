@@ -2,102 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual.pilot import Pilot
-from textual.widgets import OptionList, Static, Tree
+from textual.widgets import Input, Static
 
 import debuggees
-from debugger.daemon.daemon_client import DaemonClient
-from debugger.tui.output_view import LINES_MAX, OutputView
-from debugger.tui.source_view import SourceView
-from debugger.tui.text_screen import TextScreen
+from debugger.tui.answer_screen import AnswerScreen
+from debugger.tui.console_view import ConsoleView
+from debugger.tui.edit_screens import FormScreen
+from debugger.tui.output_view import LINES_MAX
+from debugger.tui.text_screen import ChoiceScreen
 from debugger.tui.trees import StackTree, VariablesTree
-from debugger.tui.tui_app import TuiApp
+from screen_person import PATIENCE_S, Cli, sit_down
 
-Cli = Callable[..., Any]
 LOOP = debuggees.find_source("loop.py")
 CROWDED = debuggees.find_source("crowded.py")
 RETURN = debuggees.find_marker("loop.py", "return")
 STEP = debuggees.find_marker("loop.py", "step")
 READY = debuggees.find_marker("crowded.py", "ready")
-PATIENCE_S = 30.0
 
 pytestmark = pytest.mark.timeout(180)
-
-
-class Person:
-    """Presses keys, and looks at the screen."""
-
-    def __init__(self, app: TuiApp, pilot: Pilot[None], agent: Cli) -> None:
-        self.app = app
-        self._pilot = pilot
-        self._agent = agent
-
-    async def press(self, *keys: str) -> None:
-        await self._pilot.press(*keys)
-
-    async def agent(self, *words: str, check: int | None = 0) -> Any:
-        """Let the agent run a command meanwhile."""
-        return await asyncio.to_thread(self._agent, *words, check=check)
-
-    async def see(self, look: Callable[[], object], what: str) -> None:
-        """Wait until something is on the screen."""
-        end = asyncio.get_running_loop().time() + PATIENCE_S
-        while not look():
-            assert asyncio.get_running_loop().time() < end, f"{what} was not seen: {self}"
-            await self._pilot.pause(0.02)
-
-    def __str__(self) -> str:
-        shown = [self.status, *self.toasts(), *self.labels(StackTree)[:3]]
-        return "; ".join([*shown, *self.labels(VariablesTree)[:5], *self.output[-2:]])[:1000]
-
-    @property
-    def status(self) -> str:
-        return str(self.app.screen_stack[0].query_one("#status", Static).content)
-
-    @property
-    def source(self) -> SourceView:
-        return self.app.query_one(SourceView)
-
-    @property
-    def output(self) -> list[str]:
-        return self.app.query_one(OutputView).texts
-
-    def labels(self, kind: type[Tree[Any]]) -> list[str]:
-        """List what a tree shows, from the outside to the inside."""
-        waiting, found = list(self.app.query_one(kind).root.children), []
-        while waiting:
-            node = waiting.pop(0)
-            found.append(str(node.label))
-            waiting = [*(node.children if node.is_expanded else ()), *waiting]
-        return found
-
-    def options(self, name: str) -> list[str]:
-        return [str(one.prompt) for one in self.app.query_one(f"#{name}", OptionList).options]
-
-    def toasts(self) -> list[str]:
-        return [one.message for one in self.app._notifications]
-
-    def shown_line(self) -> int:
-        return self.source.cursor + 1
-
-
-@asynccontextmanager
-async def sit_down(
-    cli: Cli, session: str | None = None, size: tuple[int, int] = (80, 24)
-) -> AsyncIterator[Person]:
-    async with DaemonClient(note=lambda _: None, starts_daemon=False) as daemon:
-        app = TuiApp(daemon, session)
-        async with app.run_test(size=size) as pilot:
-            yield Person(app, pilot, cli)
 
 
 async def test_a_person_follows_takes_over_steps_and_hands_back(cli: Cli):
@@ -154,10 +82,72 @@ async def test_breakpoints_watches_and_answers_are_worked_with_by_keyboard(cli: 
         await one.agent("probe", "--at", f"{LOOP}:{RETURN}", "square", "--", sys.executable, LOOP)
         await one.see(lambda: "probe --at" in str(one.options("answers")), "the answer")
         await one.press("5", "down", "enter")
-        await one.see(lambda: isinstance(one.app.screen, TextScreen), "its text")
-        assert "square" in str(one.app.screen.query_one(Static).content)
+        answer = await one.screen(AnswerScreen)
+        # The chart in characters, and the text.
+        assert "hit of loop.py" in answer.picture
+        assert "┬" in answer.picture
+        assert "square" in answer.text
         await one.press("escape", "f1")
         await one.see(lambda: "take over" in str(one.app.screen.query_one(Static).content), "keys")
+
+
+async def test_values_and_conditions_are_set_and_expressions_evaluated(cli: Cli):
+    cli("start", LOOP, "--break", f"{LOOP}:{STEP}", check=0)
+    async with sit_down(cli) as one:
+        await one.see(lambda: "square = 1" in one.labels(VariablesTree), "the locals")
+        tree = one.app.query_one(VariablesTree)
+        await one.press("3")
+        square = next(
+            node for node in tree.root.children[0].children if "square" in str(node.label)
+        )
+        tree.move_cursor(square)
+        await one.press("e")
+        assert one.toasts()[-1] == "the agent acts: take over first (F2)"
+        # What is typed only reads until the person takes over.
+        await one.press("7", *"square+1", "enter")
+        console = one.app.query_one(ConsoleView)
+        await one.see(lambda: console.answers == ["2"], "the answer")
+        await one.press("f2")
+        await one.see(lambda: "you act, since" in one.status, "who acts")
+        await one.press(*"square=5", "enter")
+        await one.see(lambda: "square = 5" in one.labels(VariablesTree), "what was assigned")
+        await one.press("up")
+        assert console.query_one(Input).value == "square=5"
+        await one.press("escape", "f1", "escape", "alt+3")
+        square = next(
+            node for node in tree.root.children[0].children if "square" in str(node.label)
+        )
+        tree.move_cursor(square)
+        await one.press("e")
+        form = await one.screen(FormScreen)
+        await one.press("end", "backspace", *"1 +", "enter")
+        await one.see(lambda: form.problem, "why it cannot be set")
+        await one.press("backspace", "backspace", "backspace", *"77", "enter")
+        await one.see(lambda: "square = 77" in one.labels(VariablesTree), "the value")
+        printed = await one.agent("print", "square")
+        assert printed.out.strip() == "square = 77"
+
+        await one.press("2", "down", "B")
+        await one.screen(FormScreen)
+        await one.press(*"square > 3", "down", *"x", "enter")
+        assert "a number" in (await one.screen(FormScreen)).problem
+        await one.press("backspace", *"2", "enter")
+        await one.see(lambda: len(one.options("breakpoints")) == 2, "the breakpoint")
+        assert "if square > 3, from hit 2" in one.options("breakpoints")[1]
+        listed = await one.agent("breakpoints", "--json")
+        made = listed.data["data"]["breakpoints"][1]
+        assert (made["line"], made["condition"], made["hit_count"]) == (RETURN, "square > 3", 2)
+        await one.press("9", "end", "e")
+        await one.screen(FormScreen)
+        await one.press("end", *" + 1", "enter")
+        await one.see(lambda: "square > 3 + 1" in one.options("breakpoints")[1], "the change")
+        await one.press("space")
+        await one.see(lambda: "off" in one.options("breakpoints")[1], "that it is off")
+        await one.press("delete")
+        await one.see(lambda: len(one.options("breakpoints")) == 1, "its removal")
+        await one.press("6")
+        timeline = "\n".join(one.options("timeline"))
+        assert "taken over by a person" in timeline
 
 
 async def test_what_a_program_prints_and_names_is_text_and_bounded(cli: Cli):
@@ -196,6 +186,16 @@ async def test_an_end_a_restart_and_a_new_daemon_are_followed(cli: Cli, runtime_
         await one.see(lambda: "stopped: breakpoint" in one.status, "its state")
 
 
+async def test_a_session_that_is_not_there_is_said_and_another_chosen(cli: Cli):
+    cli("start", LOOP, "--break", f"{LOOP}:{STEP}", check=0)
+    async with sit_down(cli, "nobody") as one:
+        await one.see(lambda: "no session" in str(one.labels(StackTree)), "that there is none")
+        await one.press("c", "m", "8", "f3")
+        await one.screen(ChoiceScreen)
+        await one.press("enter")
+        await one.see(lambda: one.shown_line() == STEP, "the chosen session")
+
+
 def test_without_a_terminal_it_says_what_it_is_for(cli: Cli):
     answer = cli("tui", check=2)
     assert "is for a person at a terminal" in answer.err
@@ -231,7 +231,8 @@ def test_a_real_terminal_shows_it(  # noqa: PLR0917 - the sizes
         lines = screen().splitlines()
         assert "loop · stopped: breakpoint · the agent acts" in lines[0]
         assert any("●▶" in line and 'print(f"step {i}")' in line for line in lines), screen()
-        assert "Continue" in lines[-1]
+        assert "f1 Keys" in lines[-1]
+        assert "Break" in lines[-1]
         ask("send-keys", "-t", "s", "F2")
         wait_until(lambda: "you act" in screen(), PATIENCE_S, what="who acts")
         ask("send-keys", "-t", "s", "F10")

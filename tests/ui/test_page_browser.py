@@ -24,6 +24,8 @@ LOOP = debuggees.find_source("loop.py")
 CROWDED = debuggees.find_source("crowded.py")
 RETURN = debuggees.find_marker("loop.py", "return")
 ADD = debuggees.find_marker("loop.py", "add")
+MEET = debuggees.find_source("groups/meet.py")
+ADD_UP = debuggees.find_marker("groups/meet.py", "add")
 SOURCE_BYTES = 5_000_000
 # What the program prints is kept: by default it is the newest 10,000 lines.
 CONFIG = "[output]\nmax_events = 200000\nmax_bytes_mb = 50\n"
@@ -520,6 +522,54 @@ def test_a_page_that_nobody_sees_for_long_lets_go_until_it_is_seen(
     agent("next", check=0)
     browser.run(f"{hide} document.dispatchEvent(new Event('visibilitychange'))", False)
     browser.wait_text("#stack .chosen", "sum_to")
+
+
+def test_a_person_takes_one_worker_of_eight_steps_it_and_hands_it_back(
+    browser: Browser, server: PageServerProcess, agent: Agent
+):
+    where = f"{MEET}:{ADD_UP}"
+    # All workers stop: the first stop is the answer.
+    agent("start", "--group", str(MEET), "--break", where, "--timeout", "20", "--", "8", check=0)
+    agent("pause", "--group", "meet", "--timeout", "5")
+    open_page(browser, server, "meet")
+    browser.wait_text("#members", "8 stopped", SLOW_S)
+    browser.wait_text("#members", "1 running")
+    browser.click("#show-merged")
+    browser.wait_text("#merged", "add")
+    rows = browser.run(
+        "return [...document.querySelectorAll('#merged .row')].map((one) => one.innerText)"
+    )
+    assert any(row.startswith("1-8") and "8" in row for row in rows), rows
+    assert any(row.startswith("main") for row in rows), rows
+    browser.click("#show-threads")
+    browser.click(".member[aria-label^='4,']")
+    at_line(browser, ADD_UP)
+    browser.wait_text("#variables", "worker")
+    browser.press("F2")
+    browser.wait_text("#who", "You act on 4")
+    browser.click("#tab-timeline")
+    browser.wait("/control\\s*4\\s*taken over/.test(document.querySelector('#timeline').innerText)")
+    held = browser.run("return document.querySelector('.member[data-held=you]').dataset.session")
+    refused = agent("--session", held, "next", check=1)
+    assert f"a person took over {held}" in refused.stderr
+    for line in (ADD_UP + 1, ADD_UP - 1, ADD_UP):
+        browser.press("F10")
+        at_line(browser, line)
+    # The agent goes on with the others, to their meeting; the one that is held stays.
+    agent("breakpoint", "remove", "--all", check=0)
+    went = agent("continue", "--group", "meet", "--timeout", "0.5")
+    assert "4 did not go on: cannot continue: a person took over" in went.stdout
+    browser.wait_text("#members", "8 running", SLOW_S)
+    at_line(browser, ADD_UP)
+    browser.press("F2")
+    browser.wait_text("#who", "The agent acts")
+    agent("--session", held, "continue", "--timeout", "0.5")
+    browser.wait_text("#members", "9 running", SLOW_S)
+    # All have gone on; the slow one waits elsewhere, and is the odd one of the merged stacks.
+    browser.click("#show-merged")
+    browser.wait("/add/.test(document.querySelector('#merged').innerText)", what="the odd one")
+    stop = agent("stop", "--group", "meet", "--kill", "--members", "all")
+    assert stop.returncode == 0, stop.stderr
 
 
 def test_a_browser_without_scripts_says_so(browser: Browser, server: PageServerProcess):

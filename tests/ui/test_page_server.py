@@ -218,7 +218,7 @@ def test_an_agent_waits_while_a_person_has_taken_over(cli: Cli, runtime_dir: Pat
             two.event("session", holder=None)
             one.request("takeOver")
             assert two.event("session")["holder"]["isThisPage"] is False
-            assert "another page" in two.request("next", threadId=thread).data["error"]["message"]
+            assert "another screen" in two.request("next", threadId=thread).data["error"]["message"]
             two.request("takeOver")
             assert two.event("session")["holder"]["isThisPage"] is True
             assert one.request("next", threadId=thread).status == 409

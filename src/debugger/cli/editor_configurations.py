@@ -52,15 +52,23 @@ for _, language in ipairs({ "python", "c", "cpp", "rust", "go", "javascript", "t
 end
 """
 _EMACS = """\
-;; init.el, with dape
-(add-to-list 'dape-configs
-             '(debugger
-               modes (python-mode python-ts-mode c-mode c-ts-mode c++-mode c++-ts-mode
-                      rust-mode rust-ts-mode go-mode go-ts-mode js-mode js-ts-mode)
-               command "debugger"
-               command-args ("dap")
-               :type "debugger"
-               :request "attach"))
+;; init.el, for dape or dap-mode, whichever is loaded
+(with-eval-after-load 'dape
+  (add-to-list 'dape-configs
+               '(debugger
+                 modes (python-mode python-ts-mode c-mode c-ts-mode c++-mode c++-ts-mode
+                        rust-mode rust-ts-mode go-mode go-ts-mode js-mode js-ts-mode)
+                 command "debugger"
+                 command-args ("dap")
+                 :type "debugger"
+                 :request "attach")))
+(with-eval-after-load 'dap-mode
+  (dap-register-debug-provider
+   "debugger"
+   (lambda (configuration) (plist-put configuration :dap-server-path '("debugger" "dap"))))
+  (dap-register-debug-template
+   "Join the agent's session"
+   '(:type "debugger" :request "attach" :name "Join the agent's session")))
 """
 _HELIX = """\
 # languages.toml; one such section for each language

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from debugger.backends.abilities import ExceptionAbility
+from debugger.backends.abilities import ExceptionAbility, WatchpointAbility
 from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import EditorConversation
 from debugger.editors.editor_text import breakpoint_body
@@ -188,6 +188,10 @@ async def data_breakpoint_info(editor: EditorConversation, request: EditorReques
     if arguments.variables_reference:
         value = editor.values.find_value(arguments.variables_reference)
         expression = value.setters.get(arguments.name, arguments.name)
+    try:
+        editor.session.backend.find_ability(WatchpointAbility)
+    except DebuggerError as error:  # the protocol says so in the answer
+        return {"dataId": None, "description": error.message}
     return {
         "dataId": expression,
         "description": expression,

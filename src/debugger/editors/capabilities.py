@@ -42,6 +42,11 @@ _BY_ABILITY: Mapping[str, type[Any]] = {
     "supportsStepInTargetsRequest": abilities.StepTargetAbility,
     "supportsSingleThreadExecutionRequests": abilities.SingleThreadAbility,
 }
+# What an editor may ask for, and the ability that it needs.
+ABILITIES: Mapping[str, type[Any]] = {
+    **_BY_ABILITY,
+    "supportsExceptionFilterOptions": abilities.ExceptionAbility,
+}
 # What `catch` takes with most debuggers; the debugger's own come once it is known.
 _USUAL_FILTERS = {"raised": "Raised exceptions", "uncaught": "Uncaught exceptions"}
 

@@ -17,7 +17,7 @@ from debugger.editors.editor_channel import EditorChannel
 from debugger.editors.editor_conversation import EditorConversation, Handler
 from debugger.questions.runner.command_call import CommandCall
 
-_HANDLERS: Final[Mapping[str, Handler]] = {
+HANDLERS: Final[Mapping[str, Handler]] = {
     "initialize": session_requests.initialize,
     "launch": session_requests.launch,
     "attach": session_requests.attach,
@@ -38,6 +38,7 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     "goto": running_requests.goto,
     "stepBack": running_requests.no_way_back,
     "reverseContinue": running_requests.no_way_back,
+    "restartFrame": running_requests.no_way_back,
     "threads": inspection_requests.threads,
     "stackTrace": inspection_requests.stack_trace,
     "scopes": inspection_requests.scopes,
@@ -56,7 +57,7 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     "terminateThreads": running_requests.no_single_threads,
 }
 # Answered past a request that hangs.
-_URGENT: Final[Mapping[str, Handler]] = {
+URGENT: Final[Mapping[str, Handler]] = {
     "pause": running_requests.pause,
     "terminate": session_requests.terminate,
     "disconnect": session_requests.disconnect,
@@ -70,4 +71,4 @@ async def serve_editor(
     call: CommandCall, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Serve one editor until it disconnects."""
-    await EditorConversation(call, EditorChannel(reader, writer), _HANDLERS, _URGENT).run()
+    await EditorConversation(call, EditorChannel(reader, writer), HANDLERS, URGENT).run()

@@ -18,7 +18,7 @@ from debugger.editors.stop_values import EditorFrame
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
-from debugger.model.program import EvaluationPurpose, ScopeKind, Thread, Variable
+from debugger.model.program import EvaluationPurpose, ScopeKind, StopReason, Thread, Variable
 from debugger.session import source_files
 from debugger.session.session import Session
 
@@ -28,6 +28,7 @@ _FRAMES_MAX = 1000
 _CHILDREN_MAX = 2000  # of a value, in one answer
 _COMPLETIONS_MAX = 100
 _CHAIN_MAX = 500  # characters
+_FAULTS = frozenset({StopReason.EXCEPTION, StopReason.SIGNAL})
 _WORD = re.compile(r"[A-Za-z_]\w*\Z")
 # Names, members and elements before a `.` or `->`, and nothing that could be a call's end.
 _CHAIN = re.compile(r"(?<![\w.)\]])([A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w+\])*)(?:\.|->)\Z")
@@ -291,7 +292,8 @@ async def exception_info(editor: EditorConversation, request: EditorRequest) -> 
     session.require_state(State.STOPPED, to="tell the exception")
     stop = session.last_stop
     found = None
-    if stop is not None:
+    # At other stops some adapters describe the breakpoint in the words of an exception.
+    if stop is not None and stop.reason in _FAULTS:
         found = await session.run_job(lambda: session.backend.read_exception(stop))
     if found is None:
         raise DebuggerError(

@@ -132,11 +132,11 @@ class SessionControl:
             return
         if self._holder is None:
             raise DebuggerError(
-                ErrorCode.DENIED, "the agent acts, not this page", hint="take over first"
+                ErrorCode.DENIED, "the agent acts, and not this screen", hint="take over first"
             )
         if self._holder.key != key:
             raise DebuggerError(
-                ErrorCode.DENIED, "another page has taken over", hint="take over here first"
+                ErrorCode.DENIED, "another screen has taken over", hint="take over here first"
             )
         self._acted = time.monotonic()
 

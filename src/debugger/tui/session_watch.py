@@ -8,13 +8,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from debugger.clients.session_client import SessionClient, read_overview
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.ui.page_conversation import PageConversation, read_overview
 
 _OVERVIEW_S: Final = 1.0  # seconds between two looks at the sessions and the evidence
 _RETRY_S: Final = 1.0
+_PICTURE_TOKENS: Final = "1000000"
 
+# Sends a request, and returns the body of its response.
+Request = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+# Runs a command of the daemon for the session, and returns its answer.
+RunCommand = Request
 # Takes the name of an event and its body.
 Receive = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
@@ -22,7 +27,7 @@ Receive = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 class SessionWatch:
     """Follows a session, as a page does, and reports what happens.
 
-    Besides the events of the conversation (see `PageConversation`) it reports `overview` with the
+    Besides the events of the conversation (see `SessionClient`) it reports `overview` with the
     sessions and the evidence, `joined` and `lost` with the session's name, and `gone` with a
     message where there is no such session.
     """
@@ -33,7 +38,7 @@ class SessionWatch:
         self.session = session
         # With it this screen takes over; it stays the same when the connection is lost.
         self._key = secrets.token_urlsafe(12)
-        self._conversation: PageConversation | None = None
+        self._conversation: SessionClient | None = None
         self._since = "0"
         self._chosen = asyncio.Event()
         self._overview: Mapping[str, Any] = {}
@@ -63,12 +68,24 @@ class SessionWatch:
         return await self._conversation.request(command, arguments)
 
     async def run_command(self, command: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a command of the daemon for the session, and return its answer.
+        """Run a command of the daemon for the session, or for a `group`, and return its answer.
 
         Raises:
             DebuggerError: The command's failure.
         """
-        reply = await self._daemon.run_command(command, arguments, session=self.session)
+        session = None if "group" in arguments else self.session
+        reply = await self._daemon.run_command(command, arguments, session=session)
+        return dict(reply.data)
+
+    async def draw_answer(self, number: str, width: int) -> dict[str, Any]:
+        """Return an answer's picture in so many characters a line, or the trees of its calls.
+
+        Raises:
+            DebuggerError: NOT_FOUND if it has nothing to draw.
+        """
+        # A picture is no shorter than it is: of a cut one nothing could be shown.
+        words = ["--budget", _PICTURE_TOKENS, "evidence", "draw", number]
+        reply = await self._daemon.run_command_line([*words, "--text", "--width", str(width)])
         return dict(reply.data)
 
     async def _watch_daemon(self) -> None:
@@ -94,7 +111,7 @@ class SessionWatch:
 
     async def _follow_session(self, session: str) -> None:
         try:
-            joined = await PageConversation.join_session(
+            joined = await SessionClient.join_session(
                 session, page_key=self._key, since=self._since
             )
         except DebuggerError as error:

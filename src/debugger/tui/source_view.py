@@ -14,7 +14,9 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from debugger.errors import DebuggerError
 from debugger.output.location_text import escape_text
+from debugger.tui.session_watch import Request
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -51,8 +53,10 @@ class SourceView(ScrollView, can_focus=True):
             self.path = path
             self.line = line
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, request: Request, **options: Any) -> None:
         super().__init__(**options)
+        self._request = request
+        self._name: str | None = None  # the path or reference of the file that is shown
         self.path: str | None = None
         self.cursor = 0  # a line's index
         self.problem = ""
@@ -65,6 +69,31 @@ class SourceView(ScrollView, can_focus=True):
     def line_count(self) -> int:
         """The number of lines."""
         return len(self._lines)
+
+    def forget_source(self) -> None:
+        """Read the file again when it is shown: another session is followed."""
+        self._name = None
+
+    async def show_source(self, source: Mapping[str, Any]) -> None:
+        """Show the file of a frame (DAP, Source), or say why there is none."""
+        reference = source.get("sourceReference") or 0
+        name = source.get("path") or f"{source.get('name')}#{reference}" if source else None
+        if name is None:
+            self._name = None
+            self.show_problem("no source here")
+            return
+        if name == self._name:
+            return
+        arguments = {"sourceReference": reference, "source": source}
+        try:
+            text = (await self._request("source", arguments))["content"]
+        except DebuggerError as error:
+            self._name = None
+            self.show_problem(escape_text(error.message))
+            return
+        self._name = name
+        self.show_file(name, text)
+        self.border_title = escape_text(name)[-80:]
 
     def show_file(self, path: str, text: str) -> None:
         """Show a file's text."""

@@ -17,20 +17,26 @@ from debugger.output.location_text import escape_text
 _TEXT_MAX: Final = 200_000  # characters
 _LINE_MAX: Final = 2000
 KEYS: Final = """\
-F2 or t             take over, hand back
-F5 or c             continue
-F6 or p             pause
-F10 or n            step over
-F11 or s            step into
-Shift+F11 or f      step out
+F2, t  Shift+F2, T  take over, hand back; of a group: all
+F5, c               continue             C  all you act on
+F6, p               pause                P  all you act on
+F10, n              step over
+F11, s              step into
+Shift+F11, f        step out
 Ctrl+R              restart
-F9 or b             breakpoint at the cursor's line of the source
+F9, b               breakpoint at the cursor's line
+Shift+F9, B         with condition, hit count, message
+e                   set the value, change the breakpoint
+d, Delete           remove the breakpoint, the watch
 w                   watch an expression
+m                   stacks of a group: merged, or a member's
 F3                  choose the session
-1 … 6, Alt+1 … 6    stack, source, variables,
-                    output, answers, breakpoints
+1 … 9, Alt+1 … 9    stack, source, variables, output,
+                    answers, timeline, console, group,
+                    breakpoints
+0, Alt+0            enlarge what is below
 arrows, Enter       move, expand, choose
-q or Ctrl+C         quit; the session goes on
+q, Ctrl+C           quit; the session goes on
 
 While you have taken over, an agent's commands
 that let the program run, or change it, are

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from rich.text import Text
+from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from debugger.errors import DebuggerError
 from debugger.output.location_text import escape_text
+from debugger.tui.session_watch import Request
 
 _FRAMES: Final = 200  # of one thread
 _CHILDREN: Final = 500  # of one value; then a row that loads more
@@ -19,11 +21,9 @@ _THREADS: Final = 500
 _NAME_MAX: Final = 200  # characters
 _VALUE_MAX: Final = 500
 _WATCHES_MAX: Final = 20
+_WATCHED: Final = "watched"  # in the paths of watched expressions
 _EXPANDED_MAX: Final = 50  # values that are expanded again at the next stop
 _REMEMBERED_MAX: Final = 20_000  # values that are compared with those of the next stop
-
-# Sends a request, and returns the body of its response.
-Request = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
 def _plain(text: object, most: int) -> str:
@@ -114,7 +114,25 @@ class StackTree(Tree[dict[str, Any]]):
 
 
 class VariablesTree(Tree[dict[str, Any]]):
-    """The variables of a frame by scope; those that changed since the stop before are marked."""
+    """The variables of a frame by scope; those that changed since the stop before are marked.
+
+    `Edited` asks for a new value of the variable at the cursor.
+    """
+
+    BINDINGS: ClassVar = [
+        Binding("e", "edit", "Set value"),
+        Binding("delete", "unwatch", show=False),
+    ]
+
+    class Edited(Message):
+        """A value is to be set."""
+
+        def __init__(self, name: str, value: str, request: str, where: dict[str, Any]) -> None:
+            super().__init__()
+            self.name = name
+            self.value = value
+            self.request = request  # that sets it, with these arguments beside the value
+            self.where = where
 
     def __init__(self, request: Request, **options: Any) -> None:
         super().__init__("variables", **options)
@@ -126,6 +144,7 @@ class VariablesTree(Tree[dict[str, Any]]):
         self._expanded: set[str] = set()
         self._watches: list[str] = []
         self._frame: Mapping[str, Any] | None = None
+        self._owner = ""
 
     async def watch_expression(self, expression: str) -> None:
         """Evaluate an expression from now on at each stop; no longer, if it is watched already.
@@ -137,8 +156,34 @@ class VariablesTree(Tree[dict[str, Any]]):
             self._watches.remove(expression)
         else:
             self._watches = [*self._watches, expression][-_WATCHES_MAX:]
+        await self.show_again()
+
+    async def show_again(self) -> None:
+        """Show the frame's variables as they are now.
+
+        Raises:
+            DebuggerError: What showing the frame raises.
+        """
         if self._frame is not None:
             await self.show_frame(self._frame, is_new_stop=False)
+
+    @property
+    def frame(self) -> Mapping[str, Any] | None:
+        """The frame whose variables are shown."""
+        return self._frame
+
+    def action_edit(self) -> None:
+        """Ask for a new value of the variable at the cursor."""
+        data = (self.cursor_node.data if self.cursor_node else None) or {}
+        if "setter" in data:
+            self.post_message(self.Edited(data["name"], data["value"], *data["setter"]))
+
+    async def action_unwatch(self) -> None:
+        """Watch the expression at the cursor no longer."""
+        data = (self.cursor_node.data if self.cursor_node else None) or {}
+        if data.get("name") in self._watches and f"/{_WATCHED}/" in data.get("path", ""):
+            self._watches.remove(data["name"])
+            await self.show_again()
 
     def show_text(self, text: str) -> None:
         """Show one line in place of variables."""
@@ -146,22 +191,38 @@ class VariablesTree(Tree[dict[str, Any]]):
         self.clear()
         self.root.add_leaf(Text(text, style="bright_black"))
 
-    async def show_frame(self, frame: Mapping[str, Any], *, is_new_stop: bool) -> None:
+    async def show_frame(
+        self, frame: Mapping[str, Any], *, is_new_stop: bool, owner: str | None = None
+    ) -> None:
         """Show a frame's variables.
+
+        Args:
+            frame: The frame.
+            is_new_stop: Its values are compared with those of the stop before.
+            owner: The process; the values of one are not those of another.
 
         Raises:
             DebuggerError: What the requests raise.
         """
+        self._owner = owner if owner is not None else self._owner
         if is_new_stop:
-            self._before, self._now = self._now, {}
+            # What other processes had is kept: they may be shown again.
+            self._before = {**self._before, **self._now}
+            if len(self._before) > _REMEMBERED_MAX:
+                self._before = self._now
+            self._now = {}
         self._frame = frame
         watched = [await self._evaluate(one, frame["id"]) for one in self._watches]
         scopes = (await self._request("scopes", {"frameId": frame["id"]}))["scopes"]
         self.clear()
         for one in watched:
-            await self._add_variable(self.root, one, f"watched/{one['name']}")
+            where = {"expression": one["name"], "frameId": frame["id"]}
+            setter = None if one.get("isProblem") else ("setExpression", where)
+            await self._add_variable(
+                self.root, one, f"{self._owner}/{_WATCHED}/{one['name']}", setter
+            )
         for scope in scopes:
-            path = f"{frame['name']}/{scope['name']}"
+            path = f"{self._owner}/{frame['name']}/{scope['name']}"
             data = {"reference": scope["variablesReference"], "path": path}
             node = self.root.add(Text(_plain(scope["name"], _NAME_MAX), "bold"), data=data)
             if not scope.get("expensive"):
@@ -174,7 +235,7 @@ class VariablesTree(Tree[dict[str, Any]]):
         try:
             found = await self._request("evaluate", arguments)
         except DebuggerError as error:
-            return {"name": expression, "value": f"({error.message})"}
+            return {"name": expression, "value": f"({error.message})", "isProblem": True}
         return {**found, "name": expression, "value": found["result"]}
 
     async def on_tree_node_expanded(self, event: Tree.NodeExpanded[dict[str, Any]]) -> None:
@@ -213,7 +274,9 @@ class VariablesTree(Tree[dict[str, Any]]):
         }
         found = (await self._request("variables", arguments))["variables"]
         for one in found[:_CHILDREN]:
-            await self._add_variable(node, one, f"{data['path']}/{one['name']}")
+            where = {"variablesReference": data["reference"], "name": one["name"]}
+            path = f"{data['path']}/{one['name']}"
+            await self._add_variable(node, one, path, ("setVariable", where))
         end = start + len(found[:_CHILDREN])
         # Some adapters send fewer than were requested (debugpy at most 100).
         if found and (end < data.get("total", 0) or len(found) >= _CHILDREN):
@@ -221,7 +284,11 @@ class VariablesTree(Tree[dict[str, Any]]):
             node.add_leaf(more, data={"start": end, "path": "", "loaded": True})
 
     async def _add_variable(
-        self, parent: TreeNode[dict[str, Any]], one: Mapping[str, Any], path: str
+        self,
+        parent: TreeNode[dict[str, Any]],
+        one: Mapping[str, Any],
+        path: str,
+        setter: tuple[str, dict[str, Any]] | None,
     ) -> None:
         value = _plain(one["value"], _VALUE_MAX)
         if len(self._now) < _REMEMBERED_MAX:
@@ -230,11 +297,14 @@ class VariablesTree(Tree[dict[str, Any]]):
         label = Text(_plain(one["name"], _NAME_MAX))
         label.append(" = ", "bright_black")
         label.append(value, "bold yellow" if is_changed else "cyan")
+        data: dict[str, Any] = {"name": one["name"], "value": one["value"], "path": path}
+        if setter is not None:
+            data["setter"] = setter
         if not one.get("variablesReference"):
-            parent.add_leaf(label)
+            parent.add_leaf(label, data={**data, "loaded": True})
             return
         total = one.get("indexedVariables", 0) + one.get("namedVariables", 0)
-        data = {"reference": one["variablesReference"], "path": path, "total": total}
+        data |= {"reference": one["variablesReference"], "total": total}
         node = parent.add(label, data=data)
         if path in self._expanded:
             await self._load(node)

@@ -18,9 +18,9 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from debugger.clients.session_client import NO_OVERVIEW, SessionClient, read_overview
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.ui.page_conversation import NO_OVERVIEW, PageConversation, read_overview
 from debugger.ui.page_guard import PageKeys
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -50,7 +50,7 @@ class PageStream:
 
     def __init__(self) -> None:
         self.number = secrets.token_urlsafe(12)
-        self.conversation: PageConversation | None = None
+        self.conversation: SessionClient | None = None
         self.waiting: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING_MAX)
         self.overview: Mapping[str, Any] | None = None
 
@@ -160,14 +160,16 @@ class PageServer:
     async def _fill_stream(
         self, stream: PageStream, session: str | None, *, key: str, since: str
     ) -> None:
+        # While there was no page nobody has looked: what was seen last may have ended since.
+        self._overview = await read_overview(self._daemon)
         if session is None:
-            session = (await read_overview(self._daemon))["current"]
+            session = self._overview["current"]
         await stream.add_event("hello", {"stream": stream.number, "session": session})
         stream.offer_overview(self._overview)
         if session is None:
             return
         try:
-            joined = await PageConversation.join_session(session, page_key=key, since=since)
+            joined = await SessionClient.join_session(session, page_key=key, since=since)
         except DebuggerError as error:
             await stream.add_event("gone", {"session": session, "message": error.message})
             return
@@ -189,7 +191,7 @@ class PageServer:
         except DebuggerError as error:
             return _error_response(error)
 
-    def _find_conversation(self, given: Mapping[str, Any]) -> PageConversation:
+    def _find_conversation(self, given: Mapping[str, Any]) -> SessionClient:
         stream = self._streams.get(str(given.get("stream")))
         if stream is None or stream.conversation is None:
             raise DebuggerError(

@@ -46,10 +46,10 @@ def test_a_page_acts_only_after_it_has_taken_over():
         control.note_action("page")
     control.take_over("page")
     control.note_action("page")
-    with pytest.raises(DebuggerError, match="another page"):
+    with pytest.raises(DebuggerError, match="another screen"):
         control.note_action("other")
     control.take_over("other")
-    with pytest.raises(DebuggerError, match="another page"):
+    with pytest.raises(DebuggerError, match="another screen"):
         control.note_action("page")
 
 
@@ -120,7 +120,7 @@ def test_a_program_is_held_with_the_processes_below_it():
     with pytest.raises(DebuggerError, match="a person took over job at"):
         child.check_agent("next")
     child.note_action("page")
-    with pytest.raises(DebuggerError, match="another page"):
+    with pytest.raises(DebuggerError, match="another screen"):
         child.note_action("other")
     # Only what was taken over itself is handed back.
     child.hand_back("page")

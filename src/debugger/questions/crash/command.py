@@ -31,6 +31,8 @@ from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
 from debugger.questions.why.origin_line import add_origin
 
+_LEAST_WIDTH, _MOST_WIDTH = 40, 500  # characters of a drawn line
+
 
 @register_command("crash", group=GROUP)
 async def crash(
@@ -123,13 +125,27 @@ async def evidence_draw(
         str | None, Argument("FILE", "FILE.svg or .png; without it, --json has the SVG")
     ] = None,
     *,
+    text: Annotated[bool, Option("--text", help="in characters, for a terminal")] = False,
+    width: Annotated[int, Option("--width", help="characters of a line", metavar="N")] = 80,
     force: Force = False,
 ) -> answers.Answer:
     """Draw an answer of probe or hang again, without another run; of path, its calls as data.
 
     The values of probe over the hits, and who waits for whom in a hang.
     """
-    drawing = call.evidence.draw_answer(number)
+    if not _LEAST_WIDTH <= width <= _MOST_WIDTH:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--width takes {_LEAST_WIDTH} to {_MOST_WIDTH} characters, not {width}",
+            hint=f"debugger evidence draw {number} --text --width 80",
+        )
+    if text and file is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--text is printed, and not written to a file",
+            hint=f"debugger evidence draw {number} --text",
+        )
+    drawing = call.evidence.draw_answer(number, width=width if text else None)
     if file is None:
         return drawing
     picture = choose_file(call, f"evidence draw {number}", "", file, ("svg", "png"), force=force)

@@ -18,7 +18,7 @@ from debugger.output.location_text import base_name, format_count
 from debugger.output.markup import Markup, element
 from debugger.output.svg_chart import shorten_text
 from debugger.questions.runner.answer import EvidenceShown
-from debugger.questions.runner.evidence_store import DrawAnswer
+from debugger.questions.runner.evidence_store import AnswerPicture
 
 STOPS = 200  # events of a session
 LINES = 500  # of its output
@@ -58,7 +58,7 @@ class SessionRecord(Struct, frozen=True):
 
 
 def build_evidence_page(
-    shown: Sequence[tuple[EvidenceShown, DrawAnswer | None]],
+    shown: Sequence[tuple[EvidenceShown, AnswerPicture | None]],
     sessions: Sequence[SessionRecord],
     *,
     dropped: int,
@@ -89,18 +89,18 @@ def build_evidence_page(
     return build_page("Evidence", parts, css=_CSS)
 
 
-def _draw_answer(draw: DrawAnswer | None) -> str:
+def _draw_answer(draw: AnswerPicture | None) -> str:
     """Draw an answer; nothing if it has nothing that can be drawn."""
     if draw is None:
         return ""
     try:
-        return draw()
+        return draw.svg()
     except DebuggerError:
         return ""
 
 
 def _summary(
-    shown: Sequence[tuple[EvidenceShown, DrawAnswer | None]], sessions: Sequence[SessionRecord]
+    shown: Sequence[tuple[EvidenceShown, AnswerPicture | None]], sessions: Sequence[SessionRecord]
 ) -> str:
     stale = sum(bool(one.evidence.stale) for one, _ in shown)
     is_stale = f", {stale} of them older than a source that they quote" if stale else ""

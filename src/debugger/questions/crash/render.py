@@ -319,10 +319,14 @@ def evidence_drawing(answer: EvidenceDrawing, page: RenderPage) -> list[TextSect
     name = escape_text(answer.id)
     if answer.picture:
         return [fixed_section(f"{name}: drawn in {escape_text(answer.picture)}", _HEAD)]
+    if answer.text:
+        # As wide as it is: its lines are no sentences.
+        drawn = [escape_text(line) for line in answer.text.split("\n")]
+        return [list_section(drawn, lambda cut: f"… {format_count(cut, 'more line')}", rank=1)]
     if answer.svg or not answer.trees:
         # A part of the SVG, which a text may be, would be no picture.
         size = format_count(len(answer.svg), "character")
-        way = f"debugger evidence draw {name} FILE.svg writes it"
+        way = f"debugger evidence draw {name} FILE.svg writes it, --text shows it"
         return [fixed_section(f"{name}: {size} of SVG: {way}", _HEAD)]
     lines = []
     for tree in answer.trees:

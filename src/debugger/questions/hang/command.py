@@ -14,9 +14,9 @@ from debugger.model.command_registry import Option, register_command
 from debugger.questions.group import group_hang, group_question
 from debugger.questions.group.group_choice import choose_group
 from debugger.questions.hang import hang_question, second_run
-from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits
+from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits, text_of_waits
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.evidence_store import AnswerPicture, files_of
 from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
@@ -94,7 +94,9 @@ async def hang(
         answer,
         summary=answer.cause,
         files=files_of(frames),
-        draw=partial(picture_of_waits, answer, title),
+        draw=AnswerPicture(
+            svg=partial(picture_of_waits, answer, title), text=partial(text_of_waits, answer, title)
+        ),
     )
     paths = [await one.write_text(draw_waits(answer, one.kind, title)) for one in pictures]
     return msgspec.structs.replace(answer, picture=", ".join(paths)) if paths else answer

@@ -13,6 +13,7 @@ from debugger.output.html_page import MADE_BY, picture_file_text
 from debugger.output.location_text import base_name, format_count, short_name
 from debugger.output.svg_chart import shorten_text
 from debugger.output.svg_graph import GraphNode, draw_graph
+from debugger.output.text_graph import draw_text_graph
 from debugger.questions.hang.answer import Hang, HangGroup
 
 GROUPS_MOST = 40
@@ -59,6 +60,24 @@ def picture_of_waits(answer: Hang, command: str) -> str:
         graph.edges,
         subtitle=answer.cause,
         notes=_notes(answer, graph),
+        marks_cycles=answer.kind == "deadlock",
+    )
+
+
+def text_of_waits(answer: Hang, command: str, width: int) -> str:
+    """Draw the graph in characters.
+
+    Raises:
+        DebuggerError: NOT_FOUND if no thread is known.
+    """
+    graph = _graph_of(answer)
+    return draw_text_graph(
+        command,
+        graph.nodes,
+        graph.edges,
+        width,
+        subtitle=answer.cause,
+        notes=answer.notes,
         marks_cycles=answer.kind == "deadlock",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -31,9 +31,11 @@ from debugger.output.svg_chart import (
     draw_chart,
     shorten_text,
 )
+from debugger.output.text_chart import draw_text_chart
 from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
 from debugger.questions.probe.probe_table import SampledRows, parse_number
 from debugger.questions.probe.render import format_column
+from debugger.questions.runner.evidence_store import AnswerPicture
 
 KINDS = ("svg", "png", "html")
 ROWS = 30_000  # rows that are drawn
@@ -57,6 +59,26 @@ def chart_of_probe(answer: Probe, rows: Sequence[ProbeRow], title: str) -> Marku
     Raises:
         DebuggerError: NOT_FOUND if nothing can be drawn.
     """
+    panels, notes = _plan_chart(answer, rows)
+    return draw_chart(title, panels, subtitle=_subtitle(answer), notes=notes)
+
+
+def text_of_probe(answer: Probe, rows: Sequence[ProbeRow], title: str, width: int) -> str:
+    """Draw the values of all columns in characters, as `chart_of_probe` does.
+
+    Raises:
+        DebuggerError: NOT_FOUND if nothing can be drawn.
+    """
+    panels, notes = _plan_chart(answer, rows)
+    return draw_text_chart(title, panels, width, subtitle=_subtitle(answer), notes=notes)
+
+
+def _plan_chart(answer: Probe, rows: Sequence[ProbeRow]) -> tuple[list[ChartPanel], list[str]]:
+    """Return the panels, and what is to be said of them.
+
+    Raises:
+        DebuggerError: NOT_FOUND if nothing can be drawn.
+    """
     panels = list(_build_panels(answer, rows))
     if not panels:
         raise _nothing_to_draw(answer)
@@ -67,7 +89,7 @@ def chart_of_probe(answer: Probe, rows: Sequence[ProbeRow], title: str) -> Marku
             f"{len(rows):,} of {total:,} hits are drawn: the first, the last and an even part "
             "of those between, with the least, the greatest and what stands out"
         )
-    return draw_chart(title, panels, subtitle=_subtitle(answer), notes=notes)
+    return panels, notes
 
 
 def draw_probe(answer: Probe, rows: Sequence[ProbeRow], kind: str, command: str, cwd: str) -> str:
@@ -98,12 +120,16 @@ def thin_rows(answer: Probe, most: int) -> tuple[ProbeRow, ...]:
     return tuple(row for row in answer.rows if id(row) in chosen or (row.place, row.hit) in noted)
 
 
-def later_drawing(answer: Probe, command: str) -> Callable[[], str] | None:
+def later_drawing(answer: Probe, command: str) -> AnswerPicture | None:
     """Return what draws an answer in a report; None for one whose rows are too long to keep."""
     rows = thin_rows(answer, _KEPT_ROWS)
     if sum(len(text) for row in rows for text in row.values) > _KEPT_TEXT:
         return None
-    return partial(chart_of_probe, msgspec.structs.replace(answer, rows=()), rows, command)
+    answer = msgspec.structs.replace(answer, rows=())
+    return AnswerPicture(
+        svg=partial(chart_of_probe, answer, rows, command),
+        text=partial(text_of_probe, answer, rows, command),
+    )
 
 
 def page_of_probe(

@@ -182,10 +182,12 @@ class DrawnCallTree(Struct, frozen=True):
 
 
 class EvidenceDrawing(Struct, frozen=True):
-    """One stored answer as a picture: SVG, or the trees of the calls of one or two runs."""
+    """One stored answer as a picture: SVG or text, or the trees of the calls of one or two runs."""
 
     id: str
     svg: str = ""
+    # In characters.
+    text: str = ""
     trees: tuple[DrawnCallTree, ...] = ()
     # The file that it was written to.
     picture: str = ""

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -110,7 +111,14 @@ _HASHED_MAX = 8 << 20  # bytes of a source; a larger one is not checked for chan
 
 
 # Draws an answer as SVG, for a report; many answers are never drawn.
-DrawAnswer = Callable[[], str]
+
+
+@dataclass(frozen=True)
+class AnswerPicture:
+    """What draws an answer later: as SVG, or in the characters of a terminal of some width."""
+
+    svg: Callable[[], str]
+    text: Callable[[int], str]
 
 
 class _QuotedFile(Struct, frozen=True):
@@ -131,7 +139,7 @@ class _SavedAnswer(Struct, frozen=True):
     summary: str
     text: str
     files: tuple[_QuotedFile, ...]
-    draw: DrawAnswer | None = None
+    draw: AnswerPicture | None = None
     trees: tuple[DrawnCallTree, ...] = ()
 
 
@@ -157,7 +165,7 @@ class EvidenceStore:
         summary: str,
         text: str,
         files: Iterable[str],
-        draw: DrawAnswer | None = None,
+        draw: AnswerPicture | None = None,
         trees: tuple[DrawnCallTree, ...] = (),
     ) -> str:
         """Store an answer; the oldest ones are deleted.
@@ -207,8 +215,8 @@ class EvidenceStore:
         entry = self._find_answer(number)
         return EvidenceShown(_evidence_view(entry), entry.text, is_drawn=_is_drawn(entry))
 
-    def draw_answer(self, number: str) -> EvidenceDrawing:
-        """Draw one stored answer.
+    def draw_answer(self, number: str, *, width: int | None = None) -> EvidenceDrawing:
+        """Draw one stored answer: as SVG, or with a `width` in so many characters a line.
 
         Raises:
             DebuggerError: NOT_FOUND for an unknown one, and for one that has nothing to draw.
@@ -222,7 +230,9 @@ class EvidenceStore:
                 f"{entry.id} has no picture: probe, hang and path have one",
                 hint=f"debugger evidence show {entry.id}",
             )
-        return EvidenceDrawing(entry.id, svg=entry.draw())
+        if width is not None:
+            return EvidenceDrawing(entry.id, text=entry.draw.text(width))
+        return EvidenceDrawing(entry.id, svg=entry.draw.svg())
 
     def _find_answer(self, number: str) -> _SavedAnswer:
         answer_id = number if number.startswith("e") else f"e{number}"
@@ -236,7 +246,7 @@ class EvidenceStore:
             )
         return entry
 
-    def drawn_answers(self) -> Iterator[tuple[EvidenceShown, DrawAnswer | None]]:
+    def drawn_answers(self) -> Iterator[tuple[EvidenceShown, AnswerPicture | None]]:
         """Yield each stored answer, oldest first, with what draws it."""
         for entry in self._answers.values():
             yield EvidenceShown(_evidence_view(entry), entry.text), entry.draw

@@ -25,7 +25,7 @@ from debugger.questions.runner.command_call import (
     pids_with_session,
     with_default,
 )
-from debugger.questions.runner.evidence_store import DrawAnswer
+from debugger.questions.runner.evidence_store import AnswerPicture
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.idle_watch import QUESTION_LIMIT
 from debugger.session.stepping import WaitLimit
@@ -201,7 +201,7 @@ def keep_evidence(
     *,
     summary: str,
     files: Iterable[str],
-    draw: DrawAnswer | None = None,
+    draw: AnswerPicture | None = None,
     trees: tuple[DrawnCallTree, ...] = (),
 ) -> _Answer:
     """Store an answer as evidence, and set its id.

@@ -23,7 +23,7 @@ const state = { session: null, member: null, about: null, stopped: null, stops: 
 export const connection = new Connection(receive, showConnection);
 const output = new OutputView();
 const evidence = new EvidenceView({ connection, onShow: showPlace });
-const timeline = new TimelineView({ connection, onShow: showPlace });
+const timeline = new TimelineView({ connection, onShow: showPlace, labelOf: (session) => (group.isGroup ? group.labelOf(session) : "") });
 const variables = new VariablesView({ connection, mayEdit: checkActing });
 const group = new GroupView({ connection, onFocus: focusMember, onShow: showPlace, onLoad: () => showButtons() });
 const breakpointForm = new BreakpointForm();
@@ -334,8 +334,16 @@ async function act(id) {
   const stop = state.stopped;
   // Before the request: the stop after it may be known before the request is answered.
   showRunning();
-  const done = await attempt(connection.request(ACTIONS[id], { threadId: state.thread ?? stop.threadId }));
+  const done = await resume(ACTIONS[id], { threadId: state.thread ?? stop.threadId }, stop);
   if (done === undefined && !state.isOver) showStop(stop);
+}
+
+/** Lets a process go on from a stop; who has requested it gets no event that it runs. */
+async function resume(command, args, stop) {
+  const done = await attempt(connection.request(command, args));
+  if (done === undefined) return done;
+  for (const [session, one] of state.stops) if (one === stop) state.stops.delete(session);
+  return done;
 }
 
 /** Tells whether this page acts; if not, says what to do first. */
@@ -364,10 +372,16 @@ async function actOnAll(id) {
   }
   const { holder, held } = state.about;
   const mine = (session) => (held[session] ?? holder)?.isThisPage;
-  const chosen = id === "continue-all"
-    ? [...state.stops].filter(([session]) => mine(session)).map(([, stop]) => ["continue", { threadId: stop.threadId }])
-    : [...group.states].filter(([session, now]) => now === "running" && mine(session)).map(([session]) => ["pause", { threadId: 0, session }]);
-  await Promise.all(chosen.map(([command, args]) => attempt(connection.request(command, args))));
+  if (id === "continue-all") {
+    const stops = [...state.stops].filter(([session]) => mine(session)).map(([, stop]) => stop);
+    await Promise.all(stops.map((stop) => resume("continue", { threadId: stop.threadId }, stop)));
+    if (!state.stops.has(state.member)) showRunning();
+    group.note();
+    return;
+  }
+  // Their states may be older than the last stops.
+  const others = [...group.states].filter(([session, now]) => now !== "terminated" && !state.stops.has(session) && mine(session));
+  await Promise.all(others.map(([session]) => attempt(connection.request("pause", { threadId: 0, session }))));
 }
 
 /** Evaluates what a person has typed; it may change something only while they act. */

@@ -68,9 +68,11 @@ function shortCommand(one) {
 
 /** The timeline without output, which has a view of its own. */
 export class TimelineView {
-  constructor({ connection, onShow }) {
+  /** `labelOf(session)` names a member of a group; nothing for any other process. */
+  constructor({ connection, onShow, labelOf }) {
     this.connection = connection;
     this.onShow = onShow;
+    this.labelOf = labelOf;
     this.events = [];
     this.cursor = 0;
     this.isShown = false;
@@ -130,10 +132,12 @@ export class TimelineView {
     if (!one) return;
     const passed = (one.time_ns - this.events[0].time_ns) / 1e9;
     const place = one.file ? `${baseName(one.file)}:${one.line}` : "";
+    const member = one.member ?? this.labelOf(one.session);
     row.classList.toggle("link", Boolean(one.file));
     row.append(
       element("span", { class: "faint when" }, `${passed.toFixed(3)} s`),
       element("span", { class: "kind", "data-kind": one.kind }, one.kind.replaceAll("_", " ")),
+      ...(member ? [element("span", { class: "member-name" }, plainText(member, 20))] : []),
       element("span", { class: "text" }, plainText([one.text, one.function ? `in ${one.function}` : "", place].filter(Boolean).join(" "), 300)),
     );
   }

@@ -12,6 +12,7 @@ from debugger.daemon.dispatch import CommandReply, CommandRequest, Dispatcher
 from debugger.questions.path.call_page import DrawnCalls, describe_calls
 from debugger.questions.recordings.answer import CallRow, RunView, VaryView
 from debugger.questions.runner.answer import DrawnCall, DrawnCallTree
+from debugger.questions.runner.evidence_store import AnswerPicture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><text>x</text></svg>'
 TREE = DrawnCallTree("./shop", "exited with status 0", "time", (DrawnCall(0, "main()", 1.0),))
@@ -27,7 +28,14 @@ async def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     dispatcher = Dispatcher(lambda _: None)
     env = {"DEBUGGER_CONFIG": str(tmp_path / "config.toml")}
     keep = dispatcher._evidence.keep_answer
-    keep(["debugger", "hang"], "/", summary="x", text="x", files=(), draw=lambda: SVG)
+    keep(
+        ["debugger", "hang"],
+        "/",
+        summary="x",
+        text="x",
+        files=(),
+        draw=AnswerPicture(lambda: SVG, lambda width: f"drawn in {width}\x1b"),
+    )
     keep(["debugger", "path"], "/", summary="x", text="x", files=(), trees=(TREE,))
     keep(["debugger", "crash"], "/", summary="x", text="x", files=())
 
@@ -47,6 +55,16 @@ async def test_a_picture_is_data_or_a_file(ask: Any, tmp_path: Path):
     written = await ask("evidence", "draw", "1", "waits.svg")
     assert written.result["picture"] == str(tmp_path / "waits.svg")
     assert ET.parse(tmp_path / "waits.svg").getroot().tag.endswith("svg")
+
+
+async def test_a_picture_is_drawn_in_the_characters_of_a_terminal(ask: Any):
+    shown = await ask("evidence", "draw", "e1", "--text", "--width", "60")
+    assert shown.result["text"] == "drawn in 60\x1b"
+    assert shown.text.splitlines() == ["drawn in 60\\x1b"]
+    narrow = await ask("evidence", "draw", "e1", "--text", "--width", "10")
+    assert "40 to 500 characters" in narrow.error.message
+    both = await ask("evidence", "draw", "e1", "waits.svg", "--text")
+    assert both.error.hint == "debugger evidence draw e1 --text"
 
 
 async def test_calls_are_data_and_no_picture(ask: Any, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Joins a session for one page, as an editor does: by a DAP conversation with the daemon."""
+"""Joins a session for one person's screen, as an editor does: by a DAP conversation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from debugger.daemon import protocol, transport
 from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
 
-_ANSWER_S = 120.0  # seconds; a request waits for those before it
+ANSWER_S = 120.0  # seconds; a request waits for those before it
 _BEGIN_S = 10.0
 _CHUNK = 1 << 16
-_EVENTS_MAX = 1000  # events that wait for a page that does not read; then the daemon waits for it
+_EVENTS_MAX = 1000  # events that wait for a screen that does not read; then the daemon waits for it
 
 # The overview of a daemon that does not run.
 NO_OVERVIEW: Final[Mapping[str, Any]] = {
@@ -31,10 +31,11 @@ NO_OVERVIEW: Final[Mapping[str, Any]] = {
 }
 
 
-class PageConversation:
-    """One page's conversation with the daemon, at one session.
+class SessionClient:
+    """One screen's conversation with the daemon, at one session.
 
-    `events` yields what the daemon reports (DAP events), until the conversation ends.
+    The screen is a page of `debugger ui`, or a terminal of `debugger tui`. `next_event` returns
+    what the daemon reports (DAP events), until the conversation ends.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -46,13 +47,13 @@ class PageConversation:
         self._reading = asyncio.ensure_future(self._read_messages())
 
     @classmethod
-    async def join_session(cls, session: str, *, page_key: str, since: str) -> PageConversation:
+    async def join_session(cls, session: str, *, page_key: str, since: str) -> SessionClient:
         """Join a session of the daemon that runs.
 
         Args:
             session: The session's name.
-            page_key: The key by which the page takes over.
-            since: What the page has received before (TIMELINE:CURSOR), "0" for nothing.
+            page_key: The key by which the screen takes over.
+            since: What the screen has received before (TIMELINE:CURSOR), "0" for nothing.
 
         Raises:
             DebuggerError: NO_SESSION without a daemon or such a session; TIMEOUT.
@@ -89,7 +90,7 @@ class PageConversation:
         message = {"seq": number, "type": "request", "command": command, "arguments": arguments}
         try:
             self._writer.write(encode_message(msgspec.json.encode(message)))
-            async with asyncio.timeout(_ANSWER_S):
+            async with asyncio.timeout(ANSWER_S):
                 await self._writer.drain()
                 answer = await answered
         except TimeoutError:
@@ -193,7 +194,9 @@ async def _open_conversation() -> tuple[asyncio.StreamReader, asyncio.StreamWrit
 
 def _ended() -> DebuggerError:
     return DebuggerError(
-        ErrorCode.NO_SESSION, "the conversation with the daemon has ended", hint="reload the page"
+        ErrorCode.NO_SESSION,
+        "the conversation with the daemon has ended",
+        hint="debugger status shows what there is",
     )
 
 

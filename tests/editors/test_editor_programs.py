@@ -1,0 +1,97 @@
+"""Neovim and Emacs with their own clients of the protocol, without a screen.
+
+Both are optional. nvim-dap is in no package registry: DEBUGGER_NVIM_DAP names a checkout of it, for
+Neovim 0.10 or later. Debian has dap-mode (emacs-nox, elpa-dap-mode), whose installation takes
+longer than all other tests of editors.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import debuggees
+
+LOOP = debuggees.find_source("loop.py")
+STEP = debuggees.find_marker("loop.py", "step")
+RETURN = debuggees.find_marker("loop.py", "return")
+HERE = Path(__file__).parent
+_JUDGED_S = 120.0
+_NVIM_DAP = os.environ.get("DEBUGGER_NVIM_DAP", "")
+_IS_DAP_MODE = ("--batch", "--eval", "(progn (package-initialize) (require 'dap-mode))")
+
+Cli = Callable[..., Any]
+
+
+def _drive(words: Iterable[object], runtime_dir: Path, cli: Cli) -> list[str]:
+    """Run an editor's script; return what it says that works."""
+    env = {
+        **os.environ,
+        # The printed configurations run `debugger`.
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "DEBUGGER_RUNTIME_DIR": str(runtime_dir),
+        "DEBUGGER_CONFIG": str(runtime_dir / "config.toml"),
+        "DEBUGGER_PYTHON": sys.executable,
+        "HOME": str(runtime_dir),
+        "XDG_CACHE_HOME": str(runtime_dir),
+        "XDG_STATE_HOME": str(runtime_dir),
+    }
+    ran = subprocess.run(
+        [str(one) for one in words],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_JUDGED_S,
+        check=False,
+    )
+    cli("stop", "--all")
+    assert ran.returncode == 0, ran.stdout
+    return [line.strip()[3:] for line in ran.stdout.splitlines() if line.startswith("ok ")]
+
+
+@pytest.fixture
+def configuration(cli: Cli, tmp_path: Path) -> Callable[[str], Path]:
+    """Write what is printed for an editor to a file."""
+
+    def write(editor: str) -> Path:
+        path = tmp_path / editor
+        path.write_text(cli("dap", "--print", editor, check=0).out)
+        return path
+
+    return write
+
+
+@pytest.mark.skipif(
+    not _NVIM_DAP, reason="DEBUGGER_NVIM_DAP names no checkout of nvim-dap, which no registry has"
+)
+def test_neovim_starts_steps_joins_and_leaves(
+    runtime_dir: Path, cli: Cli, configuration: Callable[[str], Path]
+):
+    nvim = shutil.which("nvim")
+    assert nvim is not None, "DEBUGGER_NVIM_DAP is set, and there is no nvim"
+    script = HERE / "nvim_dap.lua"
+    words = [nvim, "--headless", "-u", "NONE", "-i", "NONE", "-l", script, _NVIM_DAP]
+    done = _drive([*words, configuration("nvim"), LOOP, STEP, RETURN], runtime_dir, cli)
+    assert len(done) == 9, done
+    assert done[-1] == "leaves it"
+
+
+def test_emacs_joins_steps_and_leaves(
+    runtime_dir: Path, cli: Cli, configuration: Callable[[str], Path]
+):
+    emacs = shutil.which("emacs")
+    if emacs is None or subprocess.run([emacs, *_IS_DAP_MODE], capture_output=True).returncode:  # noqa: PLW1510
+        pytest.skip("emacs-nox or elpa-dap-mode is missing (Debian)")
+    words = [emacs, "--batch", "-l", HERE / "dap_mode.el", configuration("emacs")]
+    done = _drive([*words, LOOP, STEP, RETURN], runtime_dir, cli)
+    assert len(done) == 5, done
+    assert done[-1] == "leaves it"
