@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
+from debuggees import find_source
 from debugger.questions.why import value_lines
 
-_SOURCE = """\
-fn choose(shape: Shape, scale: i32) -> i32 {
-    let first = 1;
-    if scale > 3 {
-        return first;
-    } else if scale == 3 {
-        log(scale);
-        scale * 2
-    } else {
-        match shape {
-            Shape::Circle(r) if r > 9 => r,
-            Shape::Rect { w, h } => {
-                let sum = w + h;
-                sum
-            }
-            _ => -1, // "none"
-        }
-    }
-}
-""".splitlines()
+_SOURCE = find_source("why/branches.rs").read_text("utf-8").splitlines()
 
 
 def test_the_last_expressions_of_a_function_are_those_of_its_branches_and_arms() -> None:

@@ -93,7 +93,7 @@ class GoTrace:
         location = await self._first_location()
         function, expression = await self._begin_of(location)
         step: GoStep | None = None
-        plan: go_watch.WatchPlan | None = None
+        plan: go_watch.MemoryWatch | None = None
         while True:
             sites = go_plan.plan_sites(self._sources, function, expression)
             self.runs += 1
@@ -131,12 +131,12 @@ class GoTrace:
 
     async def _find_write(
         self, step: NeedsWatch, location: GoLocation
-    ) -> tuple[go_watch.WatchPlan | None, ChainEnded | NeedsRun]:
+    ) -> tuple[go_watch.MemoryWatch | None, ChainEnded | NeedsRun]:
         """Watch the memory of a value in a further run, and go on at its last write."""
         if self.runs >= _RUNS_MAX:
             return None, step.otherwise
         self.runs += 1
-        plan = go_watch.WatchPlan(step.starts, location)
+        plan = go_watch.MemoryWatch(step.starts, location)
         write = await go_watch.find_memory_write(self._question, plan, step.value)
         if write is None:
             return None, step.otherwise

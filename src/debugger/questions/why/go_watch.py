@@ -31,7 +31,7 @@ _STOPS_MAX = 20_000
 _CALLERS = 3
 
 
-class WatchPlan(Struct, frozen=True):
+class MemoryWatch(Struct, frozen=True):
     """What is watched: from the first of the starts that has the expression, to the location."""
 
     starts: tuple[WatchStart, ...]
@@ -57,7 +57,7 @@ class _WatchedRun:
     """The state of one run."""
 
     run: RunningQuestion
-    plan: WatchPlan
+    plan: MemoryWatch
     expression: str | None = None  # that is watched
     hits: dict[int, int] = field(default_factory=dict)
     writes: list[MemoryWrite] = field(default_factory=list)
@@ -157,7 +157,7 @@ class _WatchedRun:
 
 @asynccontextmanager
 async def _run_watched(
-    question: QuestionRun, plan: WatchPlan, sites: Sequence[GoSite]
+    question: QuestionRun, plan: MemoryWatch, sites: Sequence[GoSite]
 ) -> AsyncIterator[tuple[_WatchedRun, GoLog]]:
     # Number 1 is the location (`hit_breakpoints`); at a panic a place that is never reached twice.
     at = plan.until.spec or line_breakpoint(plan.starts[0].record.site)
@@ -181,7 +181,7 @@ async def _run_watched(
 
 
 async def find_memory_write(
-    question: QuestionRun, plan: WatchPlan, value: str | None
+    question: QuestionRun, plan: MemoryWatch, value: str | None
 ) -> MemoryWrite | None:
     """Return the last write of a value to the memory before the location; None if none was seen."""
     async with _run_watched(question, plan, ()) as (found, _):
@@ -198,7 +198,7 @@ def _is_same_value(one: str, other: str) -> bool:
 
 @asynccontextmanager
 async def run_to_write(
-    question: QuestionRun, plan: WatchPlan, sites: Sequence[GoSite]
+    question: QuestionRun, plan: MemoryWatch, sites: Sequence[GoSite]
 ) -> AsyncIterator[GoStop]:
     """Run a program to a write of the watched memory, with the records of the sites.
 

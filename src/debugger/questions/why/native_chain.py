@@ -401,8 +401,8 @@ class NativeChain(NativeLinks):
             frame.statement
         ):
             return self._explain_library_write(position, details, threads)
-        whole = passed_whole(position, target)
-        passed = self._follow_argument(whole) if whole is not None else None
+        struct = passed_whole(position, target)
+        passed = self._follow_argument(struct) if struct is not None else None
         if passed is not None:
             return passed
         if name and (frame.line == frame.first_line or origin.kind is OriginKind.UNKNOWN):
