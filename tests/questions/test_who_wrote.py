@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import program_text
+from debuggees import build_debuggee, find_marker, program_text
 
 C = program_text("counted_lines/who_wrote.c")
 
@@ -389,3 +389,15 @@ def test_of_a_line_without_code_the_next_that_has_some_is_named(
     refused = cli("who-wrote", "x", "--at", "adds.py:4", *words, check=1, cwd=tmp_path)
     assert "adds.py:4 was not reached: line 4 has no code" in refused.err
     assert f"hint: debugger who-wrote x --at adds.py:5 {' '.join(map(str, words))}" in refused.err
+
+
+@pytest.mark.parametrize(
+    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
+)
+def test_a_write_behind_the_place_is_none_before_it(cli: Callable[..., Any], adapter: str) -> None:
+    place = f"set_again.c:{find_marker('set_again.c', 'added')}"
+    words = ["state", "--at", place, "--nth", "3", "--adapter", adapter]
+    answer = _wrote(cli, *words, "--", build_debuggee("set_again.c"))
+    assert answer["value"] == "2"
+    assert (answer["writes"], answer["writers"][0]["final_new"]) == (2, "2")
+    assert answer["notes"] == []

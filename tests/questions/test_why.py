@@ -101,6 +101,12 @@ def test_the_owner_of_a_block_that_overflows_is_named_at_a_crash(cli: Callable[.
     assert answer["meaning"] == 'no address: its bytes are the text "opqrstu"'
 
 
+def test_the_block_is_named_that_a_shifted_pointer_is_of(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "heap.c", "first->key", "@shifted", "shifted")
+    (detail,) = answer["links"][0]["details"]
+    assert detail.startswith("overflow: 8 bytes past the end of name's block of 24 bytes")
+
+
 def test_who_freed_a_block_and_who_has_written_it_since_is_told(cli: Callable[..., Any]) -> None:
     answer = _why(cli, "heap.c", "first->key", "@after-free", "free")
     (link,) = answer["links"]
@@ -322,3 +328,46 @@ def test_an_operand_whose_block_ends_with_the_write_has_its_own_value(
     answer = _why(cli, "summed.rs", "total", "@end")
     [link] = answer["links"]
     assert {one["text"]: one["value"] for one in link["operands"]}["one"] == "5"
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
+@pytest.mark.parametrize(
+    ("expression", "at", "markers", "ending"),
+    [
+        ("rect", "show", ["rect"], "computed from w * h"),
+        ("kind", "kind", ["literal"], "20 is a literal"),
+        ("large", "show", ["kind"], None),
+        ("got", "look", ["some", "found"], None),
+        ("unknown", "show", ["none"], "-1 is a literal"),
+        ("pair.a", "show", ["swap", "bump", "make"], "7 is a literal"),
+    ],
+)
+def test_the_arm_of_a_match_and_the_last_expression_give_a_value_of_rust(
+    cli: Callable[..., Any], expression: str, at: str, markers: list[str], ending: str | None
+) -> None:
+    answer = _why(cli, "matches.rs", expression, f"@{at}")
+    lines = [line for _, _, line in _steps(answer)]
+    at_markers = [find_marker("why/matches.rs", one) for one in markers]
+    assert [one for one in lines if one in at_markers] == at_markers
+    assert ending is None or answer["ending"].startswith(ending)
+
+
+@pytest.mark.parametrize(
+    ("expression", "markers", "last"),
+    [
+        ("b.h", ["flip", "grown", "grow", "nested"], "passed"),
+        ("b.w", ["flip", "grown", "nested"], "passed"),
+        ("z", ["field", "flip"], "passed"),
+        ("o.total", ["discounted", "discount"], "computed"),
+    ],
+)
+def test_a_field_is_followed_through_nested_calls_that_return_structs(
+    cli: Callable[..., Any], expression: str, markers: list[str], last: str
+) -> None:
+    answer = _why(cli, "nested.cpp", expression, "@show")
+    steps = _steps(answer)
+    lines = [line for _, _, line in steps]
+    assert lines[: len(markers)] == [find_marker("why/nested.cpp", one) for one in markers]
+    assert last in [kind for kind, _, _ in steps]
+    # `flip` got what `grow` returned, and not its own result.
+    assert all(one["text"] != "the result of flip" for one in answer["links"][1:])

@@ -14,6 +14,7 @@ from debugger.questions.why.go_source import GoSources
 
 PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
 _FLOW = PROGRAMS / "flow"
+_ALIASED = PROGRAMS / "aliased.go"
 
 
 def _line(marker: str) -> int:
@@ -193,6 +194,53 @@ def test_what_has_no_value_or_no_such_place_is_refused(cli: Callable[..., Any]) 
     assert "nothing has no value at flow.go" in unknown.err
     never = cli("why", "order", "--at", place, "--nth", "5", *words, check=1, cwd=_FLOW)
     assert "was not reached" in never.err
+
+
+@pytest.mark.adapter("delve")
+@pytest.mark.parametrize(
+    ("expression", "markers", "ending"),
+    [
+        ("base[1]", ["appended", "given"], "77 is a literal"),
+        ("both[1].price", ["both", "pushed", "third"], "30 is a literal"),
+        ("copied[2]", ["copied", "source"], "9 is a literal"),
+    ],
+)
+def test_an_element_that_was_written_through_another_slice_is_watched(
+    cli: Callable[..., Any], expression: str, markers: list[str], ending: str
+) -> None:
+    place = f"aliased.go:{find_marker(_ALIASED, 'show')}"
+    words = [expression, "--at", place, "--", "go", "run", "aliased.go"]
+    answer = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    assert [line for _, line in _steps(answer)] == [find_marker(_ALIASED, one) for one in markers]
+    assert "rerun" in {one["certainty"] for one in answer["links"]}
+    assert (answer["ended"], answer["runs"]) == ("constant", 3)
+    assert answer["ending"].startswith(ending)
+
+
+@pytest.mark.adapter("delve")
+def test_a_cache_that_returns_what_another_call_stored_leads_to_that_call(
+    cli: Callable[..., Any],
+) -> None:
+    place = f"aliased.go:{find_marker(_ALIASED, 'show')}"
+    words = ["found.price", "--at", place, "--", "go", "run", "aliased.go"]
+    answer = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    lines = [line for _, line in _steps(answer)]
+    assert find_marker(_ALIASED, "stored") in lines
+    assert lines[-1] == find_marker(_ALIASED, "first")
+    assert answer["links"][-1]["statement"] == 'c.get("Ab")'
+
+
+@pytest.mark.adapter("delve")
+def test_a_write_in_another_function_is_seen_by_a_watchpoint_of_go(cli: Callable[..., Any]) -> None:
+    place = f"aliased.go:{find_marker(_ALIASED, 'given')}"
+    words = ["base[1]", "--at", place, "--", "go", "run", "aliased.go"]
+    answer = cli("--json", "who-wrote", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    (writer,) = answer["writers"]
+    assert (writer["frame"]["function"], writer["frame"]["line"]) == (
+        "main.extend",
+        find_marker(_ALIASED, "appended"),
+    )
+    assert (writer["old"], writer["final_new"]) == ("2", "77")
 
 
 def test_the_statements_of_go_are_taken_apart() -> None:

@@ -339,3 +339,28 @@ def test_a_property_is_followed_to_its_prototype_and_items_to_another_name(
     data = why("tags")
     assert data["ended"] == "allocation"
     assert data["ending"].endswith("items were put in at inherited.js:7 `copy.tags.push('n')`")
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "first", "last"),
+    [
+        ("spread.mode", "spread.mode copied by a spread", 3),
+        ("spread.rate", "spread.rate copied by a spread", 2),
+        ("assigned.mode", "assigned.mode written by assign", 3),
+        ("list[4]", "list[4] copied by a spread", 24),
+        ("list[5]", "list[5] set in the literal that made the object", 8),
+        ("copy.nest.deep[1]", "copy.nest.deep[1] copied", 2),
+        ("parsed.nest.deep[1]", "parsed.nest.deep[1] copied", 2),
+        ("packed[2]", "packed[2] written", 14),
+        ("awaited", "awaited written", 3),
+        ("both[1]", "resolved by later(value=3)", 2),
+    ],
+)
+def test_a_value_is_followed_through_merges_deep_copies_and_promises_that_are_awaited_together(
+    cli: Callable[..., Any], expression: str, first: str, last: int
+) -> None:
+    words = [expression, "--at", "merges.js:32", "--", "node", "merges.js"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert data["links"][0]["text"] == first
+    assert (data["links"][-1]["frame"]["line"], data["ended"]) == (last, "constant")

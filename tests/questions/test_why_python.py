@@ -466,3 +466,59 @@ def test_a_coroutine_begins_later_than_its_call(cli: Callable[..., Any]) -> None
     assert not any("default" in text for text, _ in links(data))
     rest = why(cli, "rest", "late_values.py:41", "late_values.py")
     assert (links(rest)[-1], rest["ended"]) == (("assigned to numbers", 37), "allocation")
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "line"),
+    [
+        ("shown['mode']", "item ['mode'] taken from second, overriding first", 17),
+        ("shown['rate']", "item ['rate'] taken from first", 17),
+        ("called['mode']", "item ['mode'] taken from second, overriding first", 18),
+        ("piped['mode']", "item ['mode'] taken from second, overriding first", 19),
+        ("chained['mode']", "set as item ['mode']", 13),
+        ("joined[4]", "item [4] taken from LAST", 21),
+        ("options.known['depth']", "item ['depth'] taken from given, overriding 1", 27),
+        ("updated['w']", "item ['w'] taken from one", 33),
+        ("updated['mode']", "item ['mode'] taken from load_user()", 34),
+        ("upper['MODE']", "set as item ['MODE']", 56),
+        ("copied['k'][1]['m']", "set as item ['m']", 54),
+    ],
+)
+def test_of_merged_containers_the_one_that_has_the_key_is_followed(
+    cli: Callable[..., Any], expression: str, text: str, line: int
+) -> None:
+    data = why(cli, expression, "merged.py:57", "merged.py")
+    assert links(data)[0] == (text, line)
+    assert {one["certainty"] for one in data["links"]} == {"seen"}
+    assert data["ended"] == "constant"
+
+
+def test_a_value_that_a_factory_made_is_followed_through_an_operator(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "prices['a']", "merged.py:57", "merged.py")
+    assert links(data) == [("set as item prices['a']", 44), ("returned by base_price", 39)]
+
+
+@pytest.mark.parametrize(
+    ("name", "used", "line", "certainty"),
+    [
+        ("second", "numbers", 14, "seen"),
+        ("left", "self.rows", 10, "seen"),
+        ("joined", "texts", 20, "inferred"),
+    ],
+)
+def test_an_iterator_that_was_used_up_is_said_to_be_with_the_statement(
+    cli: Callable[..., Any], name: str, used: str, line: int, certainty: str
+) -> None:
+    data = why(cli, name, "used_up.py:22", "used_up.py")
+    link = data["links"][1]
+    assert (link["text"], link["frame"]["line"]) == (
+        f"{used} used up: later uses of it get nothing",
+        line,
+    )
+    assert link["certainty"] == certainty
+    assert not [
+        one for one in why(cli, "first", "used_up.py:22", "used_up.py")["links"]
+        if "used up" in one["text"]
+    ]  # fmt: skip

@@ -50,6 +50,15 @@ static int by_bytes(const char *text)
     return 0;
 }
 
+static int shifted(const char *text)
+{
+    char *name = make_name();
+    struct node *first = make_node(3);
+    memcpy(name + 8, text, strlen(text));
+    printf("%ld\n", first->key); /* @shifted */
+    return 0;
+}
+
 static int after_free(void)
 {
     struct node *first = make_node(5);
@@ -91,6 +100,8 @@ int main(int argc, char **argv)
         return overflow(text);
     if (!strcmp(how, "bytes"))
         return by_bytes(text);
+    if (!strcmp(how, "shifted"))
+        return shifted(text);
     if (!strcmp(how, "free"))
         return after_free();
     if (!strcmp(how, "freed"))

@@ -188,6 +188,8 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         earlier = await _watch_earlier(question, request, later)
         notes += earlier.notes
         if earlier.is_reached and earlier.value != later.value:
+            earlier = _without_later_writes(earlier, later.value)
+        if earlier.is_reached and earlier.value != later.value:
             notes.append(_DIFFERS.format(earlier.value))
     writes = [*earlier.writes, *_of_this_call(later, earlier.call)]
     # Where it has changed since, it was written unseen, as by the system.
@@ -205,6 +207,18 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _without_later_writes(found: WatchedRun, value: str | None) -> WatchedRun:
+    """Return a run without the writes behind the location, if the value tells where that was.
+
+    LLDB goes on by itself from a write that changes nothing, and over a breakpoint at the
+    instruction behind it: hits of a location there are missed, and the run ended too late.
+    """
+    for count in range(len(found.writes) - 1, -1, -1):
+        if found.writes[count].old == value:
+            return replace(found, writes=found.writes[:count], by=found.by[:count], value=value)
+    return found
 
 
 def _merge_runs(later: WatchedRun, earlier: WatchedRun) -> str:

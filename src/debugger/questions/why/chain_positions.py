@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from debugger.questions.why import (
     container_items,
     native_values,
     statement_origin,
     struct_parts,
+    value_lines,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty
 from debugger.questions.why.native_steps import (
@@ -35,7 +37,11 @@ def is_changed_parameter(position: ValuePosition) -> bool:
         return True
     body = list(lines[max(frame.first_line, 0) : frame.line - 1])
     # A loop may lead back from below.
-    return statement_origin.is_reassigned(position.expression, body)
+    name = re.escape(position.expression)
+    field = re.escape(field_of(position)) or r"\w+"
+    pattern = re.compile(rf"(?<![\w.>]){name}\.{field}\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)")
+    is_set = position.part is not None and any(pattern.search(one) for one in body)
+    return is_set or statement_origin.is_reassigned(position.expression, body)
 
 
 def stored_value(position: ValuePosition) -> StatementOrigin | None:
@@ -87,6 +93,106 @@ def at_part(position: ValuePosition, name: str, found: TraceValue) -> ValuePosit
     return msgspec.structs.replace(
         position, expression=name, value=found, certainty=certainty, part=part
     )
+
+
+class LineOrigin(Struct, frozen=True):
+    """What a frame's line gives, with the statement, and the line of what it reads."""
+
+    origin: StatementOrigin
+    statement: str
+    line: int
+
+
+def origin_at(frame: TraceFrame, name: str) -> LineOrigin:
+    """Return what a frame's line gives to a name: an arm of a `match` by its expression."""
+    file, line = frame.file or "", frame.line or 0
+    lines = source_files.read_source(file) if file.endswith(".rs") else None
+    arm = value_lines.arm_origin(lines, line, name) if lines is not None else None
+    if arm is None or lines is None:
+        origin = statement_origin.origin_of_assignment(frame.statement, name)
+        return LineOrigin(origin, frame.statement, line)
+    return LineOrigin(arm[0], value_lines.without_comment(lines[line - 1]).strip(), arm[1])
+
+
+def at_subject(position: ValuePosition, line: int) -> ValuePosition:
+    """Return the position at the first line of a `match`, which ran before its arm."""
+    if line == position.frame.line:
+        return position
+    frames = list(position.frames)
+    frames[position.index] = msgspec.structs.replace(position.frame, line=line)
+    return msgspec.structs.replace(position, frames=tuple(frames), is_ahead=False)
+
+
+def given_operand(origin: StatementOrigin, position: ValuePosition) -> StatementOrigin:
+    """Return what an expression stands for at a position: of a struct's literal one item."""
+    frame, part = position.frame, position.part
+    known = struct_parts.known_operand(origin, frame, field_of(position))
+    return struct_parts.literal_element(known, frame, part, position.value.size)
+
+
+def before_change(step: NextStep, position: ValuePosition) -> NextStep:
+    """Return a step to the memory that a statement has changed with the value from before."""
+    old = position.event.old if position.event is not None else ""
+    value = position.value
+    if not isinstance(step, ValuePosition) or not old or step.value.address != value.address:
+        return step
+    text = native_values.format_bytes(old, value.kind) or step.value.text
+    before = msgspec.structs.replace(step.value, bytes=old[: 2 * step.value.size], text=text)
+    return msgspec.structs.replace(step, value=before)
+
+
+def given_through(position: ValuePosition, at: int) -> ValuePosition | None:
+    """Return the argument that a library's function, as `make_unique`, has handed on.
+
+    It is the one argument of the program's own call of it that has the value.
+    """
+    frames = position.frames
+    own = next((one for one in range(at, len(frames)) if _is_own(frames[one])), 0)
+    if not own:
+        return None
+    frame = frames[own]
+    name = frames[own - 1].function.partition("<")[0]
+    call = statement_origin.call_in_statement(frame.statement, name)
+    equal = [
+        one
+        for one in (call.arguments if call is not None else ())
+        if one.strip() in frame.vars and frame.vars[one.strip()].is_equal(position.value)
+    ]
+    if len(equal) != 1:
+        return None
+    return msgspec.structs.replace(
+        position, expression=equal[0].strip(), index=own, certainty=LinkCertainty.INFERRED
+    )
+
+
+def _is_own(frame: TraceFrame) -> bool:
+    return bool(frame.file) and not frame.library
+
+
+def at_text(position: ValuePosition, name: str, value: TraceValue) -> ValuePosition:
+    """Return the position of the text that an array holds, or a pointer points to."""
+    is_array = value.kind == "array"
+    at = value.address if is_array else value.number
+    text = TraceValue(text=value.text, kind="text", address=at, size=8)
+    return msgspec.structs.replace(
+        position, expression=name if is_array else f"*{name}", value=text
+    )
+
+
+def passed_whole(position: ValuePosition, target: ValuePosition) -> ValuePosition | None:
+    """Return the parameter whose part a caller has written to the stack for its call.
+
+    Args:
+        position: The write, in the caller.
+        target: The part, in the function that was called.
+    """
+    root, outer = re.split(r"\W", target.expression, maxsplit=1)[0], target.index + 1
+    frame = target.frame
+    is_part = (root != target.expression or target.part is not None) and root in frame.args
+    if not is_part or outer >= len(target.frames) or target.value.address < frame.cfa:
+        return None
+    is_caller = target.frames[outer].cfa == position.frame.cfa
+    return msgspec.structs.replace(target, expression=root) if is_caller else None
 
 
 def field_of(position: ValuePosition) -> str:

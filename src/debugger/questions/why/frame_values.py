@@ -16,6 +16,7 @@ _OPERANDS = 4
 _STACK = 8 << 20  # bytes
 # A plain variable on the left side.
 _DECLARES = re.compile(r"(?:let\s+)?(?:mut\s+)?[\w:<>&* ]*\b\w+\s*(?::[^=]*)?=(?!=)")
+_TYPE_HEAD = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:struct|class|union)\s+\w+[^;=()]*\{?$")
 _FIELDS_MAX = 48  # characters of a small struct
 
 
@@ -26,6 +27,9 @@ def writing_frame(frames: Sequence[TraceFrame], address: int) -> int | None:
     conversion: then it only carries an operator or the conversion out.
     """
     own = [at for at, one in enumerate(frames) if not one.library and one.file]
+    # A constructor that the compiler has made stands at the head of its type.
+    written = [at for at in own if not _TYPE_HEAD.match(frames[at].statement)]
+    own = written or own
     if not own:
         return None
     for at in own[1:]:

@@ -80,7 +80,26 @@ class NeedsRun(Struct, frozen=True):
     position: GoPosition
 
 
-GoStep = GoPosition | ChainEnded | NeedsRun
+class WatchStart(Struct, frozen=True):
+    """A recorded line after which an expression can be watched."""
+
+    record: GoRecord
+    expression: str
+
+
+class NeedsWatch(Struct, frozen=True):
+    """No line that names a value was seen to write it: its memory is to be watched."""
+
+    # The nearest to the end of the chain first.
+    starts: tuple[WatchStart, ...]
+    value: str | None
+    # The links that a write of the memory follows on.
+    kept: int
+    # The end of the chain if no write is seen.
+    otherwise: ChainEnded
+
+
+GoStep = GoPosition | ChainEnded | NeedsRun | NeedsWatch
 
 
 def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite | None:
@@ -102,6 +121,26 @@ def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite 
         if is_inside:
             best = found
     return best
+
+
+def is_same_call(records: Sequence[GoRecord], record: GoRecord, position: GoPosition) -> bool:
+    """Tell whether a record is of the very call that a position is in.
+
+    Two calls one after the other have frames of one depth; between them their caller goes on.
+    """
+    mine = position.activation
+    if record.site.function != mine.function:
+        return False
+    if (record.goroutine, record.depth) != (mine.goroutine, mine.depth):
+        return False
+    if mine.call is not None and record.sequence <= mine.call.sequence:
+        return False
+    return not any(
+        one.goroutine == mine.goroutine
+        and one.depth < mine.depth
+        and record.sequence < one.sequence < position.before
+        for one in records
+    )
 
 
 def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite | None:
@@ -276,3 +315,17 @@ def find_send(
     literal = [one for one in found if value is not None and value in one.site.values]
     chosen = equal or literal or found
     return chosen[-1] if chosen else None
+
+
+def plain_value(text: str | None) -> str | None:
+    """Return a logged value; None for delve's own message, as of a key that a map does not have."""
+    is_message = text is None or re.match(r"\{[a-z ]+\}$", text) or text.startswith(UNREADABLE)
+    return None if is_message else text
+
+
+def is_zero(value: str | None) -> bool:
+    """Tell whether a value is the zero value of its type."""
+    return (
+        value is not None
+        and re.search(r"^(?:0|0x0|0\.0*|false|\"\"|.*\bnil|.*\{\s*\})$", value) is not None
+    )

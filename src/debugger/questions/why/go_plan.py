@@ -72,6 +72,7 @@ def logged_expressions(site: GoSite) -> list[LoggedExpression]:
             found.append(LoggedExpression("length", last["slice"], f"len({last['slice']})"))
         found.append(LoggedExpression("value", path, path))
         found.append(LoggedExpression("address", path, address_text(path)))
+        found += _key_expressions(path)
     return found
 
 
@@ -84,7 +85,12 @@ def _target_expressions(site: GoSite, target: str) -> Iterator[LoggedExpression]
         return
     yield LoggedExpression("address", target, address_text(target))
     yield LoggedExpression("value", target, target)
-    key = _KEY.match(target)
+    yield from _key_expressions(target)
+
+
+def _key_expressions(path: str) -> Iterator[LoggedExpression]:
+    """Yield what tells which entry of which map, or element of which slice, a path is."""
+    key = _KEY.match(path)
     if key is not None:
         yield LoggedExpression("pointer", key["map"], pointer_text(key["map"]))
         if go_source.is_path(key["key"]):

@@ -24,7 +24,10 @@ from debugger.questions.why.go_chain import (
     GoPosition,
     GoStep,
     NeedsRun,
+    NeedsWatch,
+    WatchStart,
 )
+from debugger.questions.why.go_memory import are_different
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
 from debugger.questions.why.why_request import repeat_with
@@ -50,6 +53,9 @@ class GoSteps:
         self.value: str | None = None
         # Whether the records are those of the run that reached the location.
         self.is_first_run = True
+        # Where the memory of the value may be watched, the last link's first.
+        self._starts: list[WatchStart] = []
+        self._kept = 0  # links before that of the last write
 
     async def activation_of(self, stop: GoStop, number: int) -> Activation:
         """Return the call that a frame of the stack is."""
@@ -96,10 +102,12 @@ class GoSteps:
         self, stop: GoStop, position: GoPosition, found: go_chain.FoundWrite
     ) -> GoStep:
         record, site = found.record, found.record.site
+        self._starts.insert(0, WatchStart(record, position.expression.lstrip("&*")))
+        self._kept = len(self.links)
         suffix = position.expression.lstrip("&").removeprefix(found.prefix)
         text, number = site.value_of(found.target)
         side = go_source.classify_value(text)
-        activation = self._activation_of_record(record, position)
+        activation = self._activation_of_record(stop, record, position)
         here = GoPosition(
             text, activation, record.sequence, site.line, position.value, self._certainty(position)
         )
@@ -109,8 +117,9 @@ class GoSteps:
         if certainty is LinkCertainty.SEEN:
             certainty = self._certainty(position)
         self._add_write(position, found, side, certainty)
-        if site.operator in {"", ":="}:
-            self._note_other_value(record, side, position, suffix)
+        given = self._other_value(record, side, position, suffix)
+        if site.operator in {"", ":="} and given is not None:
+            return self._written_unseen(given, position.value, site.place)
         if site.operator == "range":
             return await self._follow_range(stop, here, found, suffix)
         if site.operator == "loop":
@@ -134,7 +143,7 @@ class GoSteps:
         self.links[-1] = msgspec.structs.replace(self.links[-1], text=text, new=position.value)
         inner = GoPosition(
             found.target,
-            self._activation_of_record(record, position),
+            self._activation_of_record(stop, record, position),
             record.sequence,
             record.site.line,
             position.value,
@@ -148,12 +157,11 @@ class GoSteps:
         return LinkCertainty.SEEN if self.is_first_run else LinkCertainty.RERUN
 
     @staticmethod
-    def _activation_of_record(record: GoRecord, position: GoPosition) -> Activation:
+    def _activation_of_record(stop: GoStop, record: GoRecord, position: GoPosition) -> Activation:
         """Return the activation of a record: the position's own, one on the stack, or another."""
         mine = position.activation
-        is_same = (record.goroutine, record.depth) == (mine.goroutine, mine.depth)
         index, call = None, None
-        if is_same and record.site.function == mine.function:
+        if go_chain.is_same_call(stop.log.records, record, position):
             index, call = mine.index, mine.call
         return Activation(record.site.function, record.goroutine, record.depth, index, call, record)
 
@@ -184,7 +192,7 @@ class GoSteps:
         operands = tuple(
             ValueOperand(name, record.values[name])
             for name in go_source.paths_in(site.value_of(found.target)[0])
-            if side.kind != "receive" and _plain_value(record.values.get(name)) is not None
+            if side.kind != "receive" and go_chain.plain_value(record.values.get(name)) is not None
         )
         self.links.append(
             WhyLink(
@@ -194,24 +202,32 @@ class GoSteps:
                 frame=FrameView(0, site.function.name, site.file, site.line),
                 statement=site.statement,
                 thread=self._thread(record.goroutine, position),
-                old=None if is_part else _plain_value(record.values.get(found.target)),
+                old=None if is_part else go_chain.plain_value(record.values.get(found.target)),
                 new=None if is_part else position.value,
                 operands=operands[:_OPERANDS],
             )
         )
 
-    def _note_other_value(
-        self, record: GoRecord, side: RightSide, position: GoPosition, suffix: str
-    ) -> None:
-        """Mark a link whose right side had another number: something else wrote the value since."""
+    @staticmethod
+    def _other_value(
+        record: GoRecord, side: RightSide, position: GoPosition, suffix: str
+    ) -> str | None:
+        """Return the value of a right side that is another one than the followed value."""
         given = side.text if side.kind == "constant" else record.values.get(side.text)
-        numbers = [_INTEGER.fullmatch(one or "") for one in (given, position.value)]
-        if suffix or not all(numbers) or given == position.value:
-            return
-        detail = f"it gave {given}, so something that was not seen wrote {position.value} since"
-        self.links[-1] = msgspec.structs.replace(
-            self.links[-1], certainty=LinkCertainty.INFERRED, details=(detail,)
-        )
+        return given if not suffix and are_different(given, position.value) else None
+
+    def _written_unseen(self, given: str, value: str | None, place: str) -> NeedsWatch:
+        """Have the memory watched, because a statement gave it another value."""
+        if self.links:
+            self.links[-1] = msgspec.structs.replace(
+                self.links[-1], certainty=LinkCertainty.INFERRED
+            )
+        again = f"debugger who-wrote '{self._expression}' --at {place} -- CMD"
+        text = f"{place} gave {given}, so something that was not seen wrote {value} since: {again}"
+        return self._watched(value, ChainEnded(ChainEnd.NOT_FOLLOWED, text))
+
+    def _watched(self, value: str | None, otherwise: ChainEnded) -> NeedsWatch:
+        return NeedsWatch(tuple(self._starts), value, self._kept, otherwise)
 
     @staticmethod
     def _thread(goroutine: int, position: GoPosition) -> str | None:
@@ -264,7 +280,7 @@ class GoSteps:
     ) -> GoStep:
         if side.text.startswith("&") and suffix:
             return msgspec.structs.replace(here, expression=side.text[1:] + suffix)
-        if suffix and not is_zero(self.value):
+        if suffix and not go_chain.is_zero(self.value):
             return self._not_seen(here, suffix, f"{side.text} at {place}")
         if suffix:
             return ChainEnded(
@@ -272,16 +288,17 @@ class GoSteps:
             )
         return ChainEnded(ChainEnd.ALLOCATION, f"{side.text} at {place}")
 
-    def _not_seen(self, here: GoPosition, suffix: str, made: str) -> ChainEnded:
-        """Return the end for a part that a statement did not give: its writer was not seen."""
+    def _not_seen(self, here: GoPosition, suffix: str, made: str) -> GoStep:
+        """Have the memory watched of a part that a statement did not give."""
         expression = self._expression
         place = f"{Path(here.activation.function.file).name}:{here.line}"
-        return ChainEnded(
+        end = ChainEnded(
             ChainEnd.NOT_FOLLOWED,
             f"made by {made}, which gives no {suffix.lstrip('.')}; no line that writes it by its "
             f"name was seen: debugger who-wrote '{expression}' --at {place} -- CMD watches the "
             "memory from there on",
         )
+        return self._watched(here.value, end) if self._starts else end
 
     def _follow_literal(
         self, stop: GoStop, here: GoPosition, side: RightSide, suffix: str, before: int
@@ -291,7 +308,7 @@ class GoSteps:
         if part is None:
             return ChainEnded(ChainEnd.ALLOCATION, f"{side.text} at {place}")
         value = go_source.part_of_literal(side.text, part[0], self._sources.fields_of(side.text))
-        if value is None and not is_zero(self.value):
+        if value is None and not go_chain.is_zero(self.value):
             return self._not_seen(here, suffix, f"{side.text} at {place}")
         if value is None:
             return ChainEnded(
@@ -299,8 +316,10 @@ class GoSteps:
                 f"the zero value: {side.text} at {place} gives no {part[0].lstrip('.')}",
             )
         inner = msgspec.structs.replace(here, expression=value)
-        rest = suffix[part.end() :]
-        return self._follow_side(stop, inner, go_source.classify_value(value), rest, 0, before)
+        rest, given = suffix[part.end() :], go_source.classify_value(value)
+        if not rest and given.kind == "constant" and are_different(value, here.value):
+            return self._written_unseen(value, here.value, place)
+        return self._follow_side(stop, inner, given, rest, 0, before)
 
     def _follow_call(  # noqa: PLR0917 - the parts of a call
         self,
@@ -403,7 +422,7 @@ class GoSteps:
                 new=here.value if not suffix else None,
             )
         )
-        activation = self._activation_of_record(sent, here)
+        activation = self._activation_of_record(stop, sent, here)
         text = site.values[0]
         inner = GoPosition(
             text, activation, sent.sequence, site.line, here.value, LinkCertainty.INFERRED
@@ -577,19 +596,3 @@ class GoSteps:
             outer = go_chain.with_call_record(stop.log.records, outer, call)
             inner = msgspec.structs.replace(inner, activation=outer)
         return self._follow_side(stop, inner, side, suffix, 0, call.sequence)
-
-
-def _plain_value(text: str | None) -> str | None:
-    """Return a logged value; None for delve's own message, as of a key that a map does not have."""
-    is_message = (
-        text is None or re.match(r"\{[a-z ]+\}$", text) or text.startswith(go_chain.UNREADABLE)
-    )
-    return None if is_message else text
-
-
-def is_zero(value: str | None) -> bool:
-    """Tell whether a value is the zero value of its type."""
-    return (
-        value is not None
-        and re.search(r"^(?:0|0x0|0\.0*|false|\"\"|.*\bnil|.*\{\s*\})$", value) is not None
-    )

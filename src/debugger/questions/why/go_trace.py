@@ -13,9 +13,16 @@ from debugger.model.answers.frames import FrameView
 from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_chain, go_plan, go_source
+from debugger.questions.why import go_chain, go_plan, go_source, go_watch
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
-from debugger.questions.why.go_chain import ChainEnded, GoPosition, GoStep, NeedsRun
+from debugger.questions.why.go_chain import (
+    ChainEnded,
+    GoPosition,
+    GoStep,
+    NeedsRun,
+    NeedsWatch,
+)
+from debugger.questions.why.go_memory import explain_memory_write
 from debugger.questions.why.go_run import (
     GoLocation,
     GoStop,
@@ -76,6 +83,7 @@ class GoTrace:
         self._expression = _without_package(request.expression, self._sources)
         self._steps = GoSteps(self._sources, self._expression)
         self.runs = request.runs
+        self._is_watched = False
         self.notes: list[str] = []
         self.ended = ChainEnded(ChainEnd.NOT_FOLLOWED, "")
         self.frame: FrameView | None = None
@@ -85,29 +93,60 @@ class GoTrace:
         location = await self._first_location()
         function, expression = await self._begin_of(location)
         step: GoStep | None = None
+        plan: go_watch.MemoryWatch | None = None
         while True:
             sites = go_plan.plan_sites(self._sources, function, expression)
             self.runs += 1
             self._steps.is_first_run = step is None
             began = asyncio.get_running_loop().time()
-            async with run_to_location(self._question, location, sites) as stop:
+            opened = (
+                run_to_location(self._question, location, sites)
+                if plan is None
+                else go_watch.run_to_write(self._question, plan, sites)
+            )
+            async with opened as stop:
                 if stop.log.missed:
                     self.notes.append(f"{stop.log.missed:,} earlier records were not kept")
                 position = await self._first_position(stop, location, step)
                 if step is None:
                     self._set_bound(bound, asyncio.get_running_loop().time() - began)
                 step = await self._follow_steps(stop, position)
+            plan = None
+            if isinstance(step, NeedsWatch):
+                plan, step = await self._find_write(step, location)
             if not isinstance(step, NeedsRun):
                 self.ended = step
                 return
             if self.runs >= _RUNS_MAX:
                 self.ended = self._bound(step.position)
                 return
-            site = step.record.site
-            location = GoLocation(
-                go_plan.line_breakpoint(site), step.record.hit, site.place, frame=0
-            )
-            function, expression = site.function, step.position.expression
+            if plan is None:
+                site = step.record.site
+                location = GoLocation(
+                    go_plan.line_breakpoint(site), step.record.hit, site.place, frame=0
+                )
+            else:
+                location = msgspec.structs.replace(location, frame=None)
+            function, expression = step.position.activation.function, step.position.expression
+
+    async def _find_write(
+        self, step: NeedsWatch, location: GoLocation
+    ) -> tuple[go_watch.MemoryWatch | None, ChainEnded | NeedsRun]:
+        """Watch the memory of a value in a further run, and go on at its last write."""
+        if self.runs >= _RUNS_MAX:
+            return None, step.otherwise
+        self.runs += 1
+        plan = go_watch.MemoryWatch(step.starts, location)
+        write = await go_watch.find_memory_write(self._question, plan, step.value)
+        if write is None:
+            return None, step.otherwise
+        self._is_watched = True
+        link, position = explain_memory_write(self._sources, write, step)
+        self._steps.links[step.kept :] = [link]
+        if not isinstance(position, GoPosition):
+            return None, position
+        record = step.starts[0].record  # the write has none
+        return msgspec.structs.replace(plan, write=write.number), NeedsRun(record, position)
 
     async def end_late(self, began: float) -> None:
         """End the chain at its time limit; of a location not reached yet, the value alone is read.
@@ -242,7 +281,9 @@ class GoTrace:
                 pointers[prefix] = await stop.number_of(go_plan.pointer_text(prefix), index)
         return msgspec.structs.replace(position, addresses=addresses, pointers=pointers)
 
-    async def _follow_steps(self, stop: GoStop, position: GoPosition) -> ChainEnded | NeedsRun:
+    async def _follow_steps(
+        self, stop: GoStop, position: GoPosition
+    ) -> ChainEnded | NeedsRun | NeedsWatch:
         for _ in range(_STEPS_MAX):
             if len(self._steps.links) >= self._request.links:
                 return ChainEnded(ChainEnd.BOUND, f"{self._request.links} links are the most")
@@ -272,7 +313,7 @@ class GoTrace:
             ended=self.ended.end,
             ending=self.ended.reason or None,
             runs=self.runs,
-            method=_METHOD,
+            method=_METHOD + ", and a hardware watchpoint" * self._is_watched,
             timed_out=self.is_late,
             took_s=round(took_s, 1),
             notes=tuple(dict.fromkeys(self.notes)),

@@ -222,7 +222,9 @@ def _written_name(event: TraceEvent) -> str:
         text = re.split(r"(?<![=!<>])[-+*/|&^]?=(?!=)", own.statement)[0]
     names = [one for one in {**own.vars} if re.search(rf"(?<![\w.>]){re.escape(one)}(?!\w)", text)]
     pointers = [one for one in names if own.vars[one].kind in {"pointer", "array"}]
-    return max(pointers, key=len, default="")
+    # `p + 4` is in the block of `p`.
+    in_blocks = [one for one in pointers if one in event.blocks]
+    return max(in_blocks or pointers, key=len, default="")
 
 
 def find_declaration(name: str, file: str | None) -> str:

@@ -23,9 +23,15 @@ from debugger.questions.why.answer import (
 from debugger.questions.why.chain_positions import (
     as_inferred,
     at_part,
+    at_subject,
+    at_text,
+    before_change,
     end_in_library,
-    field_of,
+    given_operand,
+    given_through,
     is_changed_parameter,
+    origin_at,
+    passed_whole,
     place_of,
     stored_value,
 )
@@ -41,7 +47,7 @@ from debugger.questions.why.native_steps import (
 )
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.struct_parts import StructPart
-from debugger.questions.why.traced_run import TraceEvent, TraceValue
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
 _OPERANDS = 4
 _LANE = 8  # hexadecimal digits of a number of four bytes
@@ -59,8 +65,7 @@ class NativeChain(NativeLinks):
 
     def explain_position(self, position: ValuePosition) -> NextStep:
         """Return where the value of an expression must come from, by its frame alone."""
-        frame = position.frame
-        name = position.expression
+        frame, name = position.frame, position.expression
         if name in frame.args and not is_changed_parameter(position):
             passed = self._follow_argument(position)
             if passed is not None:
@@ -86,16 +91,7 @@ class NativeChain(NativeLinks):
         names = [one for one in frame.args if one not in _OWN]
         number = names.index(position.expression) if position.expression in names else -1
         if caller.library or not caller.file:
-            if frame.function == "main":
-                name = position.expression
-                return ReachedEnd(ChainEnd.INPUT, f"{name} is of the command line")
-            self.add(
-                LinkKind.PASSED,
-                position,
-                f"passed as argument `{position.expression}` by {caller.function or 'a library'}",
-                caller,
-            )
-            return ReachedEnd(ChainEnd.NOT_FOLLOWED, "the caller is no code of the program")
+            return self._follow_library_call(position, caller)
         call = statement_origin.call_in_statement(caller.statement, frame.function)
         if call is None or number < 0 or number >= len(call.arguments):
             return None
@@ -121,6 +117,18 @@ class NativeChain(NativeLinks):
         outer = msgspec.structs.replace(position, expression=text, index=at)
         return self._follow_origin(origin, outer)
 
+    def _follow_library_call(self, position: ValuePosition, caller: TraceFrame) -> NextStep:
+        """Follow a parameter that a library has given, if the program's own call of it shows it."""
+        name = position.expression
+        if position.frame.function == "main":
+            return ReachedEnd(ChainEnd.INPUT, f"{name} is of the command line")
+        by = caller.function or "a library"
+        self.add(LinkKind.PASSED, position, f"passed as argument `{name}` by {by}", caller)
+        outer = given_through(position, position.index + 1)
+        if outer is None:
+            return ReachedEnd(ChainEnd.NOT_FOLLOWED, "the caller is no code of the program")
+        return self._follow_origin(statement_origin.classify_expression(outer.expression), outer)
+
     def explain_passed(self, position: ValuePosition) -> NextStep:
         """Return what comes next for a parameter whose memory had the value before the call."""
         passed = self._follow_argument(position)
@@ -135,7 +143,7 @@ class NativeChain(NativeLinks):
 
     def _follow_origin(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         """Return what comes next for the right side of an assignment, or an argument."""
-        origin = struct_parts.known_operand(origin, position.frame, field_of(position))
+        origin = given_operand(origin, position)
         place = place_of(position.frame)
         item = container_items.taken_item(origin)
         if item is not None and origin.kind is not OriginKind.OPERAND:
@@ -237,8 +245,7 @@ class NativeChain(NativeLinks):
         part = struct_parts.part_at(
             position.expression, position.value, position.frame, position.part
         )
-        if origin.field:
-            part = StructPart("", 0, 0, origin.field)
+        part = StructPart("", 0, 0, origin.field) if origin.field else part
         position = msgspec.structs.replace(position, part=part)
         target = ReturnTarget(position, origin.function, origin.text, origin)
         if native_values.is_handed_on(origin.function):
@@ -289,10 +296,7 @@ class NativeChain(NativeLinks):
         value = position.frame.vars.get(argument.text)
         if re.match(r"argv\[", argument.text) or value is None:
             return self._follow_operand(argument.text, position)
-        at = value.address if value.kind == "array" else value.number
-        text = TraceValue(text=value.text, kind="text", address=at, size=8)
-        name = argument.text if value.kind == "array" else f"*{argument.text}"
-        return msgspec.structs.replace(position, expression=name, value=text)
+        return at_text(position, argument.text, value)
 
     def _follow_computed(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         known = position.frame.vars
@@ -317,7 +321,8 @@ class NativeChain(NativeLinks):
         if len(equal) == 1 and position.value.number:
             return as_inferred(self._follow_operand(equal[0], position))
         if len(read) == 1 and len(origin.operands) == 1:
-            return self._follow_operand(next(iter(read)), position)
+            step = self._follow_operand(next(iter(read)), position)
+            return before_change(step, position)
         self.computed = position, origin
         text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
         file, line = Path(position.frame.file or "?").name, position.frame.line
@@ -343,8 +348,9 @@ class NativeChain(NativeLinks):
             self.add_write(event, target, f"written by {outer}", None, details, threads)
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, "no code of the program is on the stack")
         name = frame_values.name_at(event.frames[at], target.value.address) or target.expression
+        part = struct_parts.part_at(target.expression, target.value, target.frame, target.part)
         position = ValuePosition(
-            name, target.value, event.frames, at, observed(target), event, target.part
+            name, target.value, event.frames, at, observed(target), event, part
         )
         if native_values.is_moved(event, position.frame.statement):
             return self._follow_moved(position, target.expression, details, threads)
@@ -366,7 +372,7 @@ class NativeChain(NativeLinks):
             )
         if event.library_call and position.frame is event.own:
             return self._explain_library_write(position, details, threads)
-        return self._explain_own_write(position, details, threads)
+        return self._explain_own_write(position, target, details, threads)
 
     def _follow_moved(
         self, position: ValuePosition, expression: str, details: Sequence[str], threads: int
@@ -384,17 +390,21 @@ class NativeChain(NativeLinks):
         return MemoryTarget(msgspec.structs.replace(position, expression=name, value=value))
 
     def _explain_own_write(
-        self, position: ValuePosition, details: Sequence[str], threads: int
+        self, position: ValuePosition, target: ValuePosition, details: Sequence[str], threads: int
     ) -> NextStep:
         frame, event = position.frame, position.event
         assert event is not None
         name = frame_values.argument_at(frame, position.value.address)
-        origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
-        origin = struct_parts.known_operand(origin, frame, field_of(position))
+        given = origin_at(frame, position.expression)
+        origin = given_operand(given.origin, position)
         if origin.kind in {OriginKind.UNKNOWN, OriginKind.CALL} and native_values.COPYING.search(
             frame.statement
         ):
             return self._explain_library_write(position, details, threads)
+        struct = passed_whole(position, target)
+        passed = self._follow_argument(struct) if struct is not None else None
+        if passed is not None:
+            return passed
         if name and (frame.line == frame.first_line or origin.kind is OriginKind.UNKNOWN):
             position = msgspec.structs.replace(position, expression=name)
             passed = self._follow_argument(position)
@@ -431,8 +441,8 @@ class NativeChain(NativeLinks):
             is_ahead=True,
             until=target.event,
         )
-        origin = statement_origin.origin_of_assignment(frame.statement, name)
-        origin = struct_parts.known_operand(origin, frame, field_of(position))
+        given = origin_at(frame, name)
+        origin = given_operand(given.origin, position)
         kind, text = describe_origin(origin)
         is_sum = origin.kind is OriginKind.COMPUTED
         self.add(
@@ -440,12 +450,12 @@ class NativeChain(NativeLinks):
             position,
             text,
             frame,
-            statement=frame.statement,
+            statement=given.statement,
             new=target.value.text if target.value.kind not in {"struct", "array"} else None,
             stack=native_values.callers_of(event.frames, 0),
             operands=frame_values.operand_views(origin, frame) if is_sum else (),
         )
-        return self._follow_origin(origin, position)
+        return self._follow_origin(origin, at_subject(position, given.line))
 
     def explain_assignment(self, event: TraceEvent, target: ValuePosition) -> NextStep:
         """Add the link of an assignment that ran, or the first part of a loop."""
@@ -484,8 +494,8 @@ class NativeChain(NativeLinks):
         is_copy = copy is not None and name.startswith(("mem", "str", "stp", "bcopy", ""))
         called = copy[1] if is_copy and copy is not None else name
         call = statement_origin.call_in_statement(frame.statement, called)
-        if native_values.is_input(name) or name in {"memset", "bzero"}:
-            is_input = native_values.is_input(name)
+        is_input = native_values.is_input(event.library_call)
+        if is_input or name in {"memset", "bzero"}:
             kind = LinkKind.INPUT if is_input else LinkKind.WRITTEN
             text = f"read in by {name}" if is_input else f"overwritten by {name}"
             source = native_values.describe_source(event) if is_input else ""
@@ -575,12 +585,10 @@ class NativeChain(NativeLinks):
             event,
             target.position.part,
         )
-        statement = frame.statement
-        origin = (
-            statement_origin.origin_of_assignment(statement, "")
-            if "return" in statement
-            else statement_origin.classify_expression(statement)
-        )
+        given = origin_at(frame, "")
+        origin, statement = given.origin, given.statement
+        if "return" not in statement and statement == frame.statement:
+            origin = statement_origin.classify_expression(statement)
         self.add(
             LinkKind.RETURNED,
             position,
@@ -589,4 +597,4 @@ class NativeChain(NativeLinks):
             statement=statement,
             stack=native_values.callers_of(event.frames, 0)[:1],
         )
-        return self._follow_origin(origin, position)
+        return self._follow_origin(origin, at_subject(position, given.line))

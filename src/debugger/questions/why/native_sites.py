@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from msgspec import Struct
 
 from debugger.model.statement import join_statement
-from debugger.questions.why import native_values, settled_locals, statement_origin
+from debugger.questions.why import native_values, settled_locals, statement_origin, value_lines
 from debugger.questions.why.statement_origin import OriginKind
 from debugger.questions.why.traced_run import CodeFunction, LinePlan, ReturnPlan, TraceFrame
 from debugger.session import source_files
@@ -110,7 +110,7 @@ def _gives_local(name: str, line: str) -> bool:
     return is_element or settled_locals.is_binding(name, line)
 
 
-def _value_lines(function: NativeFunction) -> list[int]:
+def returning_lines(function: NativeFunction) -> list[int]:
     """Return the lines that give a function's value."""
     lines = source_files.read_source(function.file) or ()
     found = []
@@ -120,7 +120,9 @@ def _value_lines(function: NativeFunction) -> list[int]:
         is_last = bool(line) and not line.endswith(_ENDS) and not line.startswith((".", "//", "#"))
         if (is_last and function.file.endswith(".rs")) or re.search(r"\breturn\b", line):
             found.append(number)
-    return found
+    if function.file.endswith(".rs"):
+        found += value_lines.last_expressions(lines, function.head, function.last)
+    return sorted(set(found))
 
 
 def _statement_at(function: NativeFunction, number: int) -> str:
@@ -194,7 +196,7 @@ class ChainSites:
             if here in self._visited:
                 continue
             self._visited.add(here)
-            for number in self._binding_lines(*here) if here[1] else _value_lines(here[0]):
+            for number in self._binding_lines(*here) if here[1] else returning_lines(here[0]):
                 text = _statement_at(here[0], number)
                 giving = _giving_parts(text, here[1])
                 near.extend(self._read_by(here[0], number, giving))
@@ -209,7 +211,7 @@ class ChainSites:
             for number in range(function.head + 1, min(function.last, len(lines)) + 1)
             if name in lines[number - 1] and _gives_local(name, lines[number - 1])
         ]
-        for number in found:
+        for number in sorted({*found, *settled}):
             at = (function.file, number)
             if number in settled and at not in self._lines and len(self._lines) < _LINES_MAX:
                 location = f"{function.file}:{number}"
@@ -242,5 +244,6 @@ class ChainSites:
                     entry=called.entry,
                     caller_entry=function.entry,
                     is_site=True,
+                    lines=tuple(returning_lines(called)),
                 )
             yield called, _RETURNED

@@ -22,6 +22,7 @@ from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why
 from debugger.questions.why.heap_history import BlockEvents, HeapHistory
 from debugger.questions.why.native_chain import NativeChain
 from debugger.questions.why.native_runs import NativeRuns
+from debugger.questions.why.native_sites import returning_lines
 from debugger.questions.why.native_steps import (
     MemoryTarget,
     NextStep,
@@ -535,12 +536,20 @@ class NativeTrace:
         numbers = run_planning.statement_numbers(frame)
         called = runs.sources.functions_called(function, numbers) if function is not None else ()
         # A function whose code is not known is looked for by its name.
-        places = [one.entry for one in called if one.name == target.function] or [0]
+        places = {
+            one.entry: tuple(returning_lines(one)) for one in called if one.name == target.function
+        }
         plans = [
             ReturnPlan(
-                runs.new_key("r"), target.function, frame.cfa, frame.function, frame.file or "", one
+                runs.new_key("r"),
+                target.function,
+                frame.cfa,
+                frame.function,
+                frame.file or "",
+                one,
+                lines=lines,
             )
-            for one in places
+            for one, lines in (places or {0: ()}).items()
         ]
         lines = runs.line_of(target.position.event) if target.position.is_ahead else ()
         await runs.run(returns=plans, lines=lines, entries=(run_planning.entry_of(frame),))

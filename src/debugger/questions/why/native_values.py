@@ -56,6 +56,12 @@ def is_handed_on(function: str) -> bool:
     return _HANDING_ON.fullmatch(function) is not None
 
 
+_STREAM_READS = re.compile(
+    r"\bbasic_istream<.*>::(?:get|getline|read|readsome|operator ?>>|_M_extract)\b"
+    r"|\bstd::getline\b|\boperator ?>>.*\bbasic_istream<"
+)
+
+
 def plain_call(function: str) -> str:
     """Return a library function's name without decorations: `fgets` of `__GI__IO_fgets`."""
     name = re.sub(r"@.*$|\(.*$|<.*$", "", _without_templates(function))
@@ -96,7 +102,7 @@ def _library_functions(event: TraceEvent) -> list[str]:
 
 def is_input(function: str) -> bool:
     """Tell whether a function reads from outside of the program."""
-    return plain_call(function) in _INPUT_CALLS
+    return plain_call(function) in _INPUT_CALLS or _STREAM_READS.search(function) is not None
 
 
 def is_conversion(function: str) -> bool:

@@ -116,10 +116,12 @@ class _ChainBuilder:
         if link.note == "cut":
             return self._end(ChainEnd.BOUND, "older links of this chain were dropped")
         is_made = part is not None and link.how == "new" and bool(link.sources)
+        is_made = is_made or self._used_up(link) is not None
         end = self._find_end(link) if not is_made else None
         if end is not None:
             return self._end(*end)
         item = self._item_of(link)
+        item = self._used_up(link) if item is None else item
         if item is not None:
             return item
         if link.how not in _FOLLOWING:
@@ -146,6 +148,13 @@ class _ChainBuilder:
                 self._is_guessed = True
                 return number
         return None
+
+    def _used_up(self, link: OriginLinkRecord) -> int | None:
+        """Return the statement that had used up an iterator before an empty container was made."""
+        if link.how not in {"new", "copied", "library", "drawn", "computed"}:
+            return None
+        numbers = [number for _, number, _ in link.sources if number >= 0]
+        return next((one for one in numbers if self._record.links[one].kind == "used up"), None)
 
     def _note_open(self, link: OriginLinkRecord, *unseen: str) -> None:
         """Keep the first place that a recording of more of the run may explain."""
@@ -421,6 +430,7 @@ _KINDS: Mapping[str, LinkKind] = {
     "made": LinkKind.ALLOCATED,
     "input": LinkKind.INPUT,
     "definition": LinkKind.OTHER,
+    "used up": LinkKind.OTHER,
     "value": LinkKind.COMPUTED,
 }
 _TEXTS: Mapping[str, str] = {
@@ -429,6 +439,7 @@ _TEXTS: Mapping[str, str] = {
     "field": "set as {name}",
     "item": "set as item {name}",
     "stored": "stored by {name}",
+    "used up": "{name} used up: later uses of it get nothing",
     "class attribute": "class attribute {name}, shared by all instances",
     "loop": "{name}: the element of this round",
     "part": "{name} of the value before",
@@ -458,6 +469,12 @@ def _missed_text(link: OriginLinkRecord) -> str:
     return f": {link.note} has no key {value if key == value else f'{key}={value}'}"
 
 
+def _merged_text(link: OriginLinkRecord) -> str:
+    """Say which operand of a merged container gave an item, and which other one has the key."""
+    operand, _, other = link.note.partition("\0")
+    return f"item {link.name} taken from {operand}{f', overriding {other}' if other else ''}"
+
+
 def _link_text(link: OriginLinkRecord) -> str:
     call = f" (call {link.call:,})" if link.call > 1 else ""
     if link.kind == "argument":
@@ -471,6 +488,7 @@ def _link_text(link: OriginLinkRecord) -> str:
     if link.kind == "input":
         return f"read from {link.note}"
     text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
+    text = _merged_text(link) if link.kind == "merged" else text
     text += _missed_text(link)
     if link.how == "drawn":
         return f"{text}, made by {link.note} of {link.sources[0][0]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from debugger.questions.why import statement_origin
+from debugger.questions.why import statement_origin, value_lines
 
 ANY_FIELD = "*"  # a field that nothing assigns to alone
 _SUFFIX = ".rs"
@@ -20,8 +20,8 @@ _READING = re.compile(
     r"|into|eq|ne|unwrap\w*|first|last"
 )
 _LET = r"\b(?:if|while)\s+let\b[^=]*\b{}\b[^=]*=(?![=>])"
-# What binds a name in another way: a loop's element, an arm of a `match`.
-_OTHERS = r"\bfor\b[^{{\n]*\b{0}\b[^{{\n]*\bin\b|^[^=;\n]*\b{0}\b[^=;\n]*=>"
+# What binds a name in another way: a loop's element.
+_OTHERS = r"\bfor\b[^{{\n]*\b{0}\b[^{{\n]*\bin\b"
 _BORROWED = r"&\s*mut\s+{}\b(?!\s*\.)|\bref\s+mut\s+{}\b"
 _MUTABLE = r"\bmut\s+{}\b"
 _METHOD = r"(?<![\w.]){}((?:\.\w+)*)\.(\w+)\s*(?:::<[^>]*>)?\("
@@ -61,6 +61,8 @@ def settled_lines(
     if re.search(_MUTABLE.format(word), plain) and _may_change(plain, word, field, is_reading):
         return ()
     found = [number for number, line in body.items() if is_binding(name, line)]
+    # Of `let x = match y {` the arm that was taken gives the value.
+    found += [one for number in found for one in value_lines.chosen_expressions(text, number)]
     return tuple(found) if len(found) <= _LINES_MAX else ()
 
 
@@ -71,6 +73,7 @@ def is_binding(name: str, line: str) -> bool:
         (is_let and name in statement_origin.assigned_names(line))
         or re.search(_LET.format(re.escape(name)), line) is not None
         or statement_origin.is_assigned(name, line)
+        or value_lines.binds_in_arm(name, line)
     )
 
 

@@ -75,6 +75,8 @@ _METHOD = re.compile(r"(.+)(?:\.|->)\s*([A-Za-z_]\w*)(?:::<.*>)?$", re.DOTALL)
 _BORROWS = re.compile(r"\.(?:borrow|borrow_mut|as_ref|lock\(\)\.unwrap)\(\)(?=[.\[])")
 _CALL_FIELD = re.compile(r"(.+\))\s*\.\s*([A-Za-z_]\w*)", re.DOTALL)
 _OPERATOR = re.compile(r"(?<!-)[-+*/%&|^<=>](?!>)|\?.*:")
+# `Box b{1, 2}` of C++.
+_BRACED = re.compile(r"^(?:[\w:]+(?:<[^{}()]*>)?[\s*&]+)+(\w+)\s*(\{.*\})$", re.DOTALL)
 _STRUCT = re.compile(r"[A-Z]\w*(?:::\w+)*\s*\{(?=.*\}$)", re.DOTALL)
 _TYPES = frozenset(
     {"int", "long", "char", "short", "unsigned", "signed", "float", "double", "void", "bool"}
@@ -111,7 +113,16 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
     if step:
         name = step[1] or step[2]
         return StatementOrigin(OriginKind.COMPUTED, text, operands=(name,))
-    return StatementOrigin(OriginKind.UNKNOWN, text)
+    return _origin_of_braces(text, target)
+
+
+def _origin_of_braces(text: str, target: str) -> StatementOrigin:
+    """Return what `Box b{1, 2}` gives to its variable, or to a field of it."""
+    made = _BRACED.match(text)
+    if made is None or made[1] != re.split(r"\W", target.lstrip("*&"), maxsplit=1)[0]:
+        return StatementOrigin(OriginKind.UNKNOWN, text)
+    items = split_arguments(made[2][1:-1])
+    return classify_expression(items[0]) if len(items) == 1 else computed_origin(made[2])
 
 
 def loop_element(statement: str) -> StatementOrigin | None:

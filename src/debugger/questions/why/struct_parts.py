@@ -13,6 +13,7 @@ from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import TraceFrame, TraceValue
 
 _POINTER = re.compile(r"^(?:&(?:mut )?|\*(?:mut|const) )|^const |\s*(?:const )?[*&]$")
+_BRACES = re.compile(r"^(?:[A-Za-z_][\w:]*(?:<[^{}]*>)?\s*|\([\w\s]+\)\s*)?\{(.*)\}$", re.DOTALL)
 _PART_DIGITS = 8  # in hexadecimal: shorter values are in a struct by chance
 
 
@@ -119,6 +120,38 @@ def leading_part(name: str, holder: TraceValue, value: TraceValue) -> tuple[str,
     if not is_begin or not holder.bytes.startswith(value.bytes):
         return None
     return name, msgspec.structs.replace(value, address=holder.address)
+
+
+def literal_element(
+    origin: StatementOrigin, frame: TraceFrame, part: StructPart | None, size: int
+) -> StatementOrigin:
+    """Return what `{a, b}` or `Box{a, .w = b}` gives to a part; any other origin as it is.
+
+    The order of the fields is that of a struct in the frame, or else all have the value's size.
+    """
+    literal = _BRACES.match(origin.text)
+    items = statement_origin.split_arguments(literal[1]) if literal is not None else ()
+    if not items or part is None:
+        return origin
+    for one in items:
+        named = re.match(r"\.(\w+)\s*=\s*(.*)$", one, re.DOTALL)
+        if named is not None and named[1] == part.field:
+            return statement_origin.classify_expression(named[2])
+    at = _field_number(frame, part, size, len(items))
+    is_named = any(re.match(r"\.\w+\s*=|\w+\s*:(?!:)", one) for one in items)
+    if is_named or at is None:
+        return origin
+    text = items[at] if at < len(items) else "0"
+    return statement_origin.classify_expression(text)
+
+
+def _field_number(frame: TraceFrame, part: StructPart, size: int, count: int) -> int | None:
+    for one in frame.vars.values():
+        if one.kind == "struct" and part.field in one.fields:
+            names = sorted(one.fields, key=lambda name: one.fields[name][0])
+            return names.index(part.field)
+    is_even = size > 0 and part.size == size * count
+    return part.offset // size if is_even else None
 
 
 def known_operand(origin: StatementOrigin, frame: TraceFrame, field: str) -> StatementOrigin:

@@ -202,6 +202,8 @@ class ReturnPlan(Struct, frozen=True):
     caller_entry: int = 0
     # Whether it is recorded on the chance that the chain comes by it.
     is_site: bool = False
+    # The lines that give its value, as far as its source tells.
+    lines: tuple[int, ...] = ()
 
 
 class LinePlan(Struct, frozen=True):

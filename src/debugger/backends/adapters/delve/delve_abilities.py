@@ -166,9 +166,38 @@ class DelveWatchpoints(generic.DapWatchpoints):
                 "delve cannot watch for reads alone",
                 hint="debugger watch EXPR --access stops at reads and writes",
             )
+        place = await self._find_memory(breakpoint_.spec.watch or "", frame)
         bound = await super().set_watchpoint(breakpoint_, frame)
+        if place is not None:
+            address, again = place
+            bound = msgspec.structs.replace(bound, address=address, again=again)
         self._numbered.append(bound)
         return msgspec.structs.replace(bound, backend_id=None)
+
+    async def _find_memory(self, expression: str, frame: Frame | None) -> tuple[str, str] | None:
+        """Return the address of an expression, and an expression for it in any frame.
+
+        A goroutine's stack may move, and what lies on it keeps its distance from the beginning.
+        """
+        pointer = f"&({expression})"
+        texts = (pointer, f"uintptr({pointer})", "runtime.curg.stack.lo", "runtime.curg.stack.hi")
+        found = []
+        for text in texts if frame is not None else ():
+            try:
+                found.append(await delve_values.evaluate_plain(self._connection, text, frame))
+            except DebuggerError as error:
+                if error.code is not ErrorCode.EVALUATION_FAILED:
+                    raise
+                return None
+        kind = found[0].type.removeprefix("*") if found else ""
+        if not kind:
+            return None
+        address, low, high = (_number_in(one.value) for one in found[1:])
+        if not address:
+            return None
+        is_on_stack = low <= address < high
+        place = f"runtime.curg.stack.hi - {high - address:#x}" if is_on_stack else f"{address:#x}"
+        return f"{address:#x}", f'*(*"{kind}")({place})'
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
         """Remove the newest watchpoint on the same expression."""
@@ -177,6 +206,12 @@ class DelveWatchpoints(generic.DapWatchpoints):
         if alike:
             self._numbered.remove(alike[-1])
             await super().remove_watchpoint(alike[-1])
+
+
+def _number_in(text: str) -> int:
+    """Return the first hexadecimal number of a value's text; 0 without one."""
+    found = _HEXADECIMAL.search(text)
+    return int(found[0], 16) if found is not None else 0
 
 
 class DelveInstructionSteps(generic.DapInstructionSteps):
@@ -202,6 +237,7 @@ class DelveInstructionSteps(generic.DapInstructionSteps):
         return found[0].text.upper().startswith("CALL")
 
 
+_HEXADECIMAL = re.compile(r"0x[0-9a-f]+")
 # Go's internal ABI (cmd/compile/abi-internal.md): results are in these registers, in this order,
 # and floating-point numbers in X0 to X14. A result that does not fit as a whole is on the stack.
 _REGISTERS = ("_RAX", "_RBX", "_RCX", "_RDI", "_RSI", "_R8", "_R9", "_R10", "_R11")

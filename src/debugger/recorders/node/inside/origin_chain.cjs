@@ -123,7 +123,8 @@ class Chain {
       if (found === undefined && target.fallback) return { node: target.fallback, act, time: event.time };
       if (collections.hasOrigin(object, key, event.time)) return this.property(object, key, event.time, key);
     }
-    return site.rhs ? { node: site.rhs, act, time: event.time } : this.end('not followed', null);
+    if (!site.rhs) return this.end('not followed', null);
+    return { node: target.rest ? site.rhs : collections.partOf(site.rhs, target.path), act, time: event.time };
   }
 
   // The right side of an assignment, before it.
@@ -180,7 +181,7 @@ class Chain {
     let object = whole;
     for (const key of param.path.slice(0, -1)) object = isObject(object) ? values.readProperty(object, key, next.time) : NONE;
     const key = param.path.at(-1);
-    if (!isObject(object) || object === NONE) return next;
+    if (!isObject(object) || object === NONE) return { ...next, node: collections.partOf(next.node, param.path) };
     if (values.readProperty(object, key, next.time) === undefined && param.fallback) {
       return { ...next, node: param.fallback };
     }
@@ -212,7 +213,9 @@ class Chain {
     if (key === NONE) return this.end('not followed', `the key of ${text} is not known`);
     if (object instanceof Promise) return this.promiseUsed(node.object, object, act, time);
     if (!isObject(object)) return { node: node.object, act, time };
-    return this.property(object, key, time, text);
+    const copied = collections.followCopied(this, node, act, time, text);
+    if (copied !== undefined) return copied;
+    return collections.settledElement(node, object, key, act, time) ?? this.property(object, key, time, text);
   }
 
   ChainExpression(node, act, time) {
@@ -256,7 +259,11 @@ class Chain {
     if (holder && (trace.properties.has(holder) || trace.births.has(holder))) {
       return this.property(holder, key, time, `${text}, inherited,`);
     }
-    return collections.followMade(this, object, key, time, text) ?? this.unwritten(object, key, time, text);
+    const getter = values.readOwn(object, key)?.getter;
+    const isOwn = getter && !Function.prototype.toString.call(getter).includes('[native code]');
+    if (isOwn) return this.readGetter(object, key, getter, text);
+    const made = collections.followMade(this, object, key, time, text);
+    return made === undefined ? this.unwritten(object, key, time, text) : made;
   }
 
   writtenProperty(object, text, key, event, events) {
@@ -297,10 +304,12 @@ class Chain {
     return next;
   }
 
-  literalValue({ birth, node, property, spread }, key, text) {
+  literalValue({ birth, node, property, spread, inner }, key, text) {
     if (spread) {
       this.link('loaded', `${text} copied by a spread`, node, birth.act);
-      return this.property(spread, key, birth.time, `${short(textOf(node.argument, birth.act))}.${key}`);
+      const from = short(textOf(node.argument, birth.act));
+      const part = inner === undefined ? `${from}.${key}` : `${from}[${inner}]`;
+      return this.property(spread, inner ?? key, birth.time, part);
     }
     const value = valueOf(node, birth.act, birth.time);
     const more = value === NONE ? {} : { value };

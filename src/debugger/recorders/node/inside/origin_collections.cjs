@@ -204,13 +204,13 @@ function followResult(chain, act, text) {
   return { node: site.rhs ?? site.node.argument, act, time };
 }
 
-// An element of an object that a library's call returned: `map`, `filter`, `slice`.
+// An element of an object that a library's call returned: `map`, `filter`, `slice`; undefined for others.
 function followMade(chain, object, key, time, text) {
   const birth = trace.births.get(object);
   const call = birth?.call;
-  if (!call) return null;
+  if (!call) return undefined;
   const { node } = birth.site;
-  if (call.child && !places.isCallbackOf(call.child, node, birth.act)) return null;
+  if (call.child && !places.isCallbackOf(call.child, node, birth.act)) return undefined;
   const method = places.calleeName(node);
   const kid = INDEX.test(key) ? call.kids[Number(key)] : null;
   if ((method === 'map' || method === 'from') && kid?.result) {
@@ -220,6 +220,69 @@ function followMade(chain, object, key, time, text) {
   const from = findElement(call.recv, value);
   if (from !== null) return chain.property(call.recv, from, birth.time, `${short(places.textOf(node.callee.object, birth.act))}[${from}]`);
   return followOperands(chain, node, call, birth.act, birth.time);
+}
+
+// A part of a deep copy, `copy.a.b`, is the same part of what was copied; undefined for others.
+function followCopied(chain, node, act, time, text) {
+  const keys = [];
+  let root = node;
+  for (; root.type === 'MemberExpression'; root = root.object) {
+    const holder = valueOf(root.object, act, time);
+    const key = holder === NONE ? NONE : values.keyOf(root, act, time);
+    // What was written to the copy, or to a part of it, is no copy.
+    if (key === NONE || !isObject(holder) || lastBefore(trace.properties.get(holder)?.get(key), time)) return undefined;
+    keys.unshift(key);
+  }
+  const birth = trace.births.get(valueOf(root, act, time));
+  const source = birth?.call ? copiedArgument(birth.site.node) : null;
+  if (!source) return undefined;
+  let object = valueOf(source, birth.act, birth.time);
+  for (const key of keys.slice(0, -1)) object = isObject(object) ? values.readProperty(object, key, birth.time) : NONE;
+  if (!isObject(object)) return undefined;
+  chain.link('loaded', `${text} copied`, birth.site.node, birth.act);
+  const part = `${short(places.textOf(source, birth.act))}${keys.map(keyText).join('')}`;
+  return chain.property(object, keys.at(-1), birth.time, part);
+}
+
+// The argument of `structuredClone(x)` or `JSON.parse(JSON.stringify(x))`; null for other calls.
+function copiedArgument(node) {
+  const [given] = node.arguments ?? [];
+  const method = places.calleeName(node);
+  if (method === 'structuredClone') return given ?? null;
+  const isText = method === 'parse' && given?.type === 'CallExpression' && places.calleeName(given) === 'stringify';
+  return isText ? given.arguments[0] ?? null : null;
+}
+
+// The node of a part of a literal, or of a promise among those that `Promise.all` waits for; the
+// whole expression if its parts are not known.
+function partOf(node, path) {
+  let at = node;
+  for (const key of path) {
+    const list = settledList(at) ?? at;
+    const isArray = list.type === 'ArrayExpression' && list.elements.every((one) => one?.type !== 'SpreadElement');
+    const properties = list.type === 'ObjectExpression' ? [...list.properties].reverse() : [];
+    const found = properties.find((one) => one.type === 'SpreadElement' || one.computed || String(one.key.name ?? one.key.value) === String(key));
+    at = isArray ? list.elements[Number(key)] : found?.kind === 'init' && !found.computed ? found.value : null;
+    if (!at) return node;
+  }
+  return at;
+}
+
+// The array of promises of `await Promise.all([a, b])`; null for other expressions.
+function settledList(node) {
+  const call = node.type === 'AwaitExpression' ? node.argument : node;
+  const isAll = call.type === 'CallExpression' && places.calleeName(call) === 'all' && call.callee.object?.name === 'Promise';
+  return isAll ? call.arguments[0] ?? null : null;
+}
+
+// The promise that gave an element of a variable that `await Promise.all([a, b])` was assigned to.
+function settledElement(node, object, key, act, time) {
+  if (node.object.type !== 'Identifier' || !Array.isArray(object) || trace.properties.has(object)) return null;
+  const event = lastBefore(values.findVariable(node.object, act)?.events, time);
+  const rhs = event?.site.rhs;
+  if (!rhs || event.target.path.length || !settledList(rhs)) return null;
+  const part = partOf(rhs, [key]);
+  return part === rhs ? null : { node: part, act: event.act, time: event.time };
 }
 
 function findElement(collection, value) {
@@ -321,6 +384,6 @@ function lastWrite(node, act, time) {
 }
 
 module.exports = {
-  chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followElement,
-  followFirstWrite, followMade, hasOrigin,
+  chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followCopied,
+  followElement, followFirstWrite, partOf, settledElement, followMade, hasOrigin,
 };

@@ -201,6 +201,8 @@ const hooks = {
     }
     if (top) {
       const key = site.key ?? (typeof top.key === 'symbol' ? top.key : String(top.key));
+      // A typed array keeps what its elements can hold: 44 of 300.
+      if (ArrayBuffer.isView(top.recv) && typeof value === 'number') value = top.recv[key] ?? value;
       addProperty(top.recv, key, { time: ++trace.time, site, act, value });
     }
     return result;

@@ -137,23 +137,48 @@ function readProperty(object, key, time) {
 function valueBefore(object, key) {
   const literal = literalProperty(object, key);
   if (literal) {
-    const { birth, node, spread } = literal;
-    return spread ? readProperty(spread, key, birth.time) : valueOf(node, birth.act, birth.time);
+    const { birth, node, spread, inner } = literal;
+    return spread ? readProperty(spread, inner ?? key, birth.time) : valueOf(node, birth.act, birth.time);
   }
   const birth = trace.births.get(object);
   // Of an object that a library made nothing is known.
   return birth && (!birth.call || birth.call.child) ? undefined : NONE;
 }
 
+// The node of an element in the literal that made an array, or the array that was spread into it.
+function literalElement(birth, node, key) {
+  let at = Number(key);
+  for (const one of node.elements) {
+    if (one?.type === 'SpreadElement') {
+      const { argument } = one;
+      const isLiteral = argument.type === 'ArrayExpression' && argument.elements.every((each) => each?.type !== 'SpreadElement');
+      const spread = isLiteral ? null : valueOf(argument, birth.act, birth.time);
+      const size = isLiteral ? argument.elements.length : lengthBefore(spread, birth.time);
+      if (size === null) return null;
+      if (at < size) {
+        return isLiteral ? { birth, node: argument.elements[at] } : { birth, node: one, spread, inner: String(at) };
+      }
+      at -= size;
+    } else if (at-- === 0) return one ? { birth, node: one } : null;
+  }
+  return null;
+}
+
+// The length of an array that nothing has changed since a time; null if it is not known.
+function lengthBefore(array, time) {
+  if (!Array.isArray(array)) return null;
+  for (const [key, list] of trace.properties.get(array) ?? []) {
+    const isNew = key === '*' || key === 'length' || lastBefore(list, time) === null;
+    if (isNew && list.at(-1).time > time) return null;
+  }
+  return array.length;
+}
+
 // The node of a property in the literal that made an object.
 function literalProperty(object, key) {
   const birth = trace.births.get(object);
   const { node } = birth?.site ?? {};
-  if (node?.type === 'ArrayExpression') {
-    const at = Number(key);
-    const isPlain = node.elements.slice(0, at + 1).every((one) => one && one.type !== 'SpreadElement');
-    return isPlain && node.elements[at] ? { birth, node: node.elements[at] } : null;
-  }
+  if (node?.type === 'ArrayExpression') return literalElement(birth, node, key);
   if (node?.type !== 'ObjectExpression') return null;
   for (const one of [...node.properties].reverse()) {
     if (one.type === 'SpreadElement') {

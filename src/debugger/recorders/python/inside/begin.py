@@ -166,6 +166,8 @@ class ProcessRecording:
             "origin_items",
             "origin_buffers",
             "origin_choice",
+            "origin_iterators",
+            "origin_merges",
             "origin_moves",
             "origin_hits",
             "origin_shared",

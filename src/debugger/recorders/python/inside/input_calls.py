@@ -62,7 +62,11 @@ class InputCalls:
         text = ""
         try:
             if not file.writable() and file.seekable():
-                text = f", offset {file.tell():,}"
+                at = file.tell()
+                text = f", offset {at:,}"
+                # An offset in a text is no number of bytes where decoding has a state.
+                if at and at == os.fstat(file.fileno()).st_size:
+                    text += ", the end of the file"
         except (OSError, ValueError):  # it is read line by line, or closed
             text = ""
         if not is_read:

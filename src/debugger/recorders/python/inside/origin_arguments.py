@@ -314,6 +314,8 @@ class ArgumentOrigins:
             snap = self._links.snap_value(values[key])
             if node is not None:
                 how, sources, note = self._origin(name, given, node, scope, snap)
+                if how in _MAKING and isinstance(node, ast.AST):
+                    self._note_new(node, how, sources, values[key], scope.parent)
             elif scope.parent is not None and not given:
                 # The call went through code that is not followed, or unpacked what has no name.
                 how, sources, note = self._passed_on(scope, snap)

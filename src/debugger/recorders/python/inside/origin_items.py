@@ -7,6 +7,7 @@ unpacked at once is gone afterwards, so it is known by the values that it held.
 from __future__ import annotations
 
 import ast
+from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class ItemLinks:
         self._plans = plans
         self._missing = links.MISSING
         self.moves = links.ItemMoves(reader, self._missing)
+        self.merges = links.MergedItems(reader, links, plans)
         self._pushed = 0  # items put into containers that have no key of their own
 
     def find_missed_key(self, call: ast.Call, scope: Any) -> tuple[Any, Any] | None:
@@ -296,7 +298,9 @@ class ItemLinks:
 
     def note_new(self, node: Any, value: Any, scope: Any) -> None:
         """Store the links of the items of a container that an expression has made."""
-        if isinstance(node, ast.ListComp):
+        if self.merges.note_merged(node, value, scope):
+            return
+        if isinstance(node, (ast.ListComp, ast.DictComp)):
             self._note_comprehension(node, value, scope)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             self._note_joined(node, value, scope)
@@ -346,42 +350,61 @@ class ItemLinks:
     # -- comprehensions ----------------------------------------------------------------------------
 
     def _note_comprehension(self, node: Any, value: Any, scope: Any) -> None:
-        """Store the links of a list's items, each with its element bound to the loop's variable.
+        """Store the links of the items, each with its element bound to the loop's variables.
 
         Calls within the comprehension have left the links of their results elsewhere.
         """
-        if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
+        is_dict = isinstance(node, ast.DictComp)
+        if len(node.generators) != 1 or type(value) is not (dict if is_dict else list):
             return
         generator = node.generators[0]
-        source = self._reader.read(generator.iter, scope)
-        is_plain = not any(isinstance(one, ast.Call) for one in ast.walk(node.elt))
+        made = node.value if is_dict else node.elt
+        source, table = self._read_iterable(generator.iter, scope)
+        is_plain = not any(isinstance(one, ast.Call) for one in ast.walk(made))
         targets = [one for one in flatten_target(generator.target) if isinstance(one[0], ast.Name)]
-        if type(source) not in (list, tuple) or type(value) is not list or not is_plain:
+        if type(source) not in (list, tuple) or not is_plain:
             return
         _, origin = self._reader.origin(generator.iter, scope, self._missing)
         values, at = scope.held, 0
+        # As many keys as elements are in their order, also where a key cannot be read.
+        keys = list(value) if is_dict and len(value) == len(source) else []
         for place in range(min(len(source), _COMPREHENDED)):
-            if at >= len(value):
-                break
-            names, links = self._bind_inner(targets, (source, place, origin), scope)
+            names, links = self._bind_inner(targets, (source, place, origin, table), scope)
             scope.held, scope.inner = {**values, **names}, links
-            snap = self._links.snap_value(value[at])
-            how, operands = self._reader.origin(node.elt, scope, snap)
-            if how == "new":
-                self._reader.store.forget(value[at])
-                self._reader.note_elements(node.elt, value[at], scope)
+            key = self._reader.read(node.key, scope) if is_dict else at
+            key = keys[place] if keys else key
+            item = self._reader.item_place(value, key)
+            is_known = self._missing not in (key, item.value)
+            snap = self._links.snap_value(item.value) if is_known else self._missing
+            how, operands = self._reader.origin(made, scope, snap)
+            if how == "new" and is_known:
+                self._reader.store.forget(item.value)
+                self._reader.note_elements(made, item.value, scope)
             scope.held, scope.inner = values, {}
-            if generator.ifs and not (how == "copy" and operands[0].value == snap):
+            if not is_known:
+                continue
+            if generator.ifs and not is_dict and not (how == "copy" and operands[0].value == snap):
                 continue  # an element that the condition may have left out
-            link = scope.new_link("item", f"[{at}]", how, operands, snap)
-            self._reader.store.put(value, f"[{at}]", link)
+            link = scope.new_link("item", item.key, how, operands, snap)
+            self._reader.store.put(value, item.key, link)
             at += 1
 
+    def _read_iterable(self, node: Any, scope: Any) -> tuple[Any, Any]:
+        """Return the elements that a comprehension goes through, and the dictionary they are of."""
+        if not isinstance(node, ast.Call):
+            return self._reader.read(node, scope), None
+        if self._plans.call_name(node) != "items" or not isinstance(node.func, ast.Attribute):
+            return self._missing, None
+        table = self._reader.read(node.func.value, scope)
+        if type(table) is not dict:
+            return self._missing, None
+        return list(islice(table.items(), _COMPREHENDED)), table
+
     def _bind_inner(
-        self, targets: list[Any], element_of: tuple[Any, int, Any], scope: Any
+        self, targets: list[Any], element_of: tuple[Any, int, Any, Any], scope: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the values and the links of a comprehension's variables for one element."""
-        source, place, origin = element_of
+        source, place, origin, table = element_of
         names: dict[str, Any] = {}
         links: dict[str, Any] = {}
         for target, path in targets:
@@ -389,7 +412,10 @@ class ItemLinks:
             for step in path:
                 one = self._reader.item_place(one, step).value
             snap = self._links.snap_value(one)
-            if path:
+            if table is not None:
+                name = self._reader.item_place(table, source[place][0]).key
+                link = self._reader.store.find(table, name, snap) if path == (1,) else None
+            elif path:
                 link = self._part_of(source[place], path, snap)
             else:
                 link = self._reader.store.find(source, f"[{place}]", snap)

@@ -62,6 +62,7 @@ class OriginReader:
         self._store = links.LinkStore()
         self.buffers = links.BufferLinks(links, links)
         self.items: Any = None  # the links of items, which need this reader
+        self.used = links.UsedIterators(self, links, plans)
         self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
         self._getters: dict[int, tuple[Any, bool]] = {}
         self._containers: dict[int, tuple[Any, str]] = {}
@@ -183,6 +184,9 @@ class OriginReader:
     def item_place(self, base: Any, key: Any) -> FieldPlace:
         """Return the place of an item of a container of the interpreter's own types."""
         kind = type(base)
+        if _NAME(kind) == "ChainMap" and _MODULE_OF(kind) == "collections":
+            base = self._mapping_with(base, key)
+            kind = type(base)
         value, name = self.missing, f"[{_key_text(key)}]"
         container = self._container_of(kind)
         if container == "dict":
@@ -196,6 +200,15 @@ class OriginReader:
         elif type(key) is str:
             value = self._inputs.environment_value(base, key, self.missing)
         return FieldPlace(base, name, value)
+
+    def _mapping_with(self, base: Any, key: Any) -> Any:
+        """Return the first mapping of a ChainMap that has a key; the ChainMap itself for none."""
+        for one in (self._own_fields(base, type(base)) or {}).get("maps", ()):
+            if self._container_of(type(one)) != "dict" or not _is_plain_key(key):
+                return base  # it may have any key
+            if dict.__contains__(one, key):
+                return one
+        return base
 
     def _container_of(self, kind: type) -> str:
         """Return the name of the interpreter's own container that a type reads its items as."""
@@ -214,12 +227,17 @@ class OriginReader:
         if isinstance(node, ast.Name):
             value = scope.name_value(node.id)
             snap = links.snap_value(value) if value is not self.missing else value
-            return links.ValueOperandLink(node, scope.name_link(node.id, snap), snap)
+            link = scope.name_link(node.id, snap)
+            if type(snap) is tuple:
+                link = self.used.find_use(value, snap) or link
+            return links.ValueOperandLink(node, link, snap)
         place = self.place(node, scope)
         if place is None or place.value is self.missing:
             return links.ValueOperandLink(node, None, self.missing)
         snap = links.snap_value(place.value)
         found = links.ValueOperandLink(node, self.place_link(place, snap, scope), snap)
+        if type(snap) is tuple:
+            found.link = self.used.find_use(place.value, snap) or found.link
         owner = found.link.owner if found.link is not None else None
         if owner is not None:
             through = links.find_owner(scope.loaded.get(id(node.value)))
@@ -432,7 +450,7 @@ class OriginReader:
 
     def _selected(self, item: Any, table: Any, key: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of an item: of a table of constants the key decides, which is first."""
-        link = item.link
+        link = self._links.find_first_item(item.link)
         if link is None or link.kind == "part":
             # A global whose items were not seen to be written since it was made.
             is_constant = isinstance(table, ast.Name) and scope.is_global(table.id)
@@ -545,7 +563,7 @@ class OriginReader:
             how, sources = self.origin(one, scope, snap)
             if isinstance(one, _DISPLAYS) and known is not self.missing:
                 self._store.forget(known)
-                self.note_elements(one, known, scope)
+                self.items.note_new(one, known, scope)
             link = scope.new_link("item", key, how, sources, snap)
             link.note = scope.note
             self._store.put(value, key, link)

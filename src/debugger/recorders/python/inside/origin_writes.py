@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MERGING = frozenset({"extend", "update"})
+_UPDATED = frozenset({"dict", "OrderedDict", "defaultdict"})
 _ELEMENTS = 500  # of a new container
 _FOR = (ast.For, ast.AsyncFor)
 _WITH = (ast.With, ast.AsyncWith)
@@ -67,6 +68,7 @@ class StatementWrites:
                 self._bind(one.target, one.value, scope)
         if plan.calls or plan.targets:
             self._moves.after_stores(plan, scope)
+        self._reader.used.note_uses(plan, scope)
 
     def _finish_calls(self, plan: Any, scope: Any) -> None:
         for call in plan.calls:
@@ -138,13 +140,34 @@ class StatementWrites:
 
     def _note_copied(self, source: Any, sources: Any, value: Any, scope: Any) -> None:
         """Give a copy of a container the links of the items of the original."""
+        if self._items.merges.note_merged(source, value, scope):
+            return
         inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
         self._reader.store.forget(value)
         self._reader.note_elements(inner, value, scope)
         for one in sources:
             original = self._reader.read(one.node, scope)
-            if original is not self._missing and original is not value:
+            if original is value and one.value != self._links.snap_value(value):
+                self._reader.store.copy_of(one.value, value)  # its name is that of the copy now
+            elif original is not self._missing and original is not value:
                 self._reader.store.copy(original, value)
+                if self._plans.call_name(source) == "deepcopy":
+                    self._note_deep_copied(original, value)
+
+    def _note_deep_copied(self, original: Any, value: Any) -> None:
+        """Give the parts of a deep copy the links of the original's parts."""
+        waiting, known = [(original, value)], {id(value)}
+        while waiting and len(known) < _ELEMENTS:
+            pair = waiting.pop()
+            parts = [self._reader.parts(one, _ELEMENTS) for one in pair]
+            if type(pair[0]) is not type(pair[1]) or len(parts[0]) != len(parts[1]):
+                continue
+            for (_, _, one), (_, _, copied) in zip(*parts):  # noqa: B905 - of Python 3.8, too
+                if one is not copied and id(copied) not in known:
+                    known.add(id(copied))
+                    self._reader.store.forget(copied)
+                    self._reader.store.copy(one, copied)
+                    waiting.append((one, copied))
 
     def _note_results(self, value: Any, sources: Any, scope: Any) -> None:
         """Store the links of a comprehension's items that calls returned."""
@@ -233,6 +256,8 @@ class StatementWrites:
         value = self._target_value(node.target, scope)
         before = self._operand_before(node.target, scope)
         added = tuple(self._reader.leaves(node.value, scope))
+        if isinstance(node.op, ast.BitOr) and isinstance(value, dict):
+            self._items.merges.note_joined(node.value, value, scope)
         self._put(node.target, "computed", (*before, *added), value, scope)
 
     def _operand_before(self, target: Any, scope: Any) -> tuple[Any, ...]:
@@ -244,6 +269,8 @@ class StatementWrites:
         if base is self._missing:
             return ()
         link = self._reader.store.last_key(base, self._key_of(target, base, scope))
+        if link is None:  # a value that `__missing__`, a factory or a getter of the program's made
+            link = scope.returned(target, "")
         return (made(target, link, link.value),) if link is not None else ()
 
     def _bind_element(self, node: Any, scope: Any) -> None:
@@ -368,6 +395,8 @@ class StatementWrites:
         holder = base
         if isinstance(target, ast.Attribute):
             holder = self._reader.field_place(base, target.attr).holder
+        elif scope.keys.get(id(target), self._missing) is not self._missing:
+            holder = self._reader.item_place(base, scope.keys[id(target)]).holder
         before = self._reader.store.last_key(holder, key)
         link.old = before.value if before is not None else self._missing
         self._reader.store.put(holder, key, link)
@@ -406,15 +435,22 @@ class StatementWrites:
     def _finish_method(self, call: Any, scope: Any) -> None:
         """Store what a container's method copied into it, or `setdefault` put there."""
         name = call.func.attr
-        if not call.args or name not in _MERGING | {"setdefault"}:
+        self._reader.used.note_rewind(call, scope)
+        if name not in _MERGING | {"setdefault"}:
             return
         owner = self._reader.read(call.func.value, scope)
         if owner is self._missing:
             return
+        if name == "update" and type(owner).__name__ in _UPDATED:
+            self._items.merges.note_update(call, owner, scope)
+        elif call.args and name != "setdefault":
+            self._store_merged(call, owner, self._reader.read(call.args[0], scope), scope)
+        elif call.args:
+            self._store_default(call, owner, scope)
+
+    def _store_default(self, call: Any, owner: Any, scope: Any) -> None:
+        """Store the link of an item that `setdefault` has put into a dictionary."""
         source = self._reader.read(call.args[0], scope)
-        if name != "setdefault":
-            self._store_merged(call, owner, source, scope)
-            return
         if source is self._missing or len(call.args) < 2:  # noqa: PLR2004 - key, value
             return
         place = self._reader.item_place(owner, source)

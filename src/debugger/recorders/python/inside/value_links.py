@@ -197,6 +197,17 @@ def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:
     return None
 
 
+def find_first_item(link: ValueLink | None) -> ValueLink | None:
+    """Return the link that an item had before containers were made of containers."""
+    for _ in range(_PASSED_ON):
+        if link is None or link.kind not in ("item", "merged") or link.how != "copy":
+            break
+        if type(link.name) is not str or not link.sources:
+            break
+        link = link.sources[0].link
+    return link
+
+
 class HolderLinks:
     """The links of one object's fields and items."""
 
@@ -396,3 +407,9 @@ class LinkStore:
         known = self.of(source)
         if known is not None:
             self.of(target, makes=True).links.update(known.links)  # type: ignore[union-attr]
+
+    def copy_of(self, snap: Any, target: Any) -> None:
+        """Give a copy the links of an original that is known by its stored value only."""
+        links = self.parts_of(snap)
+        if links:
+            self.of(target, makes=True).links.update(links)  # type: ignore[union-attr]

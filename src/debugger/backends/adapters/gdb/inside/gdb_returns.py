@@ -94,7 +94,7 @@ def set_returns(run: Any) -> None:
     for one in run.plan["returns"]:
         for block in _function_blocks(one):
             try:
-                for location in _returns_of(block):
+                for location in _returns_of(block, one["lines"]):
                     ReturnStatement(run, one, location)
                 for address in _return_instructions(block):
                     ReturnSite(run, one, address)
@@ -172,13 +172,19 @@ def _is_of_library(symtab: Any) -> bool:
     return bool(snapshots.is_library(symtab.fullname()))
 
 
-def _returns_of(block: Any) -> list[str]:
+def _returns_of(block: Any, planned: list[int]) -> list[str]:
+    """Return the locations of the statements that give a function's value.
+
+    Of `planned` lines the caller knows by the source that they do.
+    """
     table = block.function.symtab.linetable()
     lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
     file = block.function.symtab.fullname()
     text = snapshots.source_lines(file)
     returns = [
-        one for one in sorted(lines) if one <= len(text) and _is_return(text, one, file, max(lines))
+        one
+        for one in sorted(lines)
+        if one in planned or (one <= len(text) and _is_return(text, one, file, max(lines)))
     ]
     entries = [one for one in table if block.start <= one.pc < block.end]
     if len(lines) == 1 and len(entries) > 1:
