@@ -21,6 +21,7 @@ _MODULES = (
     "gdb",
     "codelldb",
     "js_debug",
+    "rdbg",
     "lldb_cli",
     "frida",
 )

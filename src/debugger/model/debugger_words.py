@@ -185,6 +185,7 @@ class Runtime(Enum):
     PYTHON = "python"
     NODE = "node"
     GO = "go"
+    RUBY = "ruby"
 
 
 class ForkFollowing(Enum):

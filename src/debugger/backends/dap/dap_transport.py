@@ -146,12 +146,17 @@ class ByteStream(Protocol):
 
 
 class TcpConnection(asyncio.Protocol):
-    """A TCP connection to an adapter that somebody else runs."""
+    """A TCP or Unix connection to an adapter that somebody else runs."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport
         self._take: Callable[[bytes], None] | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._made: asyncio.Future[TcpConnection] | None = None
+
+    def when_made(self, made: asyncio.Future[TcpConnection]) -> None:
+        """Set the future that gets this connection once the other side has connected."""
+        self._made = made
 
     @classmethod
     async def open_connection(cls, host: str, port: int) -> TcpConnection:
@@ -184,6 +189,8 @@ class TcpConnection(asyncio.Protocol):
         # The adapter may speak first; `_take` is set only in `forward_output`.
         transport.pause_reading()
         self._set_option("TCP_NODELAY")
+        if self._made is not None and not self._made.done():
+            self._made.set_result(self)
 
     def data_received(self, data: bytes) -> None:
         """Pass on the bytes that came."""

@@ -75,6 +75,8 @@ class AdapterServer:
     # Begins the adapter's own lines on the program's standard error.
     own_output: str | None = None
     suffix: str = ""  # of a program's file name
+    # The environment variable with the path of our Unix socket, to which the program connects.
+    socket_variable: str | None = None
 
 
 @dataclass(frozen=True)
