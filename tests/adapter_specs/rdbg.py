@@ -69,7 +69,7 @@ SPEC = AdapterSpec(
             source_program("watched.rb"),
             marked_line("watched.rb", "first"),
             expression="@level",
-            values=("3", "7", "0"),
+            values=("3", "7", "1"),
         ),
     ),
     throws=ThrowingProgram(

@@ -16,7 +16,7 @@ class Meter
   end
 
   def spill
-    @level = 0 # @third
+    @level = 1 # @third
   end
 end
 

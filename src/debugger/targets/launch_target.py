@@ -29,7 +29,7 @@ _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
-_SCRIPTS = {project_files.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
+_SCRIPTS = {project_files.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb"}
 
 
 class LaunchRequest(Struct, frozen=True):

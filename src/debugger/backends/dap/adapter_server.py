@@ -8,12 +8,12 @@ import os
 import re
 import socket
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from debugger.backends.base import LaunchTarget
+from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.backends.dap.dap_transport import TcpConnection
 from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
@@ -316,23 +316,10 @@ async def _run_connecting_program(
     Only the program's own user can reach the socket: its folder is closed to others. Unlike a port,
     it is known before the program runs, and needs no message among the program's output.
     """
-    loop = asyncio.get_running_loop()
-    connected: asyncio.Future[TcpConnection] = loop.create_future()
-
-    def accept_first() -> TcpConnection:
-        link = TcpConnection()
-        if not connected.done():
-            link.when_made(connected)
-        return link
-
-    with _socket_path(folder) as path:
-        server = await loop.create_unix_server(accept_first, path)
-        try:
-            pid, ended = await spawn({**launch.env, variable: path})
-            first: set[asyncio.Future[Any]] = {connected, ended}
-            await asyncio.wait(first, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            server.close()
+    async with _listen_once(folder) as (path, connected):
+        pid, ended = await spawn({**launch.env, variable: path})
+        first: set[asyncio.Future[Any]] = {connected, ended}
+        await asyncio.wait(first, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
     name = Path(launch.program or "").name
     if not connected.done():
         if ended.done():
@@ -345,6 +332,52 @@ async def _run_connecting_program(
     return connected.result(), pid, ended
 
 
+async def enter_process(
+    adapter: DebugAdapter, target: AttachTarget, *, folder: Path, within_s: float
+) -> TcpConnection:
+    """Make a running process connect to a Unix socket of ours; return the link to it.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED, and those of the adapter.
+    """
+    async with _listen_once(folder) as (path, connected):
+        await adapter.enter_process(target, path)
+        problem = Path(f"{path}.problem")
+        ends_at = asyncio.get_running_loop().time() + within_s
+        # A failure is a file, for which there is no event: looked for in between.
+        while not connected.done() and not problem.exists():
+            if asyncio.get_running_loop().time() >= ends_at:
+                break
+            await asyncio.wait({connected}, timeout=_AGAIN_S)
+        said = problem.read_text(errors="replace").strip() if problem.exists() else ""
+    if not connected.done():
+        raise DebuggerError(
+            ErrorCode.ADAPTER_FAILED,
+            said or f"the process did not connect within {within_s:g} s",
+            hint="debugger doctor tries each adapter",
+        )
+    return connected.result()
+
+
+@asynccontextmanager
+async def _listen_once(folder: Path) -> AsyncIterator[tuple[str, asyncio.Future[TcpConnection]]]:
+    """Listen at a Unix socket for one connection; yield its path and the future of it."""
+    loop = asyncio.get_running_loop()
+    connected: asyncio.Future[TcpConnection] = loop.create_future()
+
+    def accept_first() -> TcpConnection:
+        link = TcpConnection()
+        link.when_made(connected)
+        return link
+
+    with _socket_path(folder) as path:
+        server = await loop.create_unix_server(accept_first, path)
+        try:
+            yield path, connected
+        finally:
+            server.close()
+
+
 @contextmanager
 def _socket_path(folder: Path) -> Iterator[str]:
     """Yield a path for a Unix socket, in the folder if its name is not too long for one."""
@@ -352,5 +385,5 @@ def _socket_path(folder: Path) -> Iterator[str]:
     if len(os.fsencode(path)) <= _SOCKET_MAX:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="debugger-", dir="/tmp") as short:  # noqa: S108 - its own folder, mode 0700
+    with tempfile.TemporaryDirectory(prefix="debugger-", dir="/tmp") as short:
         yield f"{short}/program.sock"

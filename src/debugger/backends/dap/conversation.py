@@ -242,7 +242,15 @@ class AdapterConversation:
         """Start the adapter and attach to a process; `more` are extra arguments of the request."""
         self.events.note_target(wants_entry=target.pause)
         # debugpy's stdio adapter ignores `connect`: a program that listens is itself the server.
-        if target.connect is not None and self._adapter.is_server:
+        serving = self._adapter.server
+        if serving is not None and serving.socket_variable is not None:
+            await self._start_adapter(target.cwd, target.env)  # only the guard of our files
+            self._read_link(
+                await adapter_server.enter_process(
+                    self._adapter, target, folder=self._scratch, within_s=self._limits.initialize_s
+                )
+            )
+        elif target.connect is not None and self._adapter.is_server:
             self._read_link(await TcpConnection.open_connection(*target.connect))
         else:
             await self._start_adapter(target.cwd, target.env)

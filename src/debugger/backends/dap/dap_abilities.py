@@ -269,7 +269,7 @@ class DapSingleThread:
 class DapWatchpoints:
     """Sets data breakpoints; the request replaces the whole list."""
 
-    slot_count = _SLOTS
+    slot_count: int | None = _SLOTS
 
     def __init__(self, connection: AdapterConnection) -> None:
         self._connection = connection

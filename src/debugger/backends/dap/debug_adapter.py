@@ -332,6 +332,13 @@ class DebugAdapter:
         """Build the arguments of the `attach` request."""
         raise NotImplementedError
 
+    async def enter_process(self, target: AttachTarget, socket: str) -> None:
+        """Make a running process connect to a Unix socket of ours.
+
+        Only an adapter whose server has a `socket_variable` has it.
+        """
+        raise NotImplementedError
+
     def connecting_command(self, launch: LaunchTarget, words: Sequence[str]) -> tuple[str, ...]:
         """Return the command line of a program that connects to the debugger by itself.
 

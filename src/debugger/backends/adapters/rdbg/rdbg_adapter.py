@@ -18,7 +18,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from debugger.backends import abilities
+from debugger.backends.adapters.rdbg import ruby_attach
 from debugger.backends.base import (
+    AttachTarget,
     ConditionError,
     LaunchTarget,
     LogpointPassed,
@@ -149,6 +151,25 @@ class RdbgAdapter(DebugAdapter):
         """Build the arguments of the `launch` request."""
         del files  # the program has them already
         return {"request": "launch", "stopOnEntry": launch.stop_on_entry}
+
+    def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
+        """Build the arguments of the `attach` request."""
+        if target.core is not None:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                "rdbg reads no core files",
+                hint="debugger attach PID",
+            )
+        return {"request": "attach", "pause": target.pause}
+
+    async def enter_process(self, target: AttachTarget, socket: str) -> None:
+        """Make a running Ruby load our agent, which connects to a socket of ours."""
+        code = ruby_attach.entering_code(AGENT, socket)
+        if target.connect is not None:
+            await ruby_attach.enter_by_server(target.connect, code)
+            return
+        assert target.pid is not None
+        await ruby_attach.enter_by_gdb(target.pid, code, target.env)
 
     def parse_output(
         self, body: dap.OutputBody

@@ -18,15 +18,31 @@ module DebuggerAgent
       exit! 1
     end
 
+    # Breakpoints and watchpoints are numbered together.
+    def take_number
+      @last_number = (@last_number || 0) + 1
+    end
+
+    # Connects from a program that runs already.
+    def attach_program(path)
+      FrameCapture.load_extension
+      connect(path)
+      nil
+    end
+
+    # The handler is set each time: the gem debug, where it is loaded, sets its own.
     def pause
       @pause_requested = true
+      trap("URG") { note_pause }
       Process.kill(:URG, Process.pid)
     end
 
     # Lets go of the program, which runs on.
     def detach
+      return if @is_detached
+
       @is_detached = true
-      breakpoints.remove_all
+      breakpoints.stop_listening
       exceptions.replace_filters({})
       watches.remove_all
       stepping.cancel_all
@@ -57,8 +73,9 @@ module DebuggerAgent
       @stepping = Stepping.new
       @watches = Watches.new
       set_callbacks
-      trap("URG") { note_pause }
-      at_exit { end_program }
+      @is_detached = false
+      at_exit { end_program } unless @is_known
+      @is_known = true
       Process.singleton_class.prepend(ForkWatch)
       Binding.include(OwnStops)
       Object.include(DebuggerCall)
@@ -66,11 +83,12 @@ module DebuggerAgent
     end
 
     def serve
-      requests = Requests.new(self, @connection)
-      @connection.start_thread("debugger") do
-        @connection.read_requests { |request| requests.handle(request) }
+      connection = @connection
+      requests = Requests.new(self, connection)
+      connection.start_thread("debugger") do
+        connection.read_requests { |request| requests.handle(request) }
         # The debugger is gone: the program goes on without it.
-        detach unless is_detached
+        detach
         @configured << true
       end
     end

@@ -94,9 +94,9 @@ module DebuggerAgent
       @functions = []
       @sites = []
       @files = {} # what `read_file` made of them
-      @number = 0
       @passed = {}.compare_by_identity # sites that a stopped thread is at already, by thread
-      TracePoint.new(:script_compiled) { |trace| note_loaded(trace.instruction_sequence) }.enable
+      @loading = TracePoint.new(:script_compiled) { |trace| note_loaded(trace.instruction_sequence) }
+      @loading.enable
     end
 
     # Called with the breakpoints that are due, and whether a step ends there.
@@ -118,7 +118,9 @@ module DebuggerAgent
       @functions.map { |one| describe_function(one) }
     end
 
-    def remove_all
+    # Removes all, for good.
+    def stop_listening
+      @loading.disable
       @lines.clear
       @functions = []
       rebuild_sites
@@ -149,7 +151,7 @@ module DebuggerAgent
                             request["logMessage"], key.is_a?(String), owner, 0)
       same = before.find { |one| one.same_request?(made) }
       before.delete(same)
-      made.number = same ? same.number : (@number += 1)
+      made.number = same ? same.number : DebuggerAgent.take_number
       made.hits = same ? same.hits : 0
       made
     end

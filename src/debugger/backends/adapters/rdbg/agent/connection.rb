@@ -15,6 +15,7 @@ module DebuggerAgent
       thread = Thread.new(&block)
       thread.name = name
       thread.report_on_exception = false
+      AGENT_THREADS.select!(&:alive?)
       AGENT_THREADS << thread
       thread
     end
@@ -51,6 +52,7 @@ module DebuggerAgent
     end
 
     def close
+      @outbox << nil unless @outbox.closed?
       @socket.close
     rescue IOError
       nil

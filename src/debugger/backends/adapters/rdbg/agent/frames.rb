@@ -14,7 +14,7 @@ module DebuggerAgent
       def capture(with_native: false)
         frames = FrameCapture.capture_frames
         frames.shift while frames.first && own?(frames.first.location)
-        shown = frames.select { |one| in_ruby?(one) }.map { |one| convert(one) }
+        shown = frames.select { |one| in_ruby?(one) && !own?(one.location) }.map { |one| convert(one) }
         native = with_native && frames.first && !in_ruby?(frames.first) && convert(frames.first)
         return shown unless native
 
@@ -40,7 +40,7 @@ module DebuggerAgent
       private
 
       def own?(location)
-        (location.absolute_path || location.path || "").start_with?(FOLDER)
+        (location.absolute_path || location.path || "").start_with?(FOLDER, "(debugger")
       end
 
       def in_ruby?(one)

@@ -53,7 +53,8 @@ module DebuggerAgent
       @connection.send_event("initialized")
     end
 
-    def on_attach(request, _)
+    def on_attach(request, arguments)
+      @pauses = arguments["pause"]
       @connection.answer(request)
       @connection.send_event("process", name: $PROGRAM_NAME, systemProcessId: Process.pid, startMethod: "attach")
       @connection.send_event("initialized")
@@ -62,6 +63,9 @@ module DebuggerAgent
     def on_configurationDone(request, _)
       @connection.answer(request)
       @agent.configured << true
+      @agent.pause if @pauses
+      # Its main thread waits where the gem debug has let it go.
+      $debugger_hold << true if $debugger_hold # rubocop:disable Style/GlobalVars
     end
 
     def on_setBreakpoints(request, arguments)

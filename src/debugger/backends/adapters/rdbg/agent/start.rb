@@ -19,10 +19,15 @@ module DebuggerAgent
                 has_raised_exception raised_exception show_line _local_variables _callee
                 dupped_binding].freeze
 
+    GEM = %r{/gems/debug-[^/]+/lib/debug/}.freeze
+
     class << self
       attr_reader :version
 
       def load_extension
+        return if @holder
+        return @holder = ::DEBUGGER__ if defined?(::DEBUGGER__.capture_frames)
+
         spec = find_gem or raise LoadError, "the gem debug is not installed for Ruby #{RUBY_VERSION}"
         @version = spec.version.to_s
         holder = Module.new
@@ -32,8 +37,9 @@ module DebuggerAgent
         @holder = Object.send(:remove_const, :DEBUGGER__)
       end
 
+      # Of the gem's own code there are frames where it has stopped the program itself.
       def capture_frames
-        @holder.capture_frames(FOLDER)
+        @holder.capture_frames(FOLDER).reject { |one| GEM.match?(one.location.path || "") }
       end
 
       private

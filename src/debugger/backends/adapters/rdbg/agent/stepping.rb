@@ -10,7 +10,7 @@ module DebuggerAgent
   # Events of another fiber do not count, unless the step's own fiber has ended.
   class Stepping
     EVENTS = %i[line call b_call class return b_return end raise].freeze
-    Step = Struct.new(:kind, :path, :line, :depth, :is_left, :left_block, :fiber, :is_unwinding, :trace)
+    Step = Struct.new(:kind, :path, :line, :height, :depth, :is_left, :left_block, :fiber, :is_unwinding, :trace)
 
     def initialize
       @steps = {}.compare_by_identity
@@ -25,7 +25,7 @@ module DebuggerAgent
     # Begins a step on the current thread, which is stopped at a frame.
     def begin_step(kind, frame)
       cancel(Thread.current)
-      step = Step.new(kind, frame&.path, frame&.line, 0, false, nil, Fiber.current, false)
+      step = Step.new(kind, frame&.path, frame&.line, measure_height(frame), 0, false, nil, Fiber.current, false)
       step.trace = TracePoint.new(*EVENTS) { |trace| note_event(step, trace) }
       @steps[Thread.current] = step
       step.trace.enable(target_thread: Thread.current)
@@ -51,12 +51,12 @@ module DebuggerAgent
     private
 
     def note_event(step, trace)
-      return if trace.path.start_with?(FOLDER) || !in_fiber?(step)
+      # A step from a signal's handler begins within our own code, and Ruby's for trace points.
+      return if trace.path.start_with?(FOLDER, "<internal:trace_point>") || !in_fiber?(step)
 
       case trace.event
       when :line then note_line(step, trace)
-      when :call, :class then step.depth += 1
-      when :b_call then note_block(step, trace)
+      when :call, :class, :b_call then note_call(step, trace)
       when :raise then step.is_unwinding = true
       else note_return(step, trace)
       end
@@ -84,14 +84,33 @@ module DebuggerAgent
       end_step(Frames.capture) if ends
     end
 
-    # The next turn of a block is no deeper than the one before, though its caller is in C.
-    def note_block(step, trace)
-      return step.left_block = nil if step.left_block == [trace.path, trace.lineno] && step.depth.zero?
+    def note_call(step, trace)
+      return if trace.event == :b_call && next_turn?(step, trace)
 
+      step.left_block = nil
       step.depth += 1
     end
 
+    # The next turn of a block is no deeper than the one before, though its caller is in C. A thread
+    # that was paused may have been past its frame's own return.
+    def next_turn?(step, trace)
+      if step.height
+        step.is_left = step.depth.zero? && FrameCapture.capture_frames.size - 1 < step.height
+        step.height = nil
+        return true if step.is_left
+      end
+      step.depth.zero? && step.left_block == [trace.path, trace.lineno]
+    end
+
+    # How many frames there are from the outermost to this one.
+    def measure_height(frame)
+      frames = FrameCapture.capture_frames
+      index = frames.index { |one| frame && one.iseq && one.iseq == frame.iseq }
+      index && (frames.size - index)
+    end
+
     def note_return(step, trace)
+      step.height = nil
       step.depth -= 1
       return if step.depth >= 0
 

@@ -9,7 +9,6 @@ module DebuggerAgent
     def initialize
       @known = {} # data ids
       @watches = []
-      @number = 0
       @before = {}.compare_by_identity # the line that each thread ran last
       @trace = TracePoint.new(:line, :return, :b_return) { |trace| note_event(trace) }
     end
@@ -32,7 +31,7 @@ module DebuggerAgent
         expression = one["dataId"].partition(" ").last
         number = before.find { |old| old.scope.equal?(scope) && old.expression == expression }&.number
         value = read(scope, expression)
-        Watch.new(number || (@number += 1), expression, one["condition"], scope, value, describe(value))
+        Watch.new(number || DebuggerAgent.take_number, expression, one["condition"], scope, value, describe(value))
       end
       @watches.empty? ? @trace.disable : @trace.enable
       @watches.map { |one| { id: one.number, verified: true } }
