@@ -41,7 +41,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
-from debugger.model.program import Frame, Stopped, Variable
+from debugger.model.program import Frame, ScopeKind
 
 AGENT = Path(__file__).with_name("agent") / "start.rb"
 _RUBY_S = 10.0  # seconds for Ruby to say whether it has the gem
@@ -193,9 +193,13 @@ class RdbgAdapter(DebugAdapter):
         """Format a condition as an expression whose value is true or false."""
         return f"!!({condition})"
 
-    async def read_returned_value(
-        self, connection: AdapterConnection, stop: Stopped, frame: Frame
-    ) -> Variable | None:
-        """Return nothing: the value is among the locals, as debugpy's."""
-        del connection, stop, frame
-        return None
+    async def read_argument_names(
+        self, connection: AdapterConnection, frame: Frame
+    ) -> list[str] | None:
+        """Return the names of a frame's arguments: they are a scope of their own."""
+        scopes = await connection.read_scopes(frame)
+        given = next((one for one in scopes if one.kind is ScopeKind.ARGUMENTS), None)
+        if given is None:
+            return None
+        variables = await connection.fetch_variables(given.handle, start=None, count=None)
+        return [one.name for one in variables]
