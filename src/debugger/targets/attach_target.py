@@ -35,6 +35,7 @@ from debugger.targets.process_target import (
 _PORT_MAX = 65535
 _SERVERS = (
     "start one: python -m debugpy --listen 5678 APP.py; node --inspect=9229 APP.js; "
+    "rdbg --open --port 12345 APP.rb; "
     "lldb-server gdbserver :1234 PROGRAM"
 )
 _FAILURES = frozenset(
@@ -160,7 +161,7 @@ def server_language(process: ProcessInfo) -> str:
         is_server = any(select_backend.PYTHON_ADAPTER in word for word in process.words)
         return "python" if is_server else ""
     if process.interpreter == "ruby":
-        return "ruby" if any("rdbg" in word for word in process.words) else ""
+        return "ruby"  # `rdbg --open` leaves no trace in the words of what it runs
     # Its inspector may have been switched on after its start, by a signal.
     return process.interpreter if process.interpreter == "javascript" else ""
 

@@ -268,7 +268,7 @@ def _is_for_the_interpreter(adapter: DebugAdapter | None, backend: str | None) -
     """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
     if backend not in {None, select_backend.DAP}:
         return True
-    return adapter is not None and not {"python", "javascript"} & set(adapter.languages)
+    return adapter is not None and not {"python", "javascript", "ruby"} & set(adapter.languages)
 
 
 async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> PreparedAttach:

@@ -2,7 +2,7 @@
 
 module DebuggerAgent
   class << self
-    attr_reader :values, :breakpoints, :exceptions, :stops, :stepping, :watches, :configured, :is_detached, :is_ending
+    attr_reader :history, :values, :breakpoints, :exceptions, :stops, :stepping, :watches, :configured, :is_detached, :is_ending
     attr_writer :stop_on_entry
 
     # Connects, and waits until the debugger has set its breakpoints.
@@ -10,8 +10,10 @@ module DebuggerAgent
       # A program that requires "debug" gets no second debugger.
       ENV["RUBY_DEBUG_ENABLE"] ||= "0"
       FrameCapture.load_extension
+      recorded = ENV.delete(HISTORY)
       connect(path)
       @configured.pop
+      @history = History.new(recorded) if recorded
       arm_entry if @stop_on_entry
     rescue LoadError, SystemCallError => error
       warn "debugger: #{error.message}"

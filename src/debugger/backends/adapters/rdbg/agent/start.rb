@@ -9,6 +9,8 @@
 module DebuggerAgent
   FOLDER = "#{__dir__}/"
   SOCKET = "DEBUGGER_RUBY_SOCKET"
+  # A variable whose writes are recorded from the beginning.
+  HISTORY = "DEBUGGER_RUBY_HISTORY"
 
   # The frames of the current thread with their bindings, by the `debug` gem's C extension.
   #
@@ -59,7 +61,7 @@ module DebuggerAgent
 end
 
 require "socket.so"
-%w[json connection values frames breakpoints exceptions stops stepping watches requests agent]
+%w[json connection values frames breakpoints exceptions stops stepping watches history requests agent]
   .each { |name| require "#{__dir__}/#{name}.rb" }
 
 DebuggerAgent.begin_program(ENV.delete(DebuggerAgent::SOCKET)) if ENV[DebuggerAgent::SOCKET]
