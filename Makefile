@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
-TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby \
+TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
   openssh-client:ssh openssh-server:/usr/sbin/sshd
 # The adapters that they need besides; they are installed as a user installs them.
@@ -66,6 +66,7 @@ packages:
 	  command -v "$${tool#*:}" >/dev/null || missing="$$missing $${tool%%:*}"; \
 	done; \
 	[ -e /usr/include/gtest/gtest.h ] || missing="$$missing libgtest-dev"; \
+	ruby -e 'gem "minitest"' 2>/dev/null || missing="$$missing ruby-minitest"; \
 	[ -z "$$missing" ] && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
 	then apt-get update && apt-get install -y --no-install-recommends $$missing libc6-dev; \

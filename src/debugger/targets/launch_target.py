@@ -18,7 +18,6 @@ from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import recipes
 from debugger.model.location import near_files
 from debugger.sources import project_files
 from debugger.symbols.program_file import ProgramFile, inspect_program
@@ -331,18 +330,12 @@ def _with_adapter(request: LaunchRequest, path: str, name: str) -> str:
     return f"debugger {request.verb} --adapter {name} -- {path}"
 
 
-def _installing_command(language: str) -> str:
-    """Return the command that installs an adapter for a language, if known."""
-    name = recipes.for_language(language)
-    return f"debugger setup {name} --yes installs one; " if name is not None else ""
-
-
 def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) -> DebuggerError:
     if program.language:
         return DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
             f"no adapter for {program.language} programs: {path}",
-            hint=f"{_installing_command(program.language)}debugger doctor lists the adapters",
+            hint="debugger doctor lists the adapters",
         )
     if os.access(path, os.X_OK):
         problem = f"{path} is neither a compiled program nor a script that is known here"

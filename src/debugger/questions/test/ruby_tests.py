@@ -59,11 +59,13 @@ def _read_failure(body: Sequence[str]) -> NamedFailure:
     traces = [match for line in texts if (match := _TRACE.match(line)) is not None]
     message = "\n".join(line for line in texts if not _TRACE.match(line))
     where = traces[0] if traces else None
+    typed = _TYPED.match(message)
     return NamedFailure(
         named["name"] if named is not None else body[0],
         message,
         where["file"] if where is not None else None,
         int(where["line"]) if where is not None else None,
+        of=typed["type"] if typed is not None else "",  # what was raised
     )
 
 
@@ -126,10 +128,7 @@ def _read_example(one: _RspecExample) -> NamedFailure:
 
 async def rerun_minitest(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
     """Run the file with one test of it, to what the test raises."""
-    typed = _TYPED.match(named.message)
-    is_raised = typed is not None and "\n" not in named.message[: len(typed[0])]
-    caught = typed["type"] if typed is not None and is_raised and ": " in named.message else None
-    spec = BreakpointSpec(catch="raised", type=caught or _ASSERTION)
+    spec = BreakpointSpec(catch="raised", type=named.of or _ASSERTION)
     words = (*setting.words, "-n", named.name)
     return DebuggedRerun(words, setting.cwd, specs=(spec,))
 

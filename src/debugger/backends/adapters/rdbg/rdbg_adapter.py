@@ -112,6 +112,9 @@ class RdbgAdapter(DebugAdapter):
         log=LogDialect(thread="Thread.current.object_id"),
     )
     install_command = "gem install debug"
+    missing_hint = (
+        "debugger setup rdbg --yes installs Ruby; for a Ruby of your own: gem install debug"
+    )
     server = AdapterServer(
         words=_program_words,
         is_program=True,

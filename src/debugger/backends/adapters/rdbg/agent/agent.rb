@@ -25,9 +25,18 @@ module DebuggerAgent
       @last_number = (@last_number || 0) + 1
     end
 
+    # Of a program that was started the status is seen by its parent.
+    def report_end(error)
+      status = error.nil? ? 0 : 1
+      status = error.status if error.is_a?(SystemExit)
+      @connection.send_event("exited", exitCode: status)
+      @connection.send_event("terminated")
+    end
+
     # Connects from a program that runs already.
     def attach_program(path)
       FrameCapture.load_extension
+      @is_attached = true
       connect(path)
       nil
     end
@@ -155,6 +164,7 @@ module DebuggerAgent
       @is_ending = true
       error, frames = exceptions.find_uncaught($!)
       stops.stop("exception", frames, { description: short_message(error), text: error.class.name }, error: error) if error
+      report_end($!) if @is_attached
       @connection.flush
     end
   end

@@ -20,7 +20,7 @@ module DebuggerAgent
   # which code it is in; `traces` are the trace points, by code that is loaded.
   Site = Struct.new(:path, :line, :label, :first_line, :event, :breakpoints, :traces) do
     def in_code?(iseq)
-      iseq.first_lineno == first_line && iseq.label == label && (iseq.absolute_path || iseq.path) == path
+      (iseq.absolute_path || iseq.path) == path && FileLines.identify(iseq) == [label, first_line]
     end
 
     def at_frame?(frame)
@@ -33,6 +33,12 @@ module DebuggerAgent
     METHOD = /\A(?!block |rescue in |ensure in |<)/.freeze
 
     attr_reader :problem
+
+    # What code is called and where it begins. The file's own has another name where it is compiled,
+    # where it is the program, and where it is required.
+    def self.identify(iseq)
+      iseq.label.match?(/\A<(?:main|top \(required\)|compiled)>\z/) ? ["", 0] : [iseq.label, iseq.first_lineno]
+    end
 
     def initialize(path)
       @codes = []
@@ -220,7 +226,7 @@ module DebuggerAgent
     end
 
     def add_site(path, code, line, event, breakpoint)
-      made = Site.new(path, line, code.label, code.first_lineno, event, [], {}.compare_by_identity)
+      made = Site.new(path, line, *FileLines.identify(code), event, [], {}.compare_by_identity)
       site = @sites.find { |one| one.to_a.first(5) == made.to_a.first(5) }
       @sites << (site = made) unless site
       site.breakpoints << breakpoint unless site.breakpoints.any? { |one| one.equal?(breakpoint) }

@@ -31,7 +31,9 @@ module DebuggerAgent
     def find_uncaught(error)
       return nil if !@is_uncaught || error.nil? || error.is_a?(SystemExit) || error.is_a?(SignalException)
 
-      [error, kept_frames(error) || read_backtrace(error)]
+      # A file that does not parse has none: Ruby's own message says where.
+      frames = kept_frames(error) || read_backtrace(error)
+      frames.empty? ? nil : [error, frames]
     end
 
     def describe(error, mode)

@@ -6,7 +6,9 @@ module DebuggerAgent
 
   # Reads the stacks of threads.
   module Frames
-    NESTED = /\A(?:block|rescue|ensure)\b.* in /.freeze
+    NESTED = /\A(?:block\b.* in )+/.freeze
+    # A rescue clause has a frame of its own, above its method's.
+    CLAUSE = /\A(?:rescue|ensure) in /.freeze
 
     class << self
       # The current thread's frames. Those of C functions are left out; `with_native` keeps the
@@ -14,7 +16,9 @@ module DebuggerAgent
       def capture(with_native: false)
         frames = FrameCapture.capture_frames
         frames.shift while frames.first && own?(frames.first.location)
-        shown = frames.select { |one| in_ruby?(one) && !own?(one.location) }.map { |one| convert(one) }
+        ours = frames.select { |one| in_ruby?(one) && !own?(one.location) }
+        shown = ours.each_with_index.reject { |one, at| at.positive? && clause_of?(ours[at - 1], one) }
+                    .map { |one, _| convert(one) }
         native = with_native && frames.first && !in_ruby?(frames.first) && convert(frames.first)
         return shown unless native
 
@@ -47,6 +51,11 @@ module DebuggerAgent
         one.iseq && !one.location.path.start_with?("<internal:")
       end
 
+      def clause_of?(inner, outer)
+        label = inner.location.label
+        CLAUSE.match?(label) && label.sub(CLAUSE, "") == outer.location.label
+      end
+
       def convert(one)
         location = one.location
         path = location.absolute_path || location.path
@@ -55,7 +64,7 @@ module DebuggerAgent
 
       # `Order#total`, `Order.find`, `block in Order#total`, `total` of the main program.
       def name_frame(one)
-        label = one.location.label
+        label = one.location.label.sub(CLAUSE, "")
         return label if label.start_with?("<")
 
         method = one.location.base_label
