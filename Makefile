@@ -9,11 +9,11 @@ WORKERS ?= 2
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
-TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec \
+TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec php-cli:php phpunit:phpunit \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
   openssh-client:ssh openssh-server:/usr/sbin/sshd
 # The adapters that they need besides; they are installed as a user installs them.
-ADAPTERS = lldb-dap gdb codelldb delve js-debug
+ADAPTERS = lldb-dap gdb codelldb delve js-debug rdbg xdebug
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1

@@ -164,5 +164,11 @@ RECIPES: Mapping[str, InstallRecipe] = {
             otherwise="gem install debug, for the Ruby that runs your programs; without Ruby, "
             "install Ruby 3.1 or later",
         ),
+        # Xdebug 3.2 of Debian 12.
+        InstallRecipe(
+            "xdebug",
+            (SystemPackages(apt=("php-xdebug", "php-cli")),),
+            otherwise="pecl install xdebug, and zend_extension=xdebug in php.ini",
+        ),
     )
 }

@@ -186,6 +186,7 @@ class Runtime(Enum):
     NODE = "node"
     GO = "go"
     RUBY = "ruby"
+    PHP = "php"
 
 
 class ForkFollowing(Enum):

@@ -62,6 +62,8 @@ _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
 _NODE = frozenset({"node", "nodejs"})
 _RUBY = re.compile(r"(?:j|truffle)?ruby[0-9.]*\Z")
+_PHP = re.compile(r"php[0-9.]*\Z")
+_BUNDLE = re.compile(r"bundle[0-9.]*\Z")
 # Ruby's options with a value, which may be a word of its own.
 _RUBY_VALUED = ("-I", "-r", "-E", "-W")
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh"})
@@ -230,8 +232,8 @@ def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> Ta
     parse = _find_interpreter_parser(base)
     if parse is not None:
         return parse(_require_file(name, lookup, verb), rest, lookup, verb)
-    if base == "bundle" and rest[:1] == ["exec"]:
-        return _parse_bundled(_require_file(name, lookup, verb), rest, verb)
+    if _BUNDLE.match(base) and rest[:1] == ["exec"]:
+        return _parse_bundled(_require_file(name, lookup, verb), rest, lookup, verb)
     if base == "go" and rest[:1] == ["run"]:
         return _go_run(rest[1:], verb)
     if base in _MANAGERS and rest[:1] == ["run"]:
@@ -254,6 +256,8 @@ def _find_interpreter_parser(
         return _parse_python
     if base in _NODE:
         return _parse_node
+    if _PHP.match(base):
+        return _parse_php
     return _parse_ruby if _RUBY.match(base) else None
 
 
@@ -529,8 +533,40 @@ def _ruby_command(
     )
 
 
-def _parse_bundled(bundle: str, words: Sequence[str], verb: str) -> TargetCommand:
+def _parse_php(php: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    """Parse `php script.php` and `php -S HOST:PORT router.php`."""
+    remaining = list(words)
+    env: list[tuple[str, str]] = []
+    while remaining and remaining[0].startswith("-") and remaining[0] not in {"-f", "--"}:
+        option = remaining.pop(0)
+        if option != "-S" or not remaining:
+            raise _not_an_option("php", option, verb, "php SCRIPT.php")
+        env.append(("DEBUGGER_PHP_SERVER", remaining.pop(0)))
+    remaining = remaining[1:] if remaining[:1] in (["-f"], ["--"]) else remaining
+    if not remaining:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "php -S needs a script here, which answers each request" if env else "which script?",
+            hint=_suggested_command(verb, f"php {'-S localhost:8000 ' * bool(env)}SCRIPT.php"),
+        )
+    return TargetCommand(
+        program=_require_file(remaining[0], lookup, verb, before="php "),
+        args=tuple(remaining[1:]),
+        env=tuple(env),
+        interpreter=(php, *words),
+    )
+
+
+def _parse_bundled(
+    bundle: str, words: Sequence[str], lookup: CommandLookup, verb: str
+) -> TargetCommand:
     """Parse `bundle exec COMMAND`: Bundler loads a command in Ruby into its own process."""
+    if len(words) > 1 and _RUBY.match(os.path.basename(words[1])):
+        # Of Ruby itself Bundler would make another process.
+        inner = _parse_ruby(_require_file(words[1], lookup, verb), words[2:], lookup, verb)
+        options = " ".join(["-rbundler/setup", *(v for k, v in inner.env if k == "RUBYOPT")])
+        env = (*(pair for pair in inner.env if pair[0] != "RUBYOPT"), ("RUBYOPT", options))
+        return structs.replace(inner, env=env)
     if not words[1:]:
         raise DebuggerError(
             ErrorCode.USAGE,

@@ -28,7 +28,18 @@ _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
-_SCRIPTS = {project_files.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb"}
+_SCRIPTS = {
+    project_files.SUFFIX,
+    ".py",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".mts",
+    ".cts",
+    ".rb",
+    ".php",
+}
 
 
 class LaunchRequest(Struct, frozen=True):

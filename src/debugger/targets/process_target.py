@@ -373,7 +373,7 @@ def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, .
 
 def _debugs_scripts(adapter: DebugAdapter) -> bool:
     """Tell whether an adapter debugs scripts, in an interpreter."""
-    return bool({"python", "javascript", "ruby"} & set(adapter.languages))
+    return bool({"python", "javascript", "ruby", "php"} & set(adapter.languages))
 
 
 def _check_fit(

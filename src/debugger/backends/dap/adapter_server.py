@@ -9,7 +9,7 @@ import re
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
     AdapterServer,
     DebugAdapter,
+    ProgramLink,
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
@@ -252,7 +253,8 @@ async def run_as_adapter(
     files: StreamFiles,
     heard: ProgramOutput,
     within_s: float,
-) -> tuple[TcpConnection, int, Ended]:
+    tasks: asyncio.TaskGroup,
+) -> tuple[TcpConnection | ProgramLink, int, Ended]:
     """Run a program that is its own adapter, on our files; return the link to it.
 
     Raises:
@@ -263,6 +265,15 @@ async def run_as_adapter(
     port = find_free_port()
     words = serving.words(found, launch, port)
     stdio = (files.stdin, files.stdout, files.stderr)
+    if serving.open_link is not None:
+        link = serving.open_link(tasks)
+        closing = ExitStack()
+        path = closing.enter_context(_socket_path(Path(files.stdout).parent))
+        await link.listen(path, closing.close)
+        interpreter, *rest = words
+        words = [interpreter, *serving.link_options(path), *rest]
+        pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
+        return link, pid, ended
     if serving.socket_variable is not None:
         return await _run_connecting_program(
             serving.socket_variable,

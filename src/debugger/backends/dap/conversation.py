@@ -32,6 +32,7 @@ from debugger.backends.dap.dap_transport import (
 from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
     DebugAdapter,
+    ProgramLink,
     StreamFiles,
 )
 from debugger.backends.dap.event_dispatcher import EventDispatcher
@@ -228,6 +229,7 @@ class AdapterConversation:
             files=self._stream_files(launch),
             heard=output_reader,
             within_s=self._limits.initialize_s,
+            tasks=self._tasks,
         )
         # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
@@ -586,7 +588,7 @@ class AdapterConversation:
             # and only the guard ends it then.
             killed = (await self._guard.end_processes()).killed
         for link in (self._link, self._delegation):
-            if isinstance(link, TcpConnection | LaunchConnection):
+            if isinstance(link, TcpConnection | LaunchConnection | ProgramLink):
                 link.close()
         if self.stdio is not None:
             # Output may follow the end of the adapter: the files are read until they are quiet.

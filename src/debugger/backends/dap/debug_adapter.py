@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -63,6 +64,30 @@ class AdapterLocation:
     listens: str | None = None
 
 
+class ProgramLink(ABC):
+    """A byte stream of the protocol (DAP) that another protocol is behind (`ByteStream`)."""
+
+    @abstractmethod
+    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
+        """Listen for the program at a Unix socket."""
+
+    @abstractmethod
+    async def forward_output(self, take: Callable[[bytes], None]) -> None:
+        """Pass bytes of the protocol to `take`, until the link is closed."""
+
+    @abstractmethod
+    def write_input(self, data: bytes) -> None:
+        """Take bytes of the protocol."""
+
+    def stderr_tail(self) -> str:
+        """Return nothing: the program's errors go to its own files."""
+        return ""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the link."""
+
+
 @dataclass(frozen=True)
 class AdapterServer:
     """Describes an adapter that is given a port, or that is part of the program."""
@@ -77,6 +102,10 @@ class AdapterServer:
     suffix: str = ""  # of a program's file name
     # The environment variable with the path of our Unix socket, to which the program connects.
     socket_variable: str | None = None
+    # Makes the link to a program that connects with a protocol of its own.
+    open_link: Callable[[asyncio.TaskGroup], ProgramLink] | None = None
+    # Returns the interpreter's options that make it connect to the link's socket.
+    link_options: Callable[[str], list[str]] = lambda _: []
 
 
 @dataclass(frozen=True)

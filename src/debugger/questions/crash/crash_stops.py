@@ -38,7 +38,12 @@ _SIGNALS_MAX = 5  # stops at other signals, which may end the program later
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _RAISED_KEPT = 10
 THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
-RAISED = {"python": "raised", "javascript": "throw", "ruby": "raised"}  # stops at all exceptions
+RAISED = {
+    "python": "raised",
+    "javascript": "throw",
+    "ruby": "raised",
+    "php": "raised",
+}  # stops at all exceptions
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
 CRASHES = frozenset(
     {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP", "SIGSTKFLT"}
@@ -78,7 +83,7 @@ def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
     if word is None:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            "--raised is for programs in Python, Ruby and JavaScript",
+            "--raised is for programs in Python, Ruby, PHP and JavaScript",
             hint="debugger start PROGRAM, then debugger catch throw, stops at each throw",
         )
     return (BreakpointSpec(catch=word),)

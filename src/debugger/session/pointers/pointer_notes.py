@@ -105,7 +105,7 @@ class PointerNotes(Struct, frozen=True):
     omitted: tuple[str, ...] = ()
 
 
-_SCRIPTED = frozenset({Runtime.PYTHON, Runtime.NODE, Runtime.RUBY})
+_SCRIPTED = frozenset({Runtime.PYTHON, Runtime.NODE, Runtime.RUBY, Runtime.PHP})
 
 
 async def explain_pointers(

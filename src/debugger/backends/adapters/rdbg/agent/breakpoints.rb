@@ -37,7 +37,8 @@ module DebuggerAgent
     # What code is called and where it begins. The file's own has another name where it is compiled,
     # where it is the program, and where it is required.
     def self.identify(iseq)
-      iseq.label.match?(/\A<(?:main|top \(required\)|compiled)>\z/) ? ["", 0] : [iseq.label, iseq.first_lineno]
+      label = iseq.label.sub(/<(?:main|top \(required\)|compiled)>/, "<top>")
+      [label, label == "<top>" ? 0 : iseq.first_lineno]
     end
 
     def initialize(path)

@@ -4,9 +4,10 @@ module DebuggerAgent
   # Steps one thread by trace points on lines, calls and returns.
   #
   # A step knows how deep it is below the frame that it began in: `depth` counts calls and returns.
-  # 1. Over: it ends at the next line at depth 0, or once the frame was left, in its caller.
+  # 1. Over: it ends at the next line at depth 0.
   # 2. Into: it ends at the next other line at any depth.
-  # 3. Out: it ends as soon as the frame returns, in the caller, whose line is the call's.
+  # 3. Out: it ends as soon as the frame returns, in the caller, whose line is the call's. So does
+  #    any step over or into at the end of a method; one at the end of a block goes to its next turn.
   # Events of another fiber do not count, unless the step's own fiber has ended.
   class Stepping
     EVENTS = %i[line call b_call class return b_return end raise].freeze
@@ -117,7 +118,7 @@ module DebuggerAgent
       step.depth = 0
       step.is_left = true
       step.left_block = trace.event == :b_return ? block_start(trace) : nil
-      return if step.kind != :out || step.is_unwinding
+      return if step.is_unwinding || (step.kind != :out && trace.event != :return)
 
       # Still in the frame that returns: its caller is shown.
       frames = Frames.capture
