@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.backends.dap.dap_transport import TcpConnection
+from debugger.backends.dap.dap_transport import ProgramLink, TcpConnection
 from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
     AdapterServer,
     DebugAdapter,
-    ProgramLink,
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
@@ -360,11 +359,11 @@ async def enter_process(
             if asyncio.get_running_loop().time() >= ends_at:
                 break
             await asyncio.wait({connected}, timeout=_AGAIN_S)
-        said = problem.read_text(errors="replace").strip() if problem.exists() else ""
+        problem_text = problem.read_text(errors="replace").strip() if problem.exists() else ""
     if not connected.done():
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
-            said or f"the process did not connect within {within_s:g} s",
+            problem_text or f"the process did not connect within {within_s:g} s",
             hint="debugger doctor tries each adapter",
         )
     return connected.result()

@@ -26,13 +26,13 @@ from debugger.backends.dap.dap_client import DapClient
 from debugger.backends.dap.dap_transport import (
     ByteStream,
     MessageDecoder,
+    ProgramLink,
     TcpConnection,
     encode_message,
 )
 from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
     DebugAdapter,
-    ProgramLink,
     StreamFiles,
 )
 from debugger.backends.dap.event_dispatcher import EventDispatcher

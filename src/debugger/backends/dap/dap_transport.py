@@ -7,6 +7,7 @@ import ctypes
 import os
 import socket
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -143,6 +144,30 @@ class ByteStream(Protocol):
 
     def stderr_tail(self) -> str:
         """Return the last lines of the adapter's standard error, where it has one of ours."""
+
+
+class ProgramLink(ABC):
+    """A byte stream of the protocol (DAP) that another protocol is behind (`ByteStream`)."""
+
+    @abstractmethod
+    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
+        """Listen for the program at a Unix socket."""
+
+    @abstractmethod
+    async def forward_output(self, take: Callable[[bytes], None]) -> None:
+        """Pass bytes of the protocol to `take`, until the link is closed."""
+
+    @abstractmethod
+    def write_input(self, data: bytes) -> None:
+        """Take bytes of the protocol."""
+
+    def stderr_tail(self) -> str:
+        """Return nothing: the program's errors go to its own files."""
+        return ""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the link."""
 
 
 class TcpConnection(asyncio.Protocol):

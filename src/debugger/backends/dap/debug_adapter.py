@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -22,6 +21,7 @@ from debugger.backends.base import (
 )
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
+from debugger.backends.dap.dap_transport import ProgramLink
 from debugger.errors import ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, RawEffect, no_effect
@@ -62,30 +62,6 @@ class AdapterLocation:
     # Pattern with a group `port`, for an adapter on TCP that prints the port to its standard
     # output.
     listens: str | None = None
-
-
-class ProgramLink(ABC):
-    """A byte stream of the protocol (DAP) that another protocol is behind (`ByteStream`)."""
-
-    @abstractmethod
-    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
-        """Listen for the program at a Unix socket."""
-
-    @abstractmethod
-    async def forward_output(self, take: Callable[[bytes], None]) -> None:
-        """Pass bytes of the protocol to `take`, until the link is closed."""
-
-    @abstractmethod
-    def write_input(self, data: bytes) -> None:
-        """Take bytes of the protocol."""
-
-    def stderr_tail(self) -> str:
-        """Return nothing: the program's errors go to its own files."""
-        return ""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close the link."""
 
 
 @dataclass(frozen=True)

@@ -73,12 +73,12 @@ async def enter_by_gdb(pid: int, code: str, env: Mapping[str, str]) -> None:
             "gdb is needed to enter a running Ruby process, and it is not on the PATH",
             hint=f"debugger setup gdb --yes; or {_OPEN}",
         )
-    text = code.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = code.replace("\\", "\\\\").replace('"', '\\"')
     commands = (
         *(f"sharedlibrary {name}" for name in _LIBRARIES),
         # Memory of its own: the thread may be in the middle of the allocator.
         f"set $memory = {_MAPPED}",
-        f'set var *(char(*)[{len(os.fsencode(code)) + 1}])$memory = "{text}"',
+        f'set var *(char(*)[{len(os.fsencode(code)) + 1}])$memory = "{escaped}"',
         f"print {_REGISTERED}(0, (void*)&rb_eval_string, $memory)",
     )
     words = [gdb, "-q", "-nx", "-batch"]
@@ -103,11 +103,11 @@ async def enter_by_gdb(pid: int, code: str, env: Mapping[str, str]) -> None:
         raise DebuggerError(
             ErrorCode.TIMEOUT, f"gdb did not enter process {pid} within {_GDB_S:g} s", hint=_OPEN
         ) from None
-    said = output.decode(errors="replace")
-    if "$1 = 1" not in said:
+    text = output.decode(errors="replace")
+    if "$1 = 1" not in text:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
-            f"process {pid} cannot be entered; gdb said: {said.strip()[-_SAID_MAX:]}",
+            f"process {pid} cannot be entered; gdb said: {text.strip()[-_SAID_MAX:]}",
             hint=_OPEN,
         )
     # A thread that sleeps looks for such jobs only when it is woken: Ruby's own handler of this

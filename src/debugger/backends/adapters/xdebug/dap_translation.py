@@ -39,7 +39,7 @@ _ERRORS = re.compile(
 _UNCAUGHT = re.compile(
     r"Uncaught (?P<type>[\w\\]+)(?::? ?)(?P<message>.*?)(?: in \S+:\d+)?$", re.MULTILINE
 )
-_KEPT_FRAMES = 6  # whose variables are kept at a throw
+_KEPT_FRAMES = 6  # whose variables are saved at a throw
 _CONTEXTS = 0  # locals
 _FUNCTION = re.compile(r"\A(?:(?P<owner>[\w\\]+)(?:->|::))?(?P<name>\w+)\Z")
 _VARIABLE = re.compile(r"\A\$\w+\Z")
@@ -47,8 +47,8 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass
-class Breakpoint:
-    """A breakpoint as the editor side asked for it."""
+class PhpBreakpoint:
+    """A breakpoint as it was requested."""
 
     number: int
     commands: tuple[str, ...]  # of a method's name alone: one for each class that has it
@@ -63,11 +63,11 @@ class Breakpoint:
 
 
 @dataclass
-class Stack:
-    """The frames of a stop; variables of one that is over are kept with them."""
+class PhpStack:
+    """The frames of a stop; variables of one that is over are saved with them."""
 
     frames: list[ET.Element]
-    kept: dict[int, ET.Element] = field(default_factory=dict)
+    saved: dict[int, ET.Element] = field(default_factory=dict)
     is_over: bool = False
 
 
@@ -99,14 +99,14 @@ class DapTranslation:
         self.engine: DbgpEngine | None = None
         self.configured = asyncio.Event()
         self.stops_on_entry = False
-        self._lines: dict[str, list[Breakpoint]] = {}
-        self._functions: list[Breakpoint] = []
+        self._lines: dict[str, list[PhpBreakpoint]] = {}
+        self._functions: list[PhpBreakpoint] = []
         self._filters: dict[str, tuple[str, ...]] = {}
         self._catch_id: str | None = None
         self._number = 0
-        self._stack = Stack([])
+        self._stack = PhpStack([])
         self._thrown: Thrown | None = None
-        self._last_throw: tuple[Thrown, Stack] | None = None
+        self._last_throw: tuple[Thrown, PhpStack] | None = None
         self._parts: list[Parts] = []
         self._stale: list[str] = []
         self._defined: list[tuple[str, str]] = []  # classes and functions of the program's file
@@ -208,14 +208,16 @@ class DapTranslation:
             await self._send_catch()
         return {}
 
-    def _make_line(self, path: str, asked: Body, before: Sequence[Breakpoint]) -> Breakpoint:
-        command = f"breakpoint_set -t line -f {dbgp.to_uri(path)} -n {asked['line']}"
-        made = self._make([command], asked, before)
-        made.path, made.line = path, made.line or asked["line"]
+    def _make_line(
+        self, path: str, requested: Body, before: Sequence[PhpBreakpoint]
+    ) -> PhpBreakpoint:
+        command = f"breakpoint_set -t line -f {dbgp.to_uri(path)} -n {requested['line']}"
+        made = self._make([command], requested, before)
+        made.path, made.line = path, made.line or requested["line"]
         return made
 
-    def _make_function(self, asked: Body, before: Sequence[Breakpoint]) -> Breakpoint:
-        name = str(asked["name"])
+    def _make_function(self, requested: Body, before: Sequence[PhpBreakpoint]) -> PhpBreakpoint:
+        name = str(requested["name"])
         match = _FUNCTION.match(name)
         owner, plain = (match["owner"], match["name"]) if match else (None, name)
         defined = [one for one in self._defined if one[1].lower() == plain.lower()]
@@ -224,25 +226,27 @@ class DapTranslation:
             f"breakpoint_set -t call -m {plain}" + (f" -a {dbgp.quote_option(one)}" if one else "")
             for one in owners
         ]
-        made = self._make(commands, asked, before)
+        made = self._make(commands, requested, before)
         made.is_function, made.name = True, name
         made.is_resolved = made.is_resolved or any(one[0] in owners for one in defined)
         return made
 
     def _make(
-        self, commands: Sequence[str], asked: Body, before: Sequence[Breakpoint]
-    ) -> Breakpoint:
-        count = re.search(r"\d+", str(asked.get("hitCondition") or ""))
+        self, commands: Sequence[str], requested: Body, before: Sequence[PhpBreakpoint]
+    ) -> PhpBreakpoint:
+        count = re.search(r"\d+", str(requested.get("hitCondition") or ""))
         more = f" -h {count[0]} -o >=" if count else ""
         sent = tuple(command + more for command in commands)
-        condition, log = asked.get("condition"), asked.get("logMessage")
+        condition, log = requested.get("condition"), requested.get("logMessage")
         for one in before:
             if (one.commands, one.condition, one.log) == (sent, condition, log):
                 return one
         self._number += 1
-        return Breakpoint(self._number, sent, condition, log)
+        return PhpBreakpoint(self._number, sent, condition, log)
 
-    async def _replace(self, before: Sequence[Breakpoint], made: Sequence[Breakpoint]) -> None:
+    async def _replace(
+        self, before: Sequence[PhpBreakpoint], made: Sequence[PhpBreakpoint]
+    ) -> None:
         gone = [one for one in before if one not in made]
         self._stale += [number for one in gone for number in one.engine_ids]
         # While PHP runs Xdebug reads nothing: at the next stop they are sent.
@@ -266,30 +270,30 @@ class DapTranslation:
             if not one.engine_ids:
                 await self._send_breakpoint(one)
 
-    async def _send_breakpoint(self, one: Breakpoint) -> None:
+    async def _send_breakpoint(self, one: PhpBreakpoint) -> None:
         assert self.engine is not None
         for command in one.commands:
             with suppress(EngineError):
-                told = await self.engine.run(command, one.condition)
-                if told is not None:
-                    one.engine_ids += (told.get("id") or "",)
+                reply = await self.engine.run(command, one.condition)
+                if reply is not None:
+                    one.engine_ids += (reply.get("id") or "",)
                     # Xdebug says so of each function, whether there is one or not.
-                    is_found = told.get("resolved") == "resolved" and not one.is_function
+                    is_found = reply.get("resolved") == "resolved" and not one.is_function
                     one.is_resolved = one.is_resolved or is_found
 
     async def _send_catch(self) -> None:
         assert self.engine is not None
         if self._filters and self._catch_id is None:
-            told = await self.engine.run("breakpoint_set -t exception -x *")
-            self._catch_id = told.get("id") if told is not None else None
+            reply = await self.engine.run("breakpoint_set -t exception -x *")
+            self._catch_id = reply.get("id") if reply is not None else None
         elif not self._filters and self._catch_id is not None:
             await self.engine.run(f"breakpoint_remove -d {self._catch_id}")
             self._catch_id = None
 
-    def _all_breakpoints(self) -> list[Breakpoint]:
+    def _all_breakpoints(self) -> list[PhpBreakpoint]:
         return [*(one for each in self._lines.values() for one in each), *self._functions]
 
-    def _describe(self, one: Breakpoint) -> Body:
+    def _describe(self, one: PhpBreakpoint) -> Body:
         place: Body = {"line": one.line, "source": {"path": one.path}} if one.path else {}
         if one.is_resolved:
             return {"id": one.number, "verified": True, **place}
@@ -316,12 +320,12 @@ class DapTranslation:
     # -- stops -------------------------------------------------------------------------------------
 
     async def report_stop(self, packet: ET.Element, command: str) -> str | None:
-        """Report a stop; return the command to go on with if nobody asked for it."""
+        """Report a stop; return the command to go on with if nobody requested it."""
         assert self.engine is not None
         message = dbgp.find_message(packet)
         thrown = message.get("exception") if message is not None else None
-        told = await self.engine.run("stack_get")
-        self._stack = Stack(list(told) if told is not None else [])
+        reply = await self.engine.run("stack_get")
+        self._stack = PhpStack(list(reply) if reply is not None else [])
         self._thrown = None
         try:
             await self.send_breakpoints()
@@ -341,7 +345,7 @@ class DapTranslation:
                 Thrown(uncaught["type"], uncaught["message"]),
                 self._stack,
             )
-            self._stack = Stack(stack.frames, stack.kept, is_over=True)
+            self._stack = PhpStack(stack.frames, stack.saved, is_over=True)
             self._report_thrown(Thrown(thrown.type, thrown.message, is_uncaught=True))
             return None
         thrown = Thrown(kind, text)
@@ -354,15 +358,15 @@ class DapTranslation:
         self._report_thrown(thrown)
         return None
 
-    async def _keep_stack(self) -> Stack:
+    async def _keep_stack(self) -> PhpStack:
         assert self.engine is not None
-        kept: dict[int, ET.Element] = {}
+        saved: dict[int, ET.Element] = {}
         for depth in range(min(len(self._stack.frames), _KEPT_FRAMES)):
             with suppress(EngineError):
-                told = await self.engine.run(f"context_get -d {depth} -c {_CONTEXTS}")
-                if told is not None:
-                    kept[depth] = told
-        return Stack(self._stack.frames, kept)
+                reply = await self.engine.run(f"context_get -d {depth} -c {_CONTEXTS}")
+                if reply is not None:
+                    saved[depth] = reply
+        return PhpStack(self._stack.frames, saved)
 
     def _report_thrown(self, thrown: Thrown) -> None:
         self._thrown = thrown
@@ -373,7 +377,7 @@ class DapTranslation:
         self.send_event("stopped", reason=reason, threadId=_THREAD, allThreadsStopped=True, **more)
 
     def _go_on(self, command: str) -> str:
-        self._stack = Stack([])
+        self._stack = PhpStack([])
         return command
 
     async def _report_breakpoint(self, packet: ET.Element, command: str) -> str | None:
@@ -396,7 +400,7 @@ class DapTranslation:
             self._report("breakpoint", hitBreakpointIds=numbers)
         return None
 
-    async def _write_log(self, one: Breakpoint) -> None:
+    async def _write_log(self, one: PhpBreakpoint) -> None:
         text = one.log or ""
         for match in reversed(list(_PLACEHOLDER.finditer(text))):
             try:
@@ -433,10 +437,10 @@ class DapTranslation:
 
     async def _on_scopes(self, arguments: Body) -> Body:
         depth = int(arguments["frameId"]) - 1
-        told = self._stack.kept.get(depth)
-        if told is None and not self._stack.is_over:
-            told = await self._require_stop().run(f"context_get -d {depth} -c {_CONTEXTS}")
-        properties = dbgp.list_properties(told) if told is not None else []
+        reply = self._stack.saved.get(depth)
+        if reply is None and not self._stack.is_over:
+            reply = await self._require_stop().run(f"context_get -d {depth} -c {_CONTEXTS}")
+        properties = dbgp.list_properties(reply) if reply is not None else []
         known = [one for one in properties if one.get("type") != "uninitialized"]
         self._parts.append(Parts(known, depth, None, is_array=False))
         scope = {"name": "Locals", "presentationHint": "locals", "expensive": False}
@@ -467,8 +471,8 @@ class DapTranslation:
         page, found = start // size, list[ET.Element]()
         while count is None or len(found) < count + start % size:
             name = dbgp.quote_option(fullname)
-            told = await self._require_stop().run(f"property_get -n {name} -d {depth} -p {page}")
-            owner = dbgp.list_properties(told)[:1] if told is not None else []
+            reply = await self._require_stop().run(f"property_get -n {name} -d {depth} -p {page}")
+            owner = dbgp.list_properties(reply)[:1] if reply is not None else []
             items = dbgp.list_properties(owner[0]) if owner else []
             found += items
             page += 1
@@ -506,24 +510,24 @@ class DapTranslation:
             return self._find_kept(expression, depth)
         if _VARIABLE.match(expression.strip()):
             return await self._read_variable(expression.strip(), depth)
-        told = await self._require_stop().run(f"eval -d {depth}", f"{expression};")
-        found = dbgp.list_properties(told) if told is not None else []
+        reply = await self._require_stop().run(f"eval -d {depth}", f"{expression};")
+        found = dbgp.list_properties(reply) if reply is not None else []
         return found[0] if found else None
 
     async def _read_variable(self, name: str, depth: int) -> ET.Element | None:
         """Read a variable: an evaluation would give null for one that is not there."""
         try:
-            told = await self._require_stop().run(f"property_get -n {name} -d {depth}")
+            reply = await self._require_stop().run(f"property_get -n {name} -d {depth}")
         except EngineError as error:
             raise EngineError(f"undefined variable {name}") from error
-        found = dbgp.list_properties(told) if told is not None else []
+        found = dbgp.list_properties(reply) if reply is not None else []
         if found and found[0].get("type") == "uninitialized":
             raise EngineError(f"undefined variable {name}")
         return found[0] if found else None
 
     def _find_kept(self, expression: str, depth: int) -> ET.Element:
-        kept = self._stack.kept.get(depth)
-        for one in dbgp.list_properties(kept) if kept is not None else ():
+        saved = self._stack.saved.get(depth)
+        for one in dbgp.list_properties(saved) if saved is not None else ():
             if one.get("name") == expression.strip():
                 return one
         raise EngineError("after an uncaught exception only the variables that are shown are known")

@@ -13,8 +13,7 @@ from typing import Any
 
 from debugger.backends.adapters.xdebug.dap_translation import DapTranslation
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
-from debugger.backends.dap.dap_transport import MessageDecoder, encode_message
-from debugger.backends.dap.debug_adapter import ProgramLink
+from debugger.backends.dap.dap_transport import MessageDecoder, ProgramLink, encode_message
 
 
 class DbgpLink(ProgramLink):
