@@ -304,7 +304,7 @@ def _choose_adapter(path: str, request: LaunchRequest) -> DebugAdapter:
             path, program.language, request.env, request.adapters
         )
         if found is None:
-            raise _unknown_program(path, program, request)
+            raise _unknown_program(path, request)
         chosen = found
     if program.is_native and not os.access(path, os.X_OK):
         raise DebuggerError(
@@ -341,13 +341,7 @@ def _with_adapter(request: LaunchRequest, path: str, name: str) -> str:
     return f"debugger {request.verb} --adapter {name} -- {path}"
 
 
-def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) -> DebuggerError:
-    if program.language:
-        return DebuggerError(
-            ErrorCode.ADAPTER_NOT_FOUND,
-            f"no adapter for {program.language} programs: {path}",
-            hint="debugger doctor lists the adapters",
-        )
+def _unknown_program(path: str, request: LaunchRequest) -> DebuggerError:
     if os.access(path, os.X_OK):
         problem = f"{path} is neither a compiled program nor a script that is known here"
     else:

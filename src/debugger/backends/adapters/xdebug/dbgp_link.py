@@ -29,7 +29,7 @@ class DbgpLink(ProgramLink):
         self._turn = asyncio.Lock()
         self._number = 0
         self._on_close: Callable[[], None] = lambda: None
-        self._running: list[asyncio.Task[None]] = []
+        self._running: list[asyncio.Task[Any]] = []
         self._server: asyncio.Server | None = None
         self._translation = DapTranslation(self._send, self._begin_run)
 
@@ -78,6 +78,8 @@ class DbgpLink(ProgramLink):
     async def _serve_engine(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        if (serving := asyncio.current_task()) is not None:
+            self._running.append(serving)  # ended with the link, wherever it waits
         async with self._turn:
             engine = DbgpEngine(reader, writer, self._translation.note_packet)
             if await engine.begin() is None:
