@@ -235,7 +235,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 287,
     "backends": 1161,
-    "backends/adapters": 9587,
+    "backends/adapters": 9589,
     "backends/dap": 4257,
     "backends/inprocess": 11722,
     "backends/lldb": 3756,
