@@ -9,12 +9,12 @@ WORKERS ?= 2
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
-TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby \
-  openjdk-17-jdk-headless:javac \
+TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec \
+  php-cli:php phpunit:phpunit openjdk-17-jdk-headless:javac \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
   openssh-client:ssh openssh-server:/usr/sbin/sshd openmpi-bin:mpirun
 # The adapters that they need besides; they are installed as a user installs them.
-ADAPTERS = lldb-dap gdb codelldb delve js-debug java
+ADAPTERS = lldb-dap gdb codelldb delve js-debug java rdbg xdebug
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1
@@ -67,6 +67,7 @@ packages:
 	  command -v "$${tool#*:}" >/dev/null || missing="$$missing $${tool%%:*}"; \
 	done; \
 	[ -e /usr/include/gtest/gtest.h ] || missing="$$missing libgtest-dev"; \
+	ruby -e 'gem "minitest"' 2>/dev/null || missing="$$missing ruby-minitest"; \
 	[ -z "$$missing" ] && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
 	then apt-get update && apt-get install -y --no-install-recommends $$missing libc6-dev; \

@@ -41,7 +41,7 @@ _OWN_VARIABLES: Mapping[str, str] = {"DEBUGGER_RUNTIME_DIR": "", "DEBUGGER_CONFI
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "gdb-cli": ("gdb",),
     "lldb-server": ("lldb-server-19", "lldb-server"),
-    "rdbg": ("rdbg", "rdbg3.1", "rdbg3.3"),
+    "ruby-gem": ("rdbg", "rdbg3.1", "rdbg3.3"),
 }
 
 

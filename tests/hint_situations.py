@@ -452,7 +452,6 @@ REASONS: Final = {
     "install/installer.py": (
         "tests/unit/install/test_installer.py, tests/unit/install/test_install_prefix.py"
     ),
-    "targets/launch_target.py: Xdebugger doctor": "tests/e2e/test_bad_start.py",
     "targets/process_target.py": (
         "tests/unit/targets/test_attach_target.py, tests/unit/targets/test_trace_refusals.py"
     ),

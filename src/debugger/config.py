@@ -55,15 +55,6 @@ class AdapterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     suite: SuiteSettings | None = None
 
 
-def parse_adapters(text: str) -> Mapping[str, AdapterSettings]:
-    """Return the adapters of a part of a configuration.
-
-    Raises:
-        msgspec.ValidationError: It is none.
-    """
-    return msgspec.convert(tomllib.loads(text), Config).adapters
-
-
 class TimeoutSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long to wait, in seconds."""
 

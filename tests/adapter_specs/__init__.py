@@ -22,6 +22,7 @@ _MODULES = (
     "codelldb",
     "js_debug",
     "java",
+    "rdbg",
     "lldb_cli",
     "frida",
 )

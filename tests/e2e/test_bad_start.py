@@ -122,12 +122,11 @@ def test_an_adapter_that_is_not_where_the_configuration_says_exits_with_5(cli, r
     )
 
 
-def test_a_program_without_an_adapter_here_exits_with_5(cli, tmp_path):
+def test_a_program_without_an_adapter_here_exits_with_5(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
     (tmp_path / "script.rb").write_text("puts 1\n")
-    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "debugger doctor"}
-    check_refused(
-        cli, "start", "script.rb", **missing, says="no adapter for ruby programs", cwd=tmp_path
-    )
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "debugger setup rdbg --yes"}
+    check_refused(cli, "start", "script.rb", **missing, says="rdbg is not installed", cwd=tmp_path)
 
 
 def test_an_adapter_that_ends_at_once_is_no_reason_to_restart(cli, runtime_dir):

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from cli_commands import answer_data, marked_location, print_value, resolve_program, start_program
-from debugger.install.recipes import RECIPES
 from fakes import fake_adapter
 from refused_commands import check_refused
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "adapters-config.md"
-ruby = pytest.mark.adapter("rdbg")
+ruby = pytest.mark.adapter("ruby-gem")
 
 
 @pytest.fixture
 def rdbg(cli, runtime_dir, require_tool):
-    """Configure Ruby's debugger as the documentation does."""
-    section = RECIPES["rdbg"].section.read_text()
-    (runtime_dir / "config.toml").write_text(f'{section}path = "{require_tool("rdbg")}"\n')
+    """Configure the debug server of Ruby's gem as the documentation does."""
+    shown = re.search(r"```toml\n(.*?\[adapters\.ruby-gem\].*?)```", DOCS.read_text(), re.DOTALL)
+    assert shown is not None
+    (runtime_dir / "config.toml").write_text(f'{shown[1]}path = "{require_tool("ruby-gem")}"\n')
     return cli
 
 
@@ -51,7 +52,7 @@ def test_a_ruby_program_stops_steps_shows_and_sets(rdbg, tmp_path):
     stepped = answer_data(rdbg("--json", "next", check=0))
     assert (stepped["reason"], stepped["frame"]["file"]) == ("step", resolve_program("loop.rb"))
     status = answer_data(rdbg("--json", "status", check=0))
-    assert (status["adapter"], status["state"]) == ("rdbg", "stopped")
+    assert (status["adapter"], status["state"]) == ("ruby-gem", "stopped")
     rdbg("stop", check=0)
 
 
@@ -70,7 +71,7 @@ def test_a_ruby_program_ends_with_its_output_and_status(rdbg, tmp_path):
 
 @ruby
 def test_a_ruby_program_stops_at_its_entry_restarts_and_reads_input(rdbg):
-    stop = start_program(rdbg, "loop.rb", "--stop-on-entry", "--adapter", "rdbg")
+    stop = start_program(rdbg, "loop.rb", "--stop-on-entry", "--adapter", "ruby-gem")
     assert (stop["reason"], stop["frame"]["line"]) == ("entry", 1)
     again = answer_data(rdbg("--json", "restart", check=0))
     assert (again["reason"], again["frame"]["line"]) == ("entry", 1)
@@ -103,14 +104,9 @@ def test_a_ruby_program_that_does_not_parse_says_so(rdbg, tmp_path):
 @ruby
 def test_doctor_and_setup_know_what_is_configured(rdbg):
     checks = {one["name"]: one for one in answer_data(rdbg("--json", "doctor", check=0))["checks"]}
-    assert checks["rdbg"]["status"] == "ok"
-    told = answer_data(rdbg("--json", "setup", "rdbg", check=0))
+    assert checks["ruby-gem"]["status"] == "ok"
+    told = answer_data(rdbg("--json", "setup", "ruby-gem", check=0))
     assert (told["status"], told["changed"]) == ("installed", False)
-
-
-def test_the_documentation_shows_what_setup_writes():
-    section = RECIPES["rdbg"].section.read_text()
-    assert f"```toml\n{section}```" in DOCS.read_text()
 
 
 def fake(*words: str, **more: object) -> str:

@@ -20,6 +20,8 @@ from debugger.backends.adapters.gdb.gdb_adapter import GdbAdapter
 from debugger.backends.adapters.java.java_adapter import JavaAdapter
 from debugger.backends.adapters.js_debug.js_adapter import JsDebugAdapter
 from debugger.backends.adapters.lldb import codelldb_adapter, lldb_dap_adapter
+from debugger.backends.adapters.rdbg.rdbg_adapter import RdbgAdapter
+from debugger.backends.adapters.xdebug.xdebug_adapter import XdebugAdapter
 from debugger.backends.base import Backend, LaunchTarget, Sink
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
@@ -45,6 +47,8 @@ ADAPTERS: Mapping[str, DebugAdapter] = {
         codelldb_adapter.CodeLldbAdapter(),
         JsDebugAdapter(),
         JavaAdapter(),
+        RdbgAdapter(),
+        XdebugAdapter(),
     )
 }
 PYTHON_ADAPTER = DebugpyAdapter.name

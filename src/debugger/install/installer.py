@@ -268,14 +268,12 @@ class AdapterSetup:
     config_file: Path
     # Reads the configuration again.
     reload: Callable[[], Mapping[str, select_backend.ConfiguredAdapter]]
-    # The configuration sections that recipes add, by adapter.
-    sections: Mapping[str, select_backend.ConfiguredAdapter]
     scratch_root: Path
     recipes: Mapping[str, InstallRecipe] = field(default_factory=lambda: RECIPES)
 
     def known_adapters(self) -> Mapping[str, DebugAdapter]:
-        """All adapters, including those that only need a configuration section."""
-        return select_backend.list_adapters({**self.sections, **self.reload()})
+        """All adapters, including those of the configuration."""
+        return select_backend.list_adapters(self.reload())
 
     async def list_adapters(self) -> AdapterList:
         """Return every adapter with its status and its install method."""
@@ -352,8 +350,7 @@ class AdapterSetup:
         """Return the recipe, and the answer if there is nothing to do."""
         recipe = self._find_recipe(name)
         view = await self._adapter_view(self.known_adapters()[name])
-        is_set = recipe.section is None or name in self.reload()
-        if view.status != "installed" or self._is_outdated(recipe, view) or not is_set:
+        if view.status != "installed" or self._is_outdated(recipe, view):
             return recipe, None
         return recipe, Installation(name, "installed", version=view.version, path=view.path)
 
@@ -387,9 +384,7 @@ class AdapterSetup:
         return AdapterView(adapter.name, status, languages, path=broken, how=how, problem=problem)
 
     def _locate_adapter(self, adapter: DebugAdapter) -> AdapterLocation:
-        return select_backend.find_adapter(
-            adapter, self.machine.env, {**self.sections, **self.reload()}
-        )
+        return select_backend.find_adapter(adapter, self.machine.env, self.reload())
 
     def _adapter_file(self, found: AdapterLocation) -> str:
         """Return the file of the adapter; its command may begin with an interpreter."""
@@ -411,10 +406,8 @@ class AdapterSetup:
         return _already_replaced(answer, **more, **({"problem": why} if why else {}))
 
     def _plan_steps(self, plan: InstallPlan) -> tuple[str, ...]:
-        name = plan.recipe.name
-        is_new = plan.recipe.section is not None and name not in self.reload()
-        if is_new or plan.way is None:
-            return (*plan.steps, f"write [adapters.{name}] to {self.config_file}")
+        if plan.way is None:
+            return (*plan.steps, f"write [adapters.{plan.recipe.name}] to {self.config_file}")
         return plan.steps
 
     def _refuse_plan(self, plan: InstallPlan) -> DebuggerError:
@@ -453,9 +446,6 @@ class AdapterSetup:
         """Find the adapter and start it, with its path in the configuration if necessary."""
         name = plan.recipe.name
         text = before = settings_file.read_settings(self.config_file)
-        if plan.recipe.section is not None and name not in self.reload():
-            section = plan.recipe.section.read_text(encoding="utf-8")
-            text = settings_file.with_section(text, section)
         adapter = self.known_adapters()[name]
         path = self._path_to_write(plan.recipe, adapter, place)
         if path is not None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from debugger.install.debian_packages import DebianFiles, WrappedProgram
 from debugger.install.install_methods import GoProgram, InstallMethod, NpmFiles, SystemPackages
@@ -28,8 +26,6 @@ class InstallRecipe:
     ways: tuple[InstallMethod, ...] = ()
     # Installed before the adapter.
     needs: tuple[RequiredTool, ...] = ()
-    # A file with the configuration section of an adapter that is not built in.
-    section: Path | None = None
     # The file to run in the folder that a method makes.
     main: str = ""
     # Path patterns of install locations that the adapter's adapter does not search.
@@ -176,24 +172,18 @@ RECIPES: Mapping[str, InstallRecipe] = {
             ),
             otherwise="install a JDK, 17 or later (https://adoptium.net), or set JAVA_HOME",
         ),
-        # debug 1.4 of Ruby 3.1, Debian 12.
+        # debug 1.4 of Ruby 3.1, Debian 12: Ruby has the gem with it since 3.1.
         InstallRecipe(
             "rdbg",
             (SystemPackages(apt=("ruby",), brew="ruby"),),
-            section=Path(__file__).with_name("rdbg.toml"),
-            beyond=("/usr/bin/rdbg[0-9]*", "/opt/homebrew/opt/ruby/bin/rdbg"),
-            otherwise="install Ruby 3.1 or later, or: gem install debug",
+            otherwise="gem install debug, for the Ruby that runs your programs; without Ruby, "
+            "install Ruby 3.1 or later",
+        ),
+        # Xdebug 3.2 of Debian 12.
+        InstallRecipe(
+            "xdebug",
+            (SystemPackages(apt=("php-xdebug", "php-cli")),),
+            otherwise="pecl install xdebug, and zend_extension=xdebug in php.ini",
         ),
     )
 }
-
-
-def for_language(language: str) -> str | None:
-    """Return the adapter for a language that only needs a configuration section."""
-    for one in RECIPES.values():
-        if one.section is None:
-            continue
-        section = tomllib.loads(one.section.read_text(encoding="utf-8"))
-        if language in section["adapters"][one.name]["languages"]:
-            return one.name
-    return None

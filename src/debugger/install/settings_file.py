@@ -43,18 +43,6 @@ def with_path(text: str, adapter: str, path: str) -> str:
     return _check_change(changed, values, f"[adapters.{adapter}] path = {json.dumps(path)}")
 
 
-def with_section(text: str, section: str) -> str:
-    """Return the configuration text with a section appended.
-
-    Raises:
-        DebuggerError: USAGE if the section is not possible there.
-    """
-    values = _parse_values(text)
-    for name, value in tomllib.loads(section).get("adapters", {}).items():
-        values.setdefault("adapters", {})[name] = value
-    return _check_change(_append_section(text, section), values, section)
-
-
 def write_settings(file: Path, text: str) -> None:
     """Replace the configuration file atomically; a symbolic link's target is replaced.
 

@@ -186,6 +186,8 @@ class Runtime(Enum):
     NODE = "node"
     GO = "go"
     JAVA = "java"
+    RUBY = "ruby"
+    PHP = "php"
 
 
 class ForkFollowing(Enum):

@@ -20,7 +20,7 @@ ENDS = frozenset({EXIT, HANG})
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages|node_modules|rustlib|\.cargo/registry|go/pkg/mod)/"
     r"|^/usr/(?:include|lib|share|src)/|^/rustc/|^/rust/deps/|^library/(?:alloc|core|std|std_detect|test)/src/"
-    r"|/lib/python\d[\d.]*/|^(?:/usr/local|/usr/lib)/go[^/]*/src/"
+    r"|/lib/python\d[\d.]*/|/lib/ruby/(?:gems/)?\d|/gems/[^/]+-\d[^/]*/|^(?:/usr/local|/usr/lib)/go[^/]*/src/"
     r"|/go\d?[\d.]*/src/(?:runtime|fmt|os|sync|net|internal)/|^<|^node:|/sysdeps/|^\.\./|/libsanitizer/"
     r"|^\./(\w+)/\.{1,2}/\1/"  # glibc of Debian: ./nptl/./nptl/pthread_mutex_lock.c
 )

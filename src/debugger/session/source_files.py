@@ -20,7 +20,7 @@ _PART_BEFORE, _PART_AFTER = 60, 60  # characters of a line that is cut around a 
 _ENTRIES_MAX = 20_000  # directory entries that a search reads
 _DEPTH_MAX = 6  # levels of folders that a search enters
 _LISTED_MAX = 10
-SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb")
+SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".php")
 _NOT_OURS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "build"})
 
 

@@ -210,7 +210,7 @@ _RAW_EXPRESSION = (
 )
 _END_S = 2.0  # an adapter may tell of the end a second after it
 # Files of languages with integers without a size.
-_UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+_UNBOUNDED = (".py", ".pyw", ".rb", ".php", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 
 # What gdb and LLDB 19 say of a variable that has no place at this address, or no value at all.
 _GONE = re.compile(

@@ -26,8 +26,9 @@ _SUFFIXES = {
     ".java": "java",
     ".class": "java",
     ".jar": "java",
+    ".php": "php",
 }
-_INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby"}
+_INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby", b"php": "php"}
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
 # A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20

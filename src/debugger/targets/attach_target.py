@@ -35,7 +35,7 @@ from debugger.targets.process_target import (
 _PORT_MAX = 65535
 _SERVERS = (
     "start one: python -m debugpy --listen 5678 APP.py; node --inspect=9229 APP.js; "
-    "lldb-server gdbserver :1234 PROGRAM; "
+    "rdbg --open --port 12345 APP.rb; lldb-server gdbserver :1234 PROGRAM; "
     "java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=5005 …"
 )
 _FAILURES = frozenset(
@@ -163,7 +163,7 @@ def server_language(process: ProcessInfo) -> str:
     if process.interpreter == "java":
         return "java"  # its agent may have been named by a variable, or by an option's file
     if process.interpreter == "ruby":
-        return "ruby" if any("rdbg" in word for word in process.words) else ""
+        return "ruby"  # `rdbg --open` leaves no trace in the words of what it runs
     # Its inspector may have been switched on after its start, by a signal.
     return process.interpreter if process.interpreter == "javascript" else ""
 

@@ -61,6 +61,11 @@ _OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1",
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
 _NODE = frozenset({"node", "nodejs"})
+_RUBY = re.compile(r"(?:j|truffle)?ruby[0-9.]*\Z")
+_PHP = re.compile(r"php[0-9.]*\Z")
+_BUNDLE = re.compile(r"bundle[0-9.]*\Z")
+# Ruby's options with a value, which may be a word of its own.
+_RUBY_VALUED = ("-I", "-r", "-E", "-W")
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh"})
 _WRAPPERS = frozenset(
     {"sudo", "timeout", "nohup", "nice", "time", "xargs", "strace", "gdb", "lldb", "valgrind"}
@@ -224,10 +229,11 @@ def _take_assignments(words: Sequence[str], verb: str) -> tuple[list[tuple[str, 
 def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
     name, *rest = words
     base = os.path.basename(name)
-    if _PYTHON.match(base):
-        return _parse_python(_require_file(name, lookup, verb), rest, lookup, verb)
-    if base in _NODE:
-        return _parse_node(_require_file(name, lookup, verb), rest, lookup, verb)
+    parse = _find_interpreter_parser(base)
+    if parse is not None:
+        return parse(_require_file(name, lookup, verb), rest, lookup, verb)
+    if _BUNDLE.match(base) and rest[:1] == ["exec"]:
+        return _parse_bundled(_require_file(name, lookup, verb), rest, lookup, verb)
     if base == "go" and rest[:1] == ["run"]:
         return _go_run(rest[1:], verb)
     if base in _MANAGERS and rest[:1] == ["run"]:
@@ -241,6 +247,18 @@ def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> Ta
         )
     path = _require_file(name, lookup, verb)
     return _parse_script(path, rest, lookup)
+
+
+def _find_interpreter_parser(
+    base: str,
+) -> Callable[[str, Sequence[str], CommandLookup, str], TargetCommand] | None:
+    if _PYTHON.match(base):
+        return _parse_python
+    if base in _NODE:
+        return _parse_node
+    if _PHP.match(base):
+        return _parse_php
+    return _parse_ruby if _RUBY.match(base) else None
 
 
 def _require_file(name: str, lookup: CommandLookup, verb: str, *, before: str = "") -> str:
@@ -477,3 +495,82 @@ class CallerCommands:
     def path_folders(self) -> Sequence[str]:
         """Return the folders of the PATH."""
         return self._folders
+
+
+def _parse_ruby(ruby: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    """Parse `ruby -Ilib script.rb`: its options go into RUBYOPT, which child processes get, too."""
+    remaining = list(words)
+    options: list[str] = []
+    while remaining and remaining[0].startswith("-") and remaining[0] != "--":
+        option = remaining.pop(0)
+        if option in _RUBY_VALUED[:3] and remaining:
+            option += remaining.pop(0)
+        elif option == "-S" and remaining:
+            program = _require_file(remaining[0], lookup, verb)
+            return _ruby_command(ruby, program, remaining[1:], options, words)
+        elif not option.startswith((*_RUBY_VALUED, "-w", "-d", "--enable", "--disable", "--yjit")):
+            raise _not_an_option("ruby", option, verb, "ruby SCRIPT.rb")
+        options.append(option)
+    remaining = remaining[1:] if remaining[:1] == ["--"] else remaining
+    if not remaining:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "ruby without a script reads one from its input",
+            hint=_suggested_command(verb, "ruby SCRIPT.rb"),
+        )
+    program = _require_file(remaining[0], lookup, verb, before="ruby ")
+    return _ruby_command(ruby, program, remaining[1:], options, words)
+
+
+def _ruby_command(
+    ruby: str, program: str, args: Sequence[str], options: Sequence[str], words: Sequence[str]
+) -> TargetCommand:
+    env = [("RUBY", ruby)]  # by which Ruby's own tools choose an interpreter
+    if options:
+        env.append(("RUBYOPT", " ".join(options)))
+    return TargetCommand(
+        program=program, args=tuple(args), env=tuple(env), interpreter=(ruby, *words)
+    )
+
+
+def _parse_php(php: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    """Parse `php script.php` and `php -S HOST:PORT router.php`."""
+    remaining = list(words)
+    env: list[tuple[str, str]] = []
+    while remaining and remaining[0].startswith("-") and remaining[0] not in {"-f", "--"}:
+        option = remaining.pop(0)
+        if option != "-S" or not remaining:
+            raise _not_an_option("php", option, verb, "php SCRIPT.php")
+        env.append(("DEBUGGER_PHP_SERVER", remaining.pop(0)))
+    remaining = remaining[1:] if remaining[:1] in (["-f"], ["--"]) else remaining
+    if not remaining:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "php -S needs a script here, which answers each request" if env else "which script?",
+            hint=_suggested_command(verb, f"php {'-S localhost:8000 ' * bool(env)}SCRIPT.php"),
+        )
+    return TargetCommand(
+        program=_require_file(remaining[0], lookup, verb, before="php "),
+        args=tuple(remaining[1:]),
+        env=tuple(env),
+        interpreter=(php, *words),
+    )
+
+
+def _parse_bundled(
+    bundle: str, words: Sequence[str], lookup: CommandLookup, verb: str
+) -> TargetCommand:
+    """Parse `bundle exec COMMAND`: Bundler loads a command in Ruby into its own process."""
+    if len(words) > 1 and _RUBY.match(os.path.basename(words[1])):
+        # Of Ruby itself Bundler would make another process.
+        inner = _parse_ruby(_require_file(words[1], lookup, verb), words[2:], lookup, verb)
+        options = " ".join(["-rbundler/setup", *(v for k, v in inner.env if k == "RUBYOPT")])
+        env = (*(pair for pair in inner.env if pair[0] != "RUBYOPT"), ("RUBYOPT", options))
+        return structs.replace(inner, env=env)
+    if not words[1:]:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "bundle exec: which command?",
+            hint=_suggested_command(verb, "bundle exec rake test"),
+        )
+    return TargetCommand(program=bundle, args=tuple(words))

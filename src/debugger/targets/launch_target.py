@@ -18,7 +18,6 @@ from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import recipes
 from debugger.model.location import near_files
 from debugger.sources import project_files
 from debugger.symbols.program_file import ProgramFile, inspect_program
@@ -30,7 +29,18 @@ _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 _LINE_MAX = 4096  # bytes of a command's first line
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
-_SCRIPTS = {project_files.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
+_SCRIPTS = {
+    project_files.SUFFIX,
+    ".py",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".mts",
+    ".cts",
+    ".rb",
+    ".php",
+}
 
 
 class LaunchRequest(Struct, frozen=True):
@@ -295,7 +305,7 @@ def _choose_adapter(path: str, request: LaunchRequest) -> DebugAdapter:
             path, program.language, request.env, request.adapters
         )
         if found is None:
-            raise _unknown_program(path, program, request)
+            raise _unknown_program(path, request)
         chosen = found
     if program.is_native and not os.access(path, os.X_OK):
         raise DebuggerError(
@@ -332,19 +342,7 @@ def _with_adapter(request: LaunchRequest, path: str, name: str) -> str:
     return f"debugger {request.verb} --adapter {name} -- {path}"
 
 
-def _installing_command(language: str) -> str:
-    """Return the command that installs an adapter for a language, if known."""
-    name = recipes.for_language(language)
-    return f"debugger setup {name} --yes installs one; " if name is not None else ""
-
-
-def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) -> DebuggerError:
-    if program.language:
-        return DebuggerError(
-            ErrorCode.ADAPTER_NOT_FOUND,
-            f"no adapter for {program.language} programs: {path}",
-            hint=f"{_installing_command(program.language)}debugger doctor lists the adapters",
-        )
+def _unknown_program(path: str, request: LaunchRequest) -> DebuggerError:
     if os.access(path, os.X_OK):
         problem = f"{path} is neither a compiled program nor a script that is known here"
     else:

@@ -167,7 +167,7 @@ def with_tracer(env: Mapping[str, str]) -> Mapping[str, str]:
     if on_path is None:
         raise DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
-            f"debugpy needs {tool} to enter a running process, and it is not on the PATH",
+            f"{tool} is needed to enter a running process, and it is not on the PATH",
             hint=f"install {tool}; {_BY_HAND}",
         )
     raise DebuggerError(
@@ -333,7 +333,8 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     if refused is not None and refused.is_certain:
         raise DebuggerError(ErrorCode.DENIED, refused.reason, hint=refused.remedy)
     _check_fit(process, language, adapter, request)
-    env = with_tracer(request.env) if "python" in adapter.languages else request.env
+    is_entered = bool({"python", "ruby"} & set(adapter.languages))
+    env = with_tracer(request.env) if is_entered else request.env
     program, notes = _readable_executable(process)
     if _debugs_scripts(adapter):
         program, notes = process.script_path, ()
@@ -372,7 +373,7 @@ def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, .
 
 def _debugs_scripts(adapter: DebugAdapter) -> bool:
     """Tell whether an adapter debugs scripts, in an interpreter."""
-    return bool({"python", "javascript", "ruby"} & set(adapter.languages))
+    return bool({"python", "javascript", "ruby", "php"} & set(adapter.languages))
 
 
 def _check_fit(

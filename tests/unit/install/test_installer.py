@@ -97,7 +97,6 @@ class PreparedSetup:
             machine=CallerMachine(self.env),
             config_file=self.config,
             reload=lambda: config.load_config(self.env).adapters,
-            sections={},
             scratch_root=self.scratch,
             recipes={"fake": recipe},
         )

@@ -9,7 +9,7 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import settings_file
-from debugger.install.settings_file import with_path, with_section
+from debugger.install.settings_file import with_path
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,6 @@ def test_what_is_not_changed_safely_is_left_to_the_user(written):
         with_path(written, "gdb", "/new")
     assert found.value.code is ErrorCode.USAGE
     assert 'path = "/new"' in found.value.message
-
-
-def test_a_section_goes_to_the_end_once():
-    section = '[adapters.rdbg]\ncommand = ["rdbg"]\n'
-    both = with_section("# mine\n", section)
-    assert both == f"# mine\n\n{section}"
-    with pytest.raises(DebuggerError):
-        with_section(both, section)
 
 
 def test_a_broken_configuration_is_said_and_kept():

@@ -130,8 +130,7 @@ def test_a_process_that_a_session_holds_is_not_attached_to_twice():
         (process(5, "python3", "python3", "/x/debugpy/adapter", "--port", "5678"), "python"),
         (process(5, "python3", "python3", "-m", "http.server"), ""),
         (process(5, "node", "node", "app.js"), "javascript"),
-        (process(5, "ruby", "ruby", "/usr/bin/rdbg", "--open"), "ruby"),
-        (process(5, "ruby", "ruby", "app.rb"), ""),
+        (process(5, "ruby", "ruby", "app.rb"), "ruby"),  # rdbg leaves no trace in its words
         (process(5, "sshd"), ""),
     ],
 )

@@ -146,11 +146,6 @@ def test_the_wrong_adapter_is_refused_and_the_right_one_named(home):
     assert error.hint == f"debugger start {home / 'app.py'} --adapter debugpy"
 
 
-def test_a_language_without_an_adapter_says_so(home):
-    (home / "app.rb").write_text("puts 1\n")
-    assert refused(home, program="app.rb").code is ErrorCode.ADAPTER_NOT_FOUND
-
-
 def test_the_environment_is_the_callers_with_the_changes(home):
     launch, _ = prepare_launch(launch_request(home, changed_env=("A=1", "B=", "A=x=y")))
     assert launch.env == {"PATH": os.defpath, "A": "x=y", "B": ""}

@@ -26,6 +26,7 @@ from debugger.backends.dap.dap_client import DapClient
 from debugger.backends.dap.dap_transport import (
     ByteStream,
     MessageDecoder,
+    ProgramLink,
     TcpConnection,
     encode_message,
 )
@@ -232,6 +233,7 @@ class AdapterConversation:
             files=self._stream_files(launch),
             heard=output_reader,
             within_s=self._limits.initialize_s,
+            tasks=self._tasks,
         )
         # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
@@ -246,7 +248,15 @@ class AdapterConversation:
         """Start the adapter and attach to a process; `more` are extra arguments of the request."""
         self.events.note_target(wants_entry=target.pause)
         # debugpy's stdio adapter ignores `connect`: a program that listens is itself the server.
-        if target.connect is not None and self._adapter.is_server:
+        serving = self._adapter.server
+        if serving is not None and serving.socket_variable is not None:
+            await self._start_adapter(target.cwd, target.env)  # only the guard of our files
+            self._read_link(
+                await adapter_server.enter_process(
+                    self._adapter, target, folder=self._scratch, within_s=self._limits.initialize_s
+                )
+            )
+        elif target.connect is not None and self._adapter.is_server:
             self._read_link(await TcpConnection.open_connection(*target.connect))
         else:
             await self._start_adapter(target.cwd, target.env)
@@ -587,7 +597,7 @@ class AdapterConversation:
             # and only the guard ends it then.
             killed = (await self._guard.end_processes()).killed
         for link in (self._link, self._delegation):
-            if isinstance(link, TcpConnection | LaunchConnection):
+            if isinstance(link, TcpConnection | LaunchConnection | ProgramLink):
                 link.close()
         if self.stdio is not None:
             # Output may follow the end of the adapter: the files are read until they are quiet.

@@ -7,6 +7,7 @@ import ctypes
 import os
 import socket
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -145,13 +146,42 @@ class ByteStream(Protocol):
         """Return the last lines of the adapter's standard error, where it has one of ours."""
 
 
+class ProgramLink(ABC):
+    """A byte stream of the protocol (DAP) that another protocol is behind (`ByteStream`)."""
+
+    @abstractmethod
+    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
+        """Listen for the program at a Unix socket."""
+
+    @abstractmethod
+    async def forward_output(self, take: Callable[[bytes], None]) -> None:
+        """Pass bytes of the protocol to `take`, until the link is closed."""
+
+    @abstractmethod
+    def write_input(self, data: bytes) -> None:
+        """Take bytes of the protocol."""
+
+    def stderr_tail(self) -> str:
+        """Return nothing: the program's errors go to its own files."""
+        return ""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the link."""
+
+
 class TcpConnection(asyncio.Protocol):
-    """A TCP connection to an adapter that somebody else runs."""
+    """A TCP or Unix connection to an adapter that somebody else runs."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport
         self._take: Callable[[bytes], None] | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._made: asyncio.Future[TcpConnection] | None = None
+
+    def when_made(self, made: asyncio.Future[TcpConnection]) -> None:
+        """Set the future that gets this connection once the other side has connected."""
+        self._made = made
 
     @classmethod
     async def open_connection(cls, host: str, port: int) -> TcpConnection:
@@ -184,6 +214,8 @@ class TcpConnection(asyncio.Protocol):
         # The adapter may speak first; `_take` is set only in `forward_output`.
         transport.pause_reading()
         self._set_option("TCP_NODELAY")
+        if self._made is not None and not self._made.done():
+            self._made.set_result(self)
 
     def data_received(self, data: bytes) -> None:
         """Pass on the bytes that came."""

@@ -21,6 +21,7 @@ from debugger.backends.base import (
 )
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
+from debugger.backends.dap.dap_transport import ProgramLink
 from debugger.errors import ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, RawEffect, no_effect
@@ -76,6 +77,12 @@ class AdapterServer:
     # Begins the adapter's own lines on the program's standard error.
     own_output: str | None = None
     suffix: str = ""  # of a program's file name
+    # The environment variable with the path of our Unix socket, to which the program connects.
+    socket_variable: str | None = None
+    # Makes the link to a program that connects with a protocol of its own.
+    open_link: Callable[[asyncio.TaskGroup], ProgramLink] | None = None
+    # Returns the interpreter's options that make it connect to the link's socket.
+    link_options: Callable[[str], list[str]] = lambda _: []
 
 
 @dataclass(frozen=True)
@@ -333,6 +340,13 @@ class DebugAdapter:
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
         """Build the arguments of the `attach` request."""
+        raise NotImplementedError
+
+    async def enter_process(self, target: AttachTarget, socket: str) -> None:
+        """Make a running process connect to a Unix socket of ours.
+
+        Only an adapter whose server has a `socket_variable` has it.
+        """
         raise NotImplementedError
 
     def connecting_command(self, launch: LaunchTarget, words: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import doctor
 from debugger.install.caller_machine import CallerMachine
 from debugger.install.installer import AdapterSetup
-from debugger.install.recipes import RECIPES
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.questions.adapter_suite.adapter_scenes import play_suite
@@ -279,15 +278,10 @@ def _setup_work(call: CommandCall) -> AdapterSetup:
         if not call.is_json:  # its answer is one object
             await call.stream(f"{line}\n")
 
-    sections: dict[str, config.AdapterSettings] = {}
-    for recipe in RECIPES.values():
-        if recipe.section is not None:
-            sections |= config.parse_adapters(recipe.section.read_text(encoding="utf-8"))
     return AdapterSetup(
         machine=CallerMachine(call.env, say),
         config_file=config.config_path(call.env),
         reload=lambda: config.load_config(call.env).adapters,
-        sections=sections,
         scratch_root=call.scratch_root,
     )
 

@@ -20,7 +20,7 @@ _PDB_PROGRAMS: Final = frozenset(
 )
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
-_SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go)\Z")
+_SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})

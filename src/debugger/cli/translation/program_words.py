@@ -17,7 +17,7 @@ from debugger.cli.translation.argument_order import (
 
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _INTERPRETER: Final = re.compile(
-    r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|ruby|java|bash|sh|env)\Z"
+    r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|ruby|php|java|bash|sh|env)\Z"
 )
 _MANAGER: Final = re.compile(
     r"(?:go|cargo|npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|rye|make|pytest|py\.test|jest|vitest"
@@ -27,7 +27,7 @@ _PACKAGE_RUNNER: Final = re.compile(r"(?:npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|
 _MANAGER_VERBS: Final = frozenset({"run", "test", "exec", "start", "bench"})
 _TEST_RUNNER: Final = re.compile(r"pytest|py\.test|jest|vitest|mocha|ctest|make")
 _PATH: Final = re.compile(r"\.{0,2}/[^\s:]+\Z|[\w.-]+/[\w./-]+\Z")
-_SCRIPT: Final = re.compile(r"[^-\s:()\[\]]+\.(?:py|js|mjs|cjs|ts|tsx|rb|sh|out|exe)\Z")
+_SCRIPT: Final = re.compile(r"[^-\s:()\[\]]+\.(?:py|js|mjs|cjs|ts|tsx|rb|php|sh|out|exe)\Z")
 _ROLES: Final = ("+program", "+args", "+command")
 
 

@@ -39,7 +39,9 @@ _TEST_FILE: Final = re.compile(
     r"(?!\./)[^-\s:]*[^\s:/]\.(?P<extension>py|go|[cm]?[jt]sx?)(?:::\S+)?\Z"
 )
 # Words that begin a command, as opposed to a function's name.
-_COMMAND_START: Final = re.compile(r"(?:\.{0,2}/|(?:python|node|go|cargo|npx|uv|ruby|java)\d*\Z)")
+_COMMAND_START: Final = re.compile(
+    r"(?:\.{0,2}/|(?:python|node|go|cargo|npx|uv|ruby|php|java)\d*\Z)"
+)
 
 
 def order_question(arranged: ArrangedWords) -> Result:

@@ -19,9 +19,11 @@ from debugger.cli.translation.program_words import split_command
 
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
-_INTERPRETER: Final = re.compile(r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs)\Z")
+_INTERPRETER: Final = re.compile(
+    r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|ruby[\d.]*|php[\d.]*)\Z"
+)
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
-_SCRIPT: Final = re.compile(r"\S+\.(?:py|js|mjs|cjs|ts|go)\Z")
+_SCRIPT: Final = re.compile(r"\S+\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _EXCEPTION_KINDS: Final = frozenset({"raised", "uncaught", "all", "userUnhandled"})
 _ROLES: Final = ("+program", "+args", "+command", "+file", "+line", "+condition")
 

@@ -47,7 +47,7 @@ _PYTHON_MAX = 8
 _CYCLE_MAX = 4
 PANICKED = 101  # what Rust's runtime exits with
 # The exit code of a program that an exception or a panic ends which nobody caught.
-_UNCAUGHT = {Runtime.PYTHON: 1, Runtime.NODE: 1, Runtime.GO: 2}
+_UNCAUGHT = {Runtime.PYTHON: 1, Runtime.NODE: 1, Runtime.GO: 2, Runtime.RUBY: 1, Runtime.PHP: 255}
 _BY = "the debugger did not see it: this is from the program's own {}"
 
 

@@ -38,7 +38,13 @@ _SIGNALS_MAX = 5  # stops at other signals, which may end the program later
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _RAISED_KEPT = 10
 THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
-RAISED = {"python": "raised", "javascript": "throw", "java": "raised"}  # stops at all exceptions
+RAISED = {
+    "python": "raised",
+    "javascript": "throw",
+    "java": "raised",
+    "ruby": "raised",
+    "php": "raised",
+}  # stops at all exceptions
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
 CRASHES = frozenset(
     {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP", "SIGSTKFLT"}
@@ -78,7 +84,7 @@ def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
     if word is None:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            "--raised is for programs in Python, JavaScript and Java",
+            "--raised is for programs in Python, JavaScript, Java, Ruby and PHP",
             hint="debugger start PROGRAM, then debugger catch throw, stops at each throw",
         )
     return (BreakpointSpec(catch=word),)

@@ -164,6 +164,8 @@ def _value_expression(expression: str, runtime: Runtime, language: str) -> str:
         return _JS % expression
     if runtime is Runtime.PYTHON:
         return f"repr({expression})"
+    if runtime is Runtime.RUBY:
+        return f"DebuggerAgent.values.describe(({expression}))"
     return expression
 
 

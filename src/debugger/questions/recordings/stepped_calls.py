@@ -93,18 +93,17 @@ def depth_of(stop: answers.Stop) -> int:
     return stop.stack_total if stop.stack_total is not None else len(stop.stack)
 
 
+_CHAINED = frozenset({Runtime.NODE, Runtime.RUBY, Runtime.PHP})
+
+
 def is_another(entry: answers.FrameView, stop: answers.Stop, runtime: Runtime) -> bool:
     """Tell whether a stop is at the start of another call of the function.
 
     V8 of Node 20 does not stop at a return that a `finally` follows, and then steps to the next
-    call.
+    call; nor is there a stop between the calls of a chain in Ruby and PHP.
     """
     there = stop.frame
-    if (
-        runtime is not Runtime.NODE
-        or there is None
-        or _frame_location(there) != _frame_location(entry)
-    ):
+    if runtime not in _CHAINED or there is None or _frame_location(there) != _frame_location(entry):
         return False
     line = there.line or 0
     # A loop may begin so, too: its body is come to again within one call.

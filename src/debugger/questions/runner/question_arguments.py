@@ -264,11 +264,16 @@ def _launch_request(call: CommandCall, options: QuestionOptions) -> launch_targe
     )
 
 
+_SCRIPTED = frozenset({"python", "javascript", "ruby", "php"})
+
+
 def _is_for_the_interpreter(adapter: DebugAdapter | None, backend: str | None) -> bool:
     """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
     if backend not in {None, select_backend.DAP}:
         return True
-    return adapter is not None and not {"python", "javascript"} & set(adapter.languages)
+    return adapter is not None and not {"python", "javascript", "ruby", "php"} & set(
+        adapter.languages
+    )
 
 
 async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> PreparedAttach:

@@ -25,7 +25,7 @@ from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.question_arguments import QuestionOptions
-from debugger.questions.test import test_reports, test_runners
+from debugger.questions.test import php_tests, ruby_tests, test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
 from debugger.questions.test.counted_tests import TIME_S, compare_with_passing
@@ -56,6 +56,7 @@ _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),
     test_runners.VITEST: ("--reporter=default", "--reporter=json", "--outputFile={file}"),
     test_runners.MOCHA: ("--full-trace", "--reporter=json", "--reporter-option=output={file}"),
+    test_runners.RSPEC: ("--format=progress", "--format=json", "--out={file}"),
 }
 _LIST = {
     test_runners.GO: "the tests that there are: go test -list . ./...",
@@ -65,8 +66,19 @@ _LIST = {
     test_runners.JEST: "the files that there are: npx jest --listTests",
     test_runners.VITEST: "the tests that there are: npx vitest list",
     test_runners.MOCHA: "the tests that there are: npx mocha --dry-run",
+    test_runners.MINITEST: "the tests of a file: ruby FILE -n /PATTERN/ -v",
+    test_runners.PHPUNIT: "the tests that there are: phpunit --list-tests",
+    test_runners.RSPEC: "the examples that there are: rspec --dry-run",
     test_runners.PROGRAM: "a program of googletest lists them: --gtest_list_tests; "
     "of any other: debugger crash -- CMD",
+}
+_REPORT_READERS = {
+    test_runners.MOCHA: reports.parse_mocha,
+    test_runners.RSPEC: ruby_tests.parse_rspec,
+}
+_OUTPUT_READERS = {
+    test_runners.MINITEST: ruby_tests.parse_minitest,
+    test_runners.PHPUNIT: php_tests.parse_phpunit,
 }
 # What the runner has put there, and its macros.
 _DULL = {
@@ -294,11 +306,9 @@ async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport
         written = file.read_bytes() if file.is_file() else b""
         output = [line for line in err.splitlines() if line.strip()]
         is_nothing = any("No tests found" in one or "No test files found" in one for one in output)
-        read = (
-            reports.parse_mocha if setting.runner == test_runners.MOCHA else reports.parse_jest_json
-        )
+        read = _REPORT_READERS.get(setting.runner, reports.parse_jest_json)
         return ran, read(written) or RunnerReport(errors=tuple(output[:4]), is_nothing=is_nothing)
-    return ran, reports.READERS[setting.runner](out, err)
+    return ran, (_OUTPUT_READERS.get(setting.runner) or reports.READERS[setting.runner])(out, err)
 
 
 def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport) -> SuiteAnswer:

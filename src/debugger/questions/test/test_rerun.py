@@ -22,7 +22,7 @@ from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.crash.crash_stops import CrashStops, may_be_a_crash
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.test import test_runners
+from debugger.questions.test import php_tests, ruby_tests, test_runners
 from debugger.questions.test.answer import MadeView
 from debugger.questions.test.test_reports import NamedFailure, parse_thrown
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
@@ -143,11 +143,29 @@ async def _failure_at_stop(
         return _assertion_failure(run, scene, runner, named)
     if runner in JAVASCRIPT or not may_be_a_crash(stop):
         return None
+    if runner in test_runners.RAISING:
+        return await _raised_failure(run, stop, runner, named)
     found = CrashStops()
     await found.add_stop(run, stop)
     if not found.seen:
         return None
     scene, cause = found.seen[-1].scene, found.seen[-1].cause
+    return FailureStop(cause, scene.facts, scene, value_lines(scene), run.session.adapter)
+
+
+async def _raised_failure(
+    run: RunningQuestion, stop: answers.Stop, runner: str, named: NamedFailure
+) -> FailureStop | None:
+    """Describe what a test raises: of Ruby and PHP a failed assertion is an exception."""
+    at = run.session_of(stop)
+    raised = stop.exception
+    first = (raised.message if raised is not None else "").strip().partition("\n")[0].strip()
+    if first not in named.message:  # another exception of the same type, which is rescued
+        return None
+    scene = await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
+    if raised is not None and raised.type.startswith(("Minitest::", "RSpec::", "PHPUnit\\")):
+        return _assertion_failure(run, scene, runner, named)
+    cause = explain_crash(scene.facts)
     return FailureStop(cause, scene.facts, scene, value_lines(scene), run.session.adapter)
 
 
@@ -410,4 +428,7 @@ WAYS: Mapping[str, Callable[[RunnerSetting, NamedFailure], Awaitable[DebuggedRer
     test_runners.MOCHA: _rerun_mocha,
     test_runners.CTEST: _rerun_ctest,
     test_runners.PROGRAM: _rerun_program,
+    test_runners.MINITEST: ruby_tests.rerun_minitest,
+    test_runners.RSPEC: ruby_tests.rerun_rspec,
+    test_runners.PHPUNIT: php_tests.rerun_phpunit,
 }

@@ -20,14 +20,21 @@ from debugger.recorders.recorded_process import CompletedRun, Unrecorded, record
 PYTHON, GO, CARGO, NODE = "python", "go test", "cargo test", "node --test"
 JEST, VITEST, CTEST, PROGRAM = "jest", "vitest", "ctest", "googletest"
 MOCHA = "mocha"
+MINITEST, RSPEC = "minitest", "rspec"
+PHPUNIT = "phpunit"
+# Runners whose failed assertion is an exception that the debugger stops at.
+RAISING = frozenset({MINITEST, RSPEC, PHPUNIT})
 # Runners that are a script of Node's, found in node_modules.
 SCRIPTS = frozenset({JEST, VITEST, MOCHA})
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
+_RUBY = re.compile(r"ruby[0-9.]*\Z")
+_BUNDLE = re.compile(r"bundle[0-9.]*\Z")
 _ROUND = {
     "npm": "npx jest, npx vitest, npx mocha, or node --test",
     "yarn": "npx jest, npx vitest, npx mocha, or node --test",
     "pnpm": "npx jest, npx vitest, npx mocha, or node --test",
+    "rake": "ruby -Ilib -Itest test/NAME_test.rb, or rspec",
     "make": "what it runs: pytest, go test, cargo test, ctest, …",
     "cmake": "ctest --test-dir BUILD",
     "tox": "pytest, in its virtual environment",
@@ -72,6 +79,9 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
 def _runner_name(words: Sequence[str]) -> str:
     base, rest = PurePath(words[0]).name, list(words[1:])
     _check_is_runner(base, rest)
+    raising = _of_ruby(base, rest) or _of_php(base, rest)
+    if raising is not None:
+        return raising
     stem = base.partition(".")[0]
     script = next((one for one in rest if not one.startswith("-")), "")
     if base == "go" and rest[:1] == ["test"]:
@@ -86,6 +96,24 @@ def _runner_name(words: Sequence[str]) -> str:
         return stem
     is_python = _PYTHON.match(base) or base.endswith(".py") or base in {"pytest", "py.test"}
     return PYTHON if is_python else PROGRAM
+
+
+def _of_ruby(base: str, rest: Sequence[str]) -> str | None:
+    """Return the runner of a command of Ruby's; None for others."""
+    if _BUNDLE.match(base) and rest[:1] == ["exec"] and len(rest) > 1:
+        inner = PurePath(rest[1]).name
+        _check_is_runner(inner, rest[2:])
+        return _of_ruby(inner, rest[2:])
+    if base == RSPEC:
+        return RSPEC
+    is_file = base.endswith(".rb") or _RUBY.match(base)
+    return MINITEST if is_file or (base == "rails" and rest[:1] == ["test"]) else None
+
+
+def _of_php(base: str, rest: Sequence[str]) -> str | None:
+    script = PurePath(next((one for one in rest if not one.startswith("-")), "")).name
+    is_php = re.match(r"php[0-9.]*\Z", base) is not None and script.startswith(PHPUNIT)
+    return PHPUNIT if is_php or base.startswith(PHPUNIT) else None
 
 
 def _check_is_runner(base: str, rest: Sequence[str]) -> None:

@@ -238,6 +238,8 @@ _VALUE = 400  # characters
 _TRUTH: Mapping[Runtime, Callable[[str], str]] = {
     Runtime.PYTHON: lambda text: f"bool({text})",
     Runtime.NODE: lambda text: f"!!({text})",
+    Runtime.RUBY: lambda text: f"!!({text})",
+    Runtime.PHP: lambda text: f"(bool)({text})",
 }
 
 

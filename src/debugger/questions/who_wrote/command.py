@@ -42,7 +42,12 @@ from debugger.questions.runner.question_arguments import (
     run_options,
 )
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.who_wrote import javascript_writes, python_writes, watched_writes
+from debugger.questions.who_wrote import (
+    javascript_writes,
+    python_writes,
+    ruby_writes,
+    watched_writes,
+)
 from debugger.questions.who_wrote.answer import WhoWrote
 from debugger.questions.who_wrote.value_writers import WriteRequest
 
@@ -83,8 +88,9 @@ async def who_wrote(
 ) -> answers.Answer:
     """Say which line wrote a value last before a location, and which others wrote it.
 
-    Compiled programs are run twice, with hardware watchpoints; Python is recorded once. Each line
-    that wrote is shown with its number of writes, the first and the last values, and its callers.
+    Compiled programs are run twice, with hardware watchpoints; Python and Ruby are recorded once.
+    Each line that wrote is shown with its number of writes, the first and the last values, and its
+    callers.
     """
     if at is None:
         # FILE:LINE is no expression: it was meant as the place.
@@ -154,7 +160,9 @@ def _write_request(  # noqa: PLR0917 - as they were given
     target = made.target
     script = target.program
     near = [target.cwd]
-    current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
+    current = (
+        script if script is not None and script.endswith((".py", ".js", ".go", ".rb")) else None
+    )
 
     def spec(words: str) -> BreakpointSpec:
         return call.breakpoint_spec(words, near=near, current=current, program=script)
@@ -181,4 +189,6 @@ async def _writers_answer(
         return await python_writes.who_wrote(target, made.patience, request, scratch=scratch)
     if made.language == "javascript":
         return await javascript_writes.who_wrote(made, request)
+    if made.language == "ruby":
+        return await ruby_writes.who_wrote(made, request)
     return await watched_writes.who_wrote(made, request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -167,7 +168,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     """
     # A watchpoint needs an address, and the address is known only once the location is reached. So
     # the program runs up to three times:
-    # 1. `_watch_later` runs to the location, watches the value there, and records the later writes.
+    # 1. `watch_later` runs to the location, watches the value there, and records the later writes.
     # 2. For a parameter, `find_last_call` counts the calls of its function up to the one whose
     #    parameter has the same address: an earlier run cannot watch a frame that does not exist
     #    yet.
@@ -176,7 +177,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     # With randomized addresses, and with Go's allocator, only the program's own data is at a place
     # that another run can find; for anything else the answer has the later writes only, and a note.
     began = asyncio.get_running_loop().time()
-    later = await _watch_later(question, request)
+    later = await watch_later(question, request)
     notes = list(later.notes)
     earlier = WatchedRun()
     if later.again is None:
@@ -228,8 +229,13 @@ def _merge_runs(later: WatchedRun, earlier: WatchedRun) -> str:
     return ", in three runs" if is_counted else ", in two runs"
 
 
-async def _watch_later(question: QuestionRun, request: WriteRequest) -> WatchedRun:
-    """Run to the location, watch the value there, and run on."""
+async def watch_later(
+    question: QuestionRun,
+    request: WriteRequest,
+    *,
+    look: Callable[[Session, Frame], Awaitable[None]] | None = None,
+) -> WatchedRun:
+    """Run to the location, `look` and watch the value there, and run on."""
     specs = [request.at, *([request.until] if request.until is not None else [])]
     found = WatchedRun()
     async with question_run.run_question(replace(question, breakpoints=tuple(specs))) as run:
@@ -240,6 +246,8 @@ async def _watch_later(question: QuestionRun, request: WriteRequest) -> WatchedR
             value = await session.run_job(
                 lambda: session.backend.evaluate(request.expression, frame, EvaluationPurpose.PRINT)
             )
+            if look is not None:
+                await session.run_job(lambda: look(session, frame))
             bound = await _set_watchpoint(session, request.expression, frame)
         except DebuggerError as error:
             raise request.expression_error(error) from error

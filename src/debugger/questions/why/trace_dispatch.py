@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,13 +43,22 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
         return await _trace_node(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
-    if question.language == "java":
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "values of Java programs cannot be followed back yet",
-            hint="debugger who-wrote OBJECT.FIELD --at LOC -- CMD names the writes of a field",
-        )
+    if question.language not in _COMPILED:
+        raise _no_chain(question, request)
     return await native_trace.trace_value(call, question, request)
+
+
+_COMPILED = frozenset({"c", "c++", "rust", "native", "swift", ""})
+
+
+def _no_chain(question: QuestionRun, request: WhyRequest) -> DebuggerError:
+    """Build the error for a language in which only the writes of a variable are known."""
+    words = shlex.join([str(question.target.program), *getattr(question.target, "args", ())])
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"a value of {question.language} is not followed through several lines",
+        hint=f"debugger who-wrote {shlex.quote(request.expression)} --at LOC -- {words}",
+    )
 
 
 async def _trace_node(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:

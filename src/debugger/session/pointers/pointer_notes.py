@@ -105,6 +105,9 @@ class PointerNotes(Struct, frozen=True):
     omitted: tuple[str, ...] = ()
 
 
+_SCRIPTED = frozenset({Runtime.PYTHON, Runtime.NODE, Runtime.RUBY, Runtime.PHP})
+
+
 async def explain_pointers(
     session: Session, pointers: Sequence[ExaminedPointer], frame: Frame | None
 ) -> PointerNotes:
@@ -112,7 +115,7 @@ async def explain_pointers(
 
     What cannot be read is not explained; this raises nothing.
     """
-    if not pointers or session.traits.runtime in {Runtime.PYTHON, Runtime.NODE}:
+    if not pointers or session.traits.runtime in _SCRIPTED:
         return PointerNotes()
     is_rust = frame is not None and (frame.file or "").endswith(".rs")
     explainer = _PointerExplainer(session, is_rust=is_rust)

@@ -1,0 +1,1 @@
+"""The debugger of PHP programs."""

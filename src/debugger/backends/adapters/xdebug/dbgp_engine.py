@@ -1,0 +1,89 @@
+"""Talks to one PHP request that Xdebug debugs: a command, then its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from contextlib import suppress
+
+from debugger.backends.adapters.xdebug import dbgp_values as dbgp
+
+# The protocol's feature names (section 7.2); children and data are of one property.
+_FEATURES = {
+    "notify_ok": "1",
+    "resolved_breakpoints": "1",
+    "breakpoint_details": "1",
+    "extended_properties": "0",
+    "max_depth": "3",
+    "max_children": "100",
+    "max_data": "1024",
+    "show_hidden": "0",
+}
+
+
+class EngineError(Exception):
+    """A command that Xdebug refuses, with its own words."""
+
+
+class DbgpEngine:
+    """One connection of Xdebug's. It answers only while PHP is stopped."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        on_notify: Callable[[ET.Element], None],
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._on_notify = on_notify
+        self._decoder = dbgp.PacketDecoder()
+        self._packets: list[ET.Element] = []
+        self._number = 0
+        self._lock = asyncio.Lock()
+        self.over = asyncio.Event()  # the request has ended
+
+    async def begin(self) -> ET.Element | None:
+        """Read the first packet, and set the features."""
+        first = await self._read_packet()
+        if first is not None:
+            for name, value in _FEATURES.items():
+                with suppress(EngineError):
+                    await self.run(f"feature_set -n {name} -v {value}")
+        return first
+
+    async def run(self, command: str, data: str | None = None) -> ET.Element | None:
+        """Run a command; None once PHP is gone.
+
+        Raises:
+            EngineError: Xdebug refuses it.
+        """
+        async with self._lock:
+            self._number += 1
+            name, _, options = command.partition(" ")
+            with suppress(OSError):
+                self._writer.write(dbgp.encode_command(name, self._number, options, data))
+                await self._writer.drain()
+            while (packet := await self._read_packet()) is not None:
+                if packet.get("transaction_id") == str(self._number):
+                    break
+                self._on_notify(packet)
+        if packet is not None and (problem := dbgp.read_error(packet)) is not None:
+            raise EngineError(problem)
+        return packet
+
+    def close(self) -> None:
+        """Close the connection: PHP goes on without a debugger."""
+        self._writer.close()
+
+    async def _read_packet(self) -> ET.Element | None:
+        while not self._packets:
+            try:
+                chunk = await self._reader.read(1 << 16)
+            except OSError:
+                chunk = b""
+            if not chunk:
+                return None
+            self._packets += self._decoder.add_bytes(chunk)
+        return self._packets.pop(0)

@@ -1,0 +1,116 @@
+"""Connects PHP programs that Xdebug debugs with our side, which speaks the Debug Adapter Protocol.
+
+PHP connects to a Unix socket of ours, once for each request: a script is one, the built-in server
+has many. They are served one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from debugger.backends.adapters.xdebug.dap_translation import DapTranslation
+from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
+from debugger.backends.dap.dap_transport import MessageDecoder, ProgramLink, encode_message
+
+
+class DbgpLink(ProgramLink):
+    """A stream of DAP messages (`ByteStream`) that DBGp is behind."""
+
+    def __init__(self, tasks: asyncio.TaskGroup) -> None:
+        self._tasks = tasks
+        self._take: Callable[[bytes], None] | None = None
+        self._waiting: list[bytes] = []
+        self._requests: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._decoder = MessageDecoder(sender="the client")
+        self._ended = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._number = 0
+        self._on_close: Callable[[], None] = lambda: None
+        self._running: list[asyncio.Task[Any]] = []
+        self._server: asyncio.Server | None = None
+        self._translation = DapTranslation(self._send, self._begin_run)
+
+    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
+        """Listen for PHP at a Unix socket."""
+        self._on_close = on_close
+        self._server = await asyncio.start_unix_server(self._serve_engine, path)
+        self._running.append(self._tasks.create_task(self._answer_requests()))
+
+    async def forward_output(self, take: Callable[[bytes], None]) -> None:
+        """Pass messages to `take` until the link is closed."""
+        self._take = take
+        for one in self._waiting:
+            take(one)
+        self._waiting.clear()
+        await self._ended.wait()
+
+    def write_input(self, data: bytes) -> None:
+        """Take bytes of DAP requests."""
+        for body in self._decoder.add_bytes(data):
+            self._requests.put_nowait(json.loads(body))
+
+    def close(self) -> None:
+        """Stop listening, and let PHP go on alone."""
+        if self._translation.engine is not None:
+            self._translation.engine.close()
+        if self._server is not None:
+            self._server.close()
+        for one in self._running:
+            one.cancel()
+        self._on_close()
+        self._ended.set()
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._number += 1
+        data = encode_message(json.dumps({"seq": self._number, **message}).encode())
+        if self._take is None:
+            self._waiting.append(data)
+        else:
+            self._take(data)
+
+    async def _answer_requests(self) -> None:
+        while True:
+            await self._translation.answer(await self._requests.get())
+
+    async def _serve_engine(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if (serving := asyncio.current_task()) is not None:
+            self._running.append(serving)  # ended with the link, wherever it waits
+        async with self._turn:
+            engine = DbgpEngine(reader, writer, self._translation.note_packet)
+            if await engine.begin() is None:
+                return
+            await self._translation.configured.wait()
+            self._translation.engine = engine
+            await self._translation.send_breakpoints(is_new=True)
+            is_entry = self._translation.stops_on_entry
+            await self._run("step_into" if is_entry else "run", engine)
+            await engine.over.wait()
+            self._translation.engine = None
+            engine.close()
+
+    def _begin_run(self, command: str) -> None:
+        engine = self._translation.engine
+        if engine is not None:
+            self._running = [one for one in self._running if not one.done()]
+            self._running.append(self._tasks.create_task(self._run(command, engine)))
+
+    async def _run(self, command: str, engine: DbgpEngine) -> None:
+        """Let PHP run to its next stop that somebody asked for, or to its end."""
+        following: str | None = command
+        while following is not None:
+            try:
+                packet = await engine.run(following)
+            except (EngineError, ValueError):
+                packet = None
+            if packet is None:
+                engine.over.set()
+                return
+            if packet.get("status") == "break":
+                following = await self._translation.report_stop(packet, following)
+            else:  # it has come to its end, and waits for a last command
+                following = "run"

@@ -1,0 +1,223 @@
+"""Parses the packets of DBGp, and formats its properties as values of PHP.
+
+DBGp is the protocol of Xdebug: https://xdebug.org/docs/dbgp, sections 6 (packets) and 7 (commands).
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_SPACE = "{urn:debugger_protocol_v1}"
+_XDEBUG = "{https://xdebug.org/dbgp/xdebug}"
+_ITEMS = 20  # shown of one value
+_TEXT = 1000
+_NESTED = 3
+_CUT = "…"
+
+
+class PacketDecoder:
+    """Cuts the stream of an engine into packets: `LENGTH NUL XML NUL`."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def add_bytes(self, chunk: bytes) -> Iterator[ET.Element]:
+        """Yield the packets that are complete.
+
+        Raises:
+            ValueError: It is no DBGp.
+        """
+        self._rest += chunk
+        while (at := self._rest.find(b"\0")) >= 0:
+            length = int(self._rest[:at])
+            end = at + 1 + length
+            if len(self._rest) <= end:
+                return
+            text = self._rest[at + 1 : end]
+            self._rest = self._rest[end + 1 :]
+            try:
+                # The declaration says iso-8859-1, and what Xdebug 3.2 writes is UTF-8.
+                body = text.decode("utf-8", "replace").partition("?>")[2]
+                yield ET.fromstring(body)  # noqa: S314 - of the program that the user runs
+            except ET.ParseError as error:
+                raise ValueError(str(error)) from error
+
+
+def encode_command(name: str, number: int, options: str = "", data: str | None = None) -> bytes:
+    """Encode a command; its data is in base64."""
+    words = [name, "-i", str(number)]
+    if options:
+        words.append(options)
+    if data is not None:
+        words += ["--", base64.b64encode(data.encode("utf-8", "surrogateescape")).decode()]
+    return " ".join(words).encode("utf-8", "surrogateescape") + b"\0"
+
+
+def quote_option(text: str) -> str:
+    """Quote an option's value."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def to_uri(path: str) -> str:
+    """Write a path as Xdebug does."""
+    return f"file://{path}"
+
+
+def to_path(uri: str) -> str:
+    """Return the path of a URI; one that is no file's is left as it is."""
+    return unquote(urlsplit(uri).path) if uri.startswith("file://") else uri
+
+
+def find_child(element: ET.Element, name: str) -> ET.Element | None:
+    """Return the first child of a name of DBGp's."""
+    return element.find(f"{_SPACE}{name}")
+
+
+def find_message(element: ET.Element) -> ET.Element | None:
+    """Return Xdebug's message about a stop: where it is, and which exception."""
+    return element.find(f"{_XDEBUG}message")
+
+
+def read_error(element: ET.Element) -> str | None:
+    """Return the message of a command that failed."""
+    error = find_child(element, "error")
+    message = find_child(error, "message") if error is not None else None
+    if error is None:
+        return None
+    return (message.text if message is not None else None) or f"error {error.get('code')}"
+
+
+def list_properties(element: ET.Element) -> list[ET.Element]:
+    """Return the properties in an element."""
+    return element.findall(f"{_SPACE}property")
+
+
+@dataclass(frozen=True)
+class PhpValue:
+    """A value: its text and type, and the number of what it contains."""
+
+    name: str
+    text: str
+    type: str
+    count: int
+    fullname: str | None  # the expression by which Xdebug finds it again
+
+
+def read_value(prop: ET.Element) -> PhpValue:
+    """Read a property."""
+    kind = prop.get("type", "")
+    name = prop.get("name", "")
+    return PhpValue(
+        name=name,
+        text=format_property(prop),
+        type=prop.get("classname") or kind,
+        count=int(prop.get("numchildren") or 0) if prop.get("children") == "1" else 0,
+        fullname=prop.get("fullname"),
+    )
+
+
+def format_property(prop: ET.Element, depth: int = 0) -> str:
+    """Format a property as PHP writes it: `'text'`, `[1, 'key' => 2]`, `Order {number: 7}`."""
+    kind = prop.get("type", "")
+    content = read_text(prop)
+    if kind == "string":
+        return _quote_text(content, int(prop.get("size") or len(content)))
+    if kind == "array":
+        return _format_items(prop, "[", "]", depth)
+    if kind == "object":
+        name = prop.get("classname", "object")
+        has_items = prop.get("children") == "1"
+        return f"{name} {_format_items(prop, '{', '}', depth) if has_items else '{}'}"
+    if kind == "bool":
+        return "true" if content == "1" else "false"
+    is_whole = kind == "float" and not any(letter in content for letter in ".eEIN")
+    return f"{content}.0" if is_whole else content or kind
+
+
+def _quote_text(content: str, size: int) -> str:
+    escaped = content.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    cut = f"{_CUT} ({size} bytes)" if size > len(content.encode()) or len(content) > _TEXT else ""
+    return f"'{escaped[:_TEXT]}'{cut}"
+
+
+def _format_items(prop: ET.Element, opening: str, closing: str, depth: int) -> str:
+    items = list_properties(prop)
+    total = int(prop.get("numchildren") or len(items))
+    if total and (depth >= _NESTED or not items):
+        return f"{opening}{_CUT}{closing}"
+    is_list = opening == "[" and [_item_name(one) for one in items] == list(
+        map(str, range(len(items)))
+    )
+    shown = []
+    for one in items[:_ITEMS]:
+        text = format_property(one, depth + 1)
+        name = _item_name(one)
+        if opening == "{":
+            shown.append(f"{name}: {text}")
+        else:
+            shown.append(text if is_list else f"{format_key(name)} => {text}")
+    if total > len(shown):
+        shown.append(f"{_CUT} {total} in all")
+    return f"{opening}{', '.join(shown)}{closing}"
+
+
+def _item_name(prop: ET.Element) -> str:
+    return prop.get("name") or ""
+
+
+def format_key(name: str) -> str:
+    """Format the key of an array's element."""
+    return name if name.lstrip("-").isdigit() else f"'{name}'"
+
+
+def read_text(prop: ET.Element) -> str:
+    """Return a property's own text."""
+    text = prop.text or ""
+    if prop.get("encoding") == "base64":
+        return base64.b64decode(text).decode("utf-8", "replace")
+    return text
+
+
+_CLASS = re.compile(
+    r"^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|trait|enum|interface)\s+(\w+)", re.MULTILINE
+)
+_NAMESPACE = re.compile(r"^\s*namespace\s+([\w\\]+)\s*[;{]", re.MULTILINE)
+_FUNCTION = re.compile(r"\bfunction\s+&?\s*(\w+)\s*\(")
+_FILE_MAX = 1 << 20
+
+
+def list_functions(path: str) -> list[tuple[str, str]]:
+    """Return the functions that a file defines, each with its class, or with nothing."""
+    try:
+        text = Path(path).read_bytes()[:_FILE_MAX].decode("utf-8", "replace")
+    except OSError:
+        return []
+    space = _NAMESPACE.search(text)
+    prefix = f"{space[1]}\\" if space else ""
+    owners = [
+        (match.start(), match[1], _find_block_end(text, match.end()))
+        for match in _CLASS.finditer(text)
+    ]
+    found = []
+    for match in _FUNCTION.finditer(text):
+        owner = next((name for start, name, end in owners if start < match.start() < end), "")
+        found.append((prefix + owner if owner else "", match[1]))
+    return found
+
+
+def _find_block_end(text: str, at: int) -> int:
+    """Return the end of the braces that open behind a position, as if no text had any."""
+    depth = 0
+    for index in range(text.find("{", at), len(text)):
+        depth += (text[index] == "{") - (text[index] == "}")
+        if depth == 0:
+            return index
+    return len(text)

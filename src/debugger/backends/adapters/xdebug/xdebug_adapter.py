@@ -1,0 +1,149 @@
+"""Describes Xdebug, for PHP programs. Facts are of Xdebug 3.2 with PHP 8.2."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from debugger.backends import abilities
+from debugger.backends.adapters.xdebug.dbgp_link import DbgpLink
+from debugger.backends.base import (
+    AttachTarget,
+    ConditionError,
+    LaunchTarget,
+    LogpointPassed,
+    OutputPrinted,
+)
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.debug_adapter import (
+    AdapterLocation,
+    AdapterSearch,
+    AdapterServer,
+    DebugAdapter,
+    StreamFiles,
+    convert_exit_or_signal,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_words import DebuggerTraits, Runtime
+from debugger.model.events import OutputStream
+
+# The address of the built-in server, for a program that is its router: `php -S`.
+SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
+_VAGUE = "PHP cannot evaluate it: a syntax error, or what it calls throws"
+_PHP_S = 10.0  # seconds for PHP to say whether it has Xdebug
+_ASKS = "exit(version_compare((string) phpversion('xdebug'), '3.0', '>=') ? 0 : 1);"
+
+
+def _program_words(found: AdapterLocation, launch: LaunchTarget | None, port: int) -> list[str]:
+    del port
+    assert launch is not None
+    assert launch.program is not None
+    address = launch.env.get(SERVER_VARIABLE)
+    server = ["-S", address] if address else []
+    return [*found.argv, *server, launch.program, *launch.args]
+
+
+def _link_options(path: str) -> list[str]:
+    settings = {
+        "mode": "debug",
+        "start_with_request": "yes",
+        "client_host": f"unix://{path}",
+        "connect_timeout_ms": "2000",
+        "log_level": "0",
+    }
+    return [word for key, value in settings.items() for word in ("-d", f"xdebug.{key}={value}")]
+
+
+class XdebugAdapter(DebugAdapter):
+    """Xdebug, which PHP loads, by its own protocol DBGp."""
+
+    name = "xdebug"
+    languages = ("php",)
+    traits = DebuggerTraits(
+        own_programs=("php",),
+        runtime=Runtime.PHP,
+        return_hint="set what it returns from: debugger try '$x=3'",
+    )
+    install_command = "pecl install xdebug"
+    missing_hint = "debugger setup xdebug --yes; for a PHP of your own: pecl install xdebug"
+    server = AdapterServer(
+        words=_program_words,
+        is_program=True,
+        open_link=DbgpLink,
+        link_options=_link_options,
+        suffix=".php",
+    )
+    exception_filters = ("uncaught",)
+    catch_filters: ClassVar = {"throw": "raised", "raised": "raised", "uncaught": "uncaught"}
+    filters_by_condition = True
+    assigns_by_expression = True
+    logs_at_functions = True
+    request_abilities = frozenset({abilities.ExceptionAbility, abilities.RawCommandAbility})
+
+    parse_exit = staticmethod(convert_exit_or_signal)
+
+    def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
+        """Return the PHP that runs programs; None without PHP, or without Xdebug 3."""
+        path = shutil.which(search.path or "php", path=search.env.get("PATH"))
+        if path is None:
+            return None
+        php = str(Path(path).absolute())
+        try:
+            done = subprocess.run(
+                [php, "-r", _ASKS],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PHP_S,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return AdapterLocation((php, *search.args)) if done.returncode == 0 else None
+
+    def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+        """Build the arguments of the `launch` request."""
+        del files  # PHP has them already
+        return {
+            "request": "launch",
+            "program": launch.program,
+            "stopOnEntry": launch.stop_on_entry,
+        }
+
+    def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
+        """Refuse to attach: Xdebug connects to its debugger when a request begins."""
+        del target
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "xdebug cannot attach to PHP that runs",
+            hint="debugger start SCRIPT.php",
+        )
+
+    def parse_output(
+        self, body: dap.OutputBody
+    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
+        """Convert an `output` event of our translation."""
+        if body.category == "log":
+            return LogpointPassed(None, body.output)
+        return OutputPrinted(OutputStream.CONSOLE, body.output)
+
+    def site_key(self, one: Any) -> object:
+        """Return a breakpoint's own number: several may stand at one line."""
+        return one.id
+
+    def format_type_condition(self, types: Sequence[str]) -> str:
+        """Format the types that a filter stops at."""
+        return ", ".join(types)
+
+    def format_truth(self, condition: str) -> str:
+        """Format a condition as an expression whose value is true or false."""
+        return f"(bool)({condition})"
+
+    def shorten_error(self, text: str) -> str:
+        """Say more than Xdebug does of what cannot be evaluated."""
+        is_vague = text == "error evaluating code"
+        return (
+            "PHP cannot evaluate it: a syntax error, or what it calls throws" if is_vague else text
+        )

@@ -1,0 +1,160 @@
+"""PHP programs: how they are started, and asked about, with Xdebug."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import urllib.request
+from contextlib import closing
+
+import pytest
+
+from cli_commands import answer_data, marked_location, print_value, start_program
+from conftest import wait_until
+from debuggees import find_marker, find_source
+from refused_commands import check_refused
+
+pytestmark = pytest.mark.adapter("xdebug")
+CART = find_source("cart.php")
+
+
+def test_a_program_stops_steps_shows_and_sets(cli):
+    stop = start_program(cli, "cart.php", "--break", marked_location("cart.php", "sum"))
+    assert (stop["reason"], stop["frame"]["function"]) == ("breakpoint", "Cart->total")
+    told = {one["name"]: one["value"] for one in stop["locals"]}
+    assert (told["$price"], told["$sum"], told["$name"]) == ("3", "0", "'apple'")
+    assert told["$this"] == "Cart {lines: [['apple', 3, 2], ['pear', 5, 1]]}"
+    assert print_value(cli, "$price * 2") == "6"
+    assert "undefined variable $nosuch" in cli("print", "$nosuch", check=1).err
+    assert "a syntax error" in cli("print", "1 +", check=1).err
+    cli("set", "$sum", "100", check=0)
+    stepped = answer_data(cli("--json", "next", check=0))
+    assert stepped["reason"] == "step"
+    assert print_value(cli, "$sum") == "103"
+    cli("breakpoint", "remove", "--all", check=0)
+    left = answer_data(cli("--json", "finish", check=0))
+    assert left["frame"]["function"] == "{main}"
+    assert answer_data(cli("--json", "continue", check=0))["exit_code"] == 3
+
+
+def test_an_end_has_both_streams_and_the_status(cli):
+    end = start_program(cli, "cart.php")
+    assert (end["state"], end["exit_code"]) == ("terminated", 3)
+    lines = [(one["stream"], one["text"]) for one in end["output"]]
+    assert sorted(lines) == [("stderr", "total"), ("stdout", "8")]
+
+
+def test_conditions_hit_counts_and_logs_choose_the_turns(cli):
+    where = marked_location("cart.php", "sum")
+    start_program(cli, "cart.php", "--stop-on-entry")
+    cli("break", where, "--condition", "$price == 5", check=0)
+    assert answer_data(cli("--json", "continue", check=0))["reason"] == "breakpoint"
+    assert print_value(cli, "$name") == "'pear'"
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("break", where, "--hit-count", "2", check=0)
+    cli("break", marked_location("cart.php", "total"), "--log", "sum {$sum} of {$name}", check=0)
+    assert answer_data(cli("--json", "continue", check=0))["reason"] == "breakpoint"
+    assert print_value(cli, "$name") == "'pear'"
+    assert "sum 8 of pear" in cli("output", "--all", check=0).out
+
+
+def test_functions_and_lines_without_code_are_told(cli):
+    stop = start_program(cli, "cart.php", "--break", "total")
+    assert (stop["reason"], stop["frame"]["line"]) == (
+        "function_breakpoint",
+        find_marker("cart.php", "zero"),
+    )
+    for where, why in (("nosuch", "the function nosuch"), (f"{CART}:999", "cart.php:999")):
+        told = answer_data(cli("--json", "break", where, check=0))
+        assert not told["verified"]
+        assert why in told["why_unbound"]
+
+
+def test_a_program_that_does_not_parse_ends_with_phps_own_words(cli, tmp_path):
+    (tmp_path / "broken.php").write_text("<?php\nfunction x( {\n")
+    end = answer_data(cli("--json", "start", tmp_path / "broken.php", check=0))
+    assert (end["state"], end["exit_code"]) == ("terminated", 255)
+    assert any("syntax error" in one["text"] for one in end["output"])
+
+
+def test_php_without_xdebug_is_an_error_with_the_remedy(cli, tmp_path, monkeypatch):
+    (tmp_path / "php").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "php").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "pecl install xdebug"}
+    check_refused(cli, "start", CART, **missing, says="xdebug is not installed")
+
+
+def test_what_xdebug_cannot_do_is_refused(cli, tmp_path):
+    (tmp_path / "loops.php").write_text("<?php\nwhile (true) { usleep(1000); }\n")
+    cli("start", tmp_path / "loops.php", "--no-wait", check=0)
+    assert "cannot stop PHP while it runs" in cli("pause", check=1).err
+    cli("stop", check=0)
+    assert "xdebug cannot" in cli("start", CART, "--break", "total", check=0).out + (
+        cli("watch", "$sum", check=1).err
+    )
+
+
+def test_each_request_of_the_built_in_server_stops(cli, tmp_path):
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (tmp_path / "page.php").write_text('<?php\n$name = $_GET["name"];\necho "hello $name";\n')
+    where = f"{tmp_path}/page.php:3"
+    words = ("start", tmp_path / "page.php", "--break", where, "--no-wait")
+    cli(*words, "--env", f"DEBUGGER_PHP_SERVER=127.0.0.1:{port}", check=0)
+    wait_until(lambda: "Development Server" in cli("output", "--all", check=0).out)
+    pages: list[str] = []
+
+    def fetch(name: str) -> None:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/?name={name}", timeout=20) as page:
+            pages.append(page.read().decode())
+
+    for name in ("ada", "bob"):
+        fetching = threading.Thread(target=fetch, args=(name,))
+        fetching.start()
+        stop = answer_data(cli("--json", "await", "--timeout", "20", check=0))
+        assert {one["name"]: one["value"] for one in stop["locals"]}["$name"] == f"'{name}'"
+        cli("continue", "--no-wait", check=0)
+        fetching.join()
+    assert pages == ["hello ada", "hello bob"]
+    cli("stop", check=0)
+
+
+# -- one question each finds a bug -----------------------------------------------------------------
+
+
+def test_crash_tells_the_exception_and_its_frames(cli):
+    crash = answer_data(cli("--json", "crash", "--", "php", CART, "crash"))
+    assert crash["cause"].startswith("PriceError: no price in 2 lines")
+    assert (crash["frame"]["function"], crash["frame"]["line"]) == (
+        "Cart->check",
+        find_marker("cart.php", "raise"),
+    )
+    assert {one["name"]: one["value"] for one in crash["locals"]}["$left"] == "2"
+    raised = answer_data(cli("--json", "crash", "--raised", "--", CART, "crash"))
+    assert raised["frame"]["line"] == find_marker("cart.php", "caught")
+
+
+def test_probe_and_calls_show_values(cli):
+    where = marked_location("cart.php", "sum")
+    probed = answer_data(cli("--json", "probe", "--at", where, "$price, $sum", "--", CART, check=0))
+    price, total = probed["places"][0]["columns"]
+    assert (price["first"], price["last"], total["last"]) == ("3", "5", "3")
+    called = cli("calls", "add", "--", CART, check=0).out
+    assert "2 calls of Cart->add" in called or "2 calls of add" in called
+
+
+@pytest.mark.adapter("phpunit")
+def test_the_failing_test_of_phpunit_is_explained(cli, tmp_path):
+    (tmp_path / "CartTest.php").write_text(
+        "<?php\nclass CartTest extends PHPUnit\\Framework\\TestCase {\n"
+        "  public function testCounts(): void {\n    $total = array_sum([3, 5]);\n"
+        "    $this->assertSame(11, $total);\n  }\n"
+        "  public function testFine(): void { $this->assertTrue(true); }\n}\n"
+    )
+    told = answer_data(cli("--json", "test", "--", "phpunit", "CartTest.php", cwd=tmp_path))
+    assert (told["outcome"], told["test"]) == ("failed", "CartTest::testCounts")
+    assert "Failed asserting that 8 is identical to 11" in told["cause"]
+    assert told["frame"]["line"] == 5
+    assert {"$total": "8"}.items() <= {one["name"]: one["value"] for one in told["values"]}.items()

@@ -1,0 +1,244 @@
+"""Ruby programs: how they are found, started, attached to and asked about."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_commands import answer_data, marked_location, print_value, start_program
+from debuggees import find_marker, find_source
+from refused_commands import check_refused
+
+pytestmark = pytest.mark.adapter("rdbg")
+CART = find_source("cart.rb")
+
+
+@pytest.fixture
+def running_ruby() -> Iterator[Any]:
+    """Start Ruby programs, and end them."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: str, until: bytes = b"", **more: Any) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout is not None
+        while until and until not in process.stdout.readline():
+            assert process.poll() is None
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_a_program_stops_steps_shows_and_sets(cli):
+    stop = start_program(cli, "cart.rb", "--break", marked_location("cart.rb", "sum"))
+    assert (stop["reason"], stop["frame"]["function"]) == ("breakpoint", "block in Cart#total")
+    told = {one["name"]: one["value"] for one in stop["locals"]}
+    assert (told["price"], told["sum"]) == ("3", "0")
+    assert told["self"] == '#<Cart @lines=[["apple", 3, 2], ["pear", 5, 1]]>'
+    assert print_value(cli, "price * 2") == "6"
+    cli("set", "sum", "100", check=0)
+    stepped = answer_data(cli("--json", "next", check=0))
+    # The next turn of the block, not the end of the loop.
+    assert (stepped["reason"], stepped["frame"]["line"]) == ("breakpoint", stop["frame"]["line"])
+    assert print_value(cli, "sum") == "103"
+    cli("breakpoint", "remove", "--all", check=0)
+    left = answer_data(cli("--json", "finish", check=0))
+    assert left["frame"]["function"] == "Cart#total"
+    end = answer_data(cli("--json", "continue", check=0))
+    assert end["exit_code"] == 3
+
+
+def test_an_end_has_both_streams_and_the_status_and_nothing_of_the_debugger(cli):
+    end = start_program(cli, "cart.rb")
+    assert (end["state"], end["exit_code"]) == ("terminated", 3)
+    lines = [(one["stream"], one["text"]) for one in end["output"]]
+    assert sorted(lines) == [("stderr", "total"), ("stdout", "8")]
+
+
+def test_a_script_without_an_ending_and_one_with_an_empty_file_are_started(cli, tmp_path):
+    script = tmp_path / "tool"
+    script.write_text("#!/usr/bin/env ruby\nx = 41\nputs x + 1\n")
+    script.chmod(0o755)
+    stop = answer_data(cli("--json", "start", script, "--break", f"{script}:3", check=0))
+    assert stop["locals"] == [{**stop["locals"][0], "name": "x", "value": "41"}]
+    (tmp_path / "empty.rb").touch()
+    assert answer_data(cli("--json", "start", tmp_path / "empty.rb", check=0))["exit_code"] == 0
+
+
+def test_a_program_stops_at_its_entry_and_reads_typed_input(cli, tmp_path):
+    (tmp_path / "ask.rb").write_text('name = gets.chomp\nputs "hello #{name}"\n')
+    stop = answer_data(cli("--json", "start", tmp_path / "ask.rb", "--stop-on-entry", check=0))
+    assert (stop["reason"], stop["frame"]["line"]) == ("entry", 1)
+    cli("input", "ada\n", check=0)
+    end = answer_data(cli("--json", "continue", check=0))
+    assert [one["text"] for one in end["output"]] == ["hello ada"]
+
+
+def test_a_program_that_does_not_parse_ends_with_rubys_own_words(cli, tmp_path):
+    (tmp_path / "broken.rb").write_text("def (\n")
+    end = answer_data(cli("--json", "start", tmp_path / "broken.rb", check=0))
+    assert (end["state"], end["exit_code"]) == ("terminated", 1)
+    assert any("syntax error" in one["text"] for one in end["output"])
+
+
+def test_a_breakpoint_in_a_file_that_does_not_parse_or_has_no_code_says_why(cli, tmp_path):
+    (tmp_path / "broken.rb").write_text("def (\n")
+    start_program(cli, "cart.rb", "--stop-on-entry")
+    for where, why in ((f"{tmp_path}/broken.rb:1", "does not parse"), (f"{CART}:999", "no code")):
+        told = answer_data(cli("--json", "break", where, check=0))
+        assert not told["verified"]
+        assert why in told["why_unbound"]
+    told = answer_data(cli("--json", "break", "Cart#total", check=0))
+    assert (told["verified"], told["line"]) == (True, find_marker("cart.rb", "zero"))
+
+
+def test_ruby_without_the_gem_is_an_error_with_the_remedy(cli, tmp_path, monkeypatch):
+    (tmp_path / "ruby").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "ruby").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "gem install debug"}
+    check_refused(cli, "start", CART, **missing, says="rdbg is not installed")
+
+
+def test_commands_of_rubys_are_understood(cli, tmp_path):
+    library = tmp_path / "lib"
+    library.mkdir()
+    (library / "price.rb").write_text("PRICE = nil\n")
+    (tmp_path / "app.rb").write_text('require "price"\nputs PRICE + 1\n')
+    crash = answer_data(cli("--json", "crash", "--", "ruby", "-w", "-Ilib", "app.rb", cwd=tmp_path))
+    assert "undefined method `+' for nil" in crash["cause"]
+    assert crash["frame"]["line"] == 2
+    told = cli("start", "ruby", "app.rb", cwd=tmp_path, check=2)
+    assert "debugger start app.rb" in told.err
+
+
+def test_a_forked_child_runs_free_and_its_parent_goes_on(cli, tmp_path):
+    (tmp_path / "forks.rb").write_text(
+        "pid = fork { sleep 0.01; puts 'child'; exit! 5 }\n"
+        "Process.wait(pid)\nputs \"ended #{$?.exitstatus}\"\nputs `ruby -e 'print 7'`\n"
+    )
+    words = ("--json", "start", tmp_path / "forks.rb", "--break", f"{tmp_path}/forks.rb:3")
+    stop = answer_data(cli(*words, check=0))
+    assert stop["frame"]["line"] == 3
+    end = answer_data(cli("--json", "continue", check=0))
+    assert end["exit_code"] == 0
+    assert [one["text"] for one in end["output"]] == ["ended 5", "7"]
+
+
+def test_a_program_that_stops_itself_is_stopped(cli, tmp_path):
+    (tmp_path / "own.rb").write_text("x = 1\nbinding.break\ndebugger\nputs x\n")
+    stop = answer_data(cli("--json", "start", tmp_path / "own.rb", check=0))
+    assert (stop["reason"], stop["frame"]["line"]) == ("breakpoint", 2)
+    assert answer_data(cli("--json", "continue", check=0))["frame"]["line"] == 3
+
+
+@pytest.mark.adapter("gdb")
+def test_a_running_program_is_entered_and_left(cli, running_ruby):
+    process = running_ruby("ruby", str(find_source("endless.rb")), until=b"counting")
+    stop = answer_data(cli("--json", "attach", str(process.pid), "--pause", check=0))
+    assert stop["reason"] == "pause"
+    assert stop["frame"]["function"] in {"count", "Process.clock_gettime"}
+    assert int(print_value(cli, "counter")) > 0
+    assert answer_data(cli("--json", "detach", check=0))["detached"]
+    assert process.poll() is None
+
+
+def test_a_program_that_rdbg_has_opened_is_attached_to_before_it_runs(cli, running_ruby, tmp_path):
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    rdbg = Path(sys.exec_prefix, "none")
+    rdbg = next(Path(os.path.realpath("/usr/bin/ruby")).parent.glob("rdbg*"), rdbg)
+    words = ("--open", "--host", "127.0.0.1", "--port", str(port), "--", str(CART))
+    process = running_ruby(str(rdbg), *words, until=b"wait for debugger")
+    stop = answer_data(
+        cli("--json", "attach", "--connect", f"localhost:{port}", "--pause", check=0)
+    )
+    assert stop["frame"]["file"] == str(CART)
+    cli("break", marked_location("cart.rb", "total"), check=0)
+    stop = answer_data(cli("--json", "continue", check=0))
+    assert print_value(cli, "sum") == "8"
+    cli("breakpoint", "remove", "--all", check=0)
+    assert answer_data(cli("--json", "continue", check=0))["exit_code"] == 3
+    assert process.wait(timeout=10) == 3
+
+
+def test_a_server_that_is_no_debugger_is_said_in_time(cli, running_ruby):
+    code = "s = TCPServer.new('127.0.0.1', 0); $stdout.sync = true; puts s.addr[1]; s.accept.close"
+    process = running_ruby("ruby", "-rsocket", "-e", f"{code}; sleep")
+    port = int(process.stdout.readline())
+    told = cli("attach", "--connect", f"localhost:{port}", check=1)
+    assert "not rdbg" in told.err
+    assert "rdbg --open" in told.err
+    os.kill(process.pid, signal.SIGKILL)
+
+
+# -- one question each finds a bug -----------------------------------------------------------------
+
+
+def test_crash_tells_the_exception_its_cause_and_its_frames(cli):
+    crash = answer_data(cli("--json", "crash", "--", CART, "crash"))
+    assert crash["cause"].startswith("PriceError: no price in 2 lines")
+    assert crash["exception"]["causes"] == ['ArgumentError: invalid value for Integer(): "3x"']
+    assert crash["frame"]["function"] == "Cart#check"
+    assert crash["exit_code"] == 1
+    threaded = answer_data(cli("--json", "crash", "--", CART, "thread"))
+    assert threaded["frame"]["function"] == "Cart#check"
+
+
+def test_probe_shows_the_values_of_each_turn(cli):
+    where = marked_location("cart.rb", "sum")
+    probed = answer_data(
+        cli("--json", "probe", "--at", where, "price * 1, sum", "--", CART, check=0)
+    )
+    price, total = probed["places"][0]["columns"]
+    assert (price["first"], price["last"], total["last"]) == ("3", "5", "3")
+
+
+def test_who_wrote_knows_all_writes_of_an_instance_variable(cli):
+    program = find_source("watched.rb")
+    told = answer_data(cli("--json", "who-wrote", "@level", "--at", f"{program}:19", "--", program))
+    assert "3 → 7, in raise_by watched.rb:15" in told["cause"]
+
+
+def test_the_failing_test_of_minitest_is_explained(cli, tmp_path):
+    (tmp_path / "cart_test.rb").write_text(
+        'require "minitest/autorun"\n\n'
+        "class CartTest < Minitest::Test\n"
+        "  def test_counts\n    prices = [3, 5]\n    total = prices.sum\n"
+        "    assert_equal 11, total\n  end\n\n"
+        "  def test_fine\n    assert true\n  end\nend\n"
+    )
+    told = answer_data(cli("--json", "test", "--", "ruby", "cart_test.rb", cwd=tmp_path))
+    assert (told["outcome"], told["test"]) == ("failed", "CartTest#test_counts")
+    assert "Expected: 11 Actual: 8" in told["cause"]
+    assert (told["frame"]["line"], told["method"]) == (7, "run again by rdbg")
+    assert {"total": "8"}.items() <= {one["name"]: one["value"] for one in told["values"]}.items()
+
+
+@pytest.mark.adapter("rspec")
+def test_the_failing_example_of_rspec_is_explained(cli, tmp_path):
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "sum_spec.rb").write_text(
+        'RSpec.describe "sums" do\n'
+        '  it "adds" do\n    total = [3, 5].sum\n    expect(total).to eq 11\n  end\n'
+        '  it "raises" do\n    [1].fetch(9)\n  end\nend\n'
+    )
+    told = answer_data(cli("--json", "test", "--", "rspec", cwd=tmp_path))
+    assert (told["outcome"], told["test"], told["failed"]) == ("failed", "sums adds", 2)
+    assert told["frame"]["line"] == 4
+    assert {"total": "8"}.items() <= {one["name"]: one["value"] for one in told["values"]}.items()
