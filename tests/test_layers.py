@@ -261,6 +261,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.paths",
         "debugger.questions.group.answer",
         "debugger.questions.group.laggards",
+        "debugger.questions.group.member_wait",
         "debugger.session.group",
     ),
     "debugger.cli.host_pipe": (

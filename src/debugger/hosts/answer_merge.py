@@ -27,7 +27,8 @@ from debugger.questions.group.answer import (
     MergedState,
     NamedValues,
 )
-from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.laggards import judge_waits
+from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
 GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang
@@ -218,9 +219,18 @@ def _merge_hangs(
 ) -> GroupHang:
     """Judge again where most wait: on one host alone it may be another place."""
     waits = [
-        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
+        MemberWait(
+            label,
+            row.kind,
+            row.place,
+            row.call,
+            row.detail,
+            label.split("@")[0] == MAIN,
+            name=row.thread,
+        )
         for one in answers
         for row in one.verdict.rows
+        if not row.is_beside
         for label in row.members
     ]
     waits += [MemberWait(one.label, "silent", detail=one.reason) for one in silent]

@@ -25,7 +25,8 @@ from debugger.questions.group.answer import (
     MergedState,
     NamedValues,
 )
-from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.laggards import judge_waits
+from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
 PLACES = st.builds(StackPlace, st.sampled_from("fgh"), st.just("/x.py"), st.integers(1, 3))

@@ -53,6 +53,8 @@ class SampledThread(Struct, frozen=True):
     wait: ThreadWait | None = None
     cpu: float | None = None  # the part of a processor that it used
     computes: bool | None = None
+    # The kernel's number of the thread; 0 where it is not known.
+    native: int = 0
 
     @property
     def last_stack(self) -> tuple[SampledFrame, ...]:
