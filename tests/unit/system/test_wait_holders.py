@@ -1,4 +1,4 @@
-"""Who could end a wait between processes: holders of locks, and of the other ends of connections."""
+"""Who could end a wait between processes: holders of locks, and of other ends of connections."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ def test_the_two_sockets_of_a_connection_are_each_others_ends() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="netlink is Linux's")
 def test_a_pair_of_unix_sockets_is_known_by_the_kernel() -> None:
-    with socket.socketpair()[0] as one:
-        inode = os.fstat(one.fileno()).st_ino
-        assert inode in {peer for pair in wait_holders._read_unix_peers() for peer in pair}
+    one, other = socket.socketpair()
+    with one, other:
+        inodes = [os.fstat(each.fileno()).st_ino for each in (one, other)]
+        pairs = wait_holders._read_unix_peers()
+        assert {(inodes[0], inodes[1]), (inodes[1], inodes[0])} <= set(pairs)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 15, struct.pack("=IHHII", 4, 20, 0, 0, 0) * 3])
