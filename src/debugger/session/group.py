@@ -102,6 +102,16 @@ class Group:
         """Return all sessions of the group, also those of multiprocessing's helpers."""
         return self.first.family.tree_sessions(self.first)
 
+    def describe_omitted(self) -> list[str]:
+        """Say which of its processes no answer is about."""
+        forgotten, count = self.first.family.count_forgotten(self.first), len(self.sessions())
+        notes = []
+        if forgotten:
+            notes.append(f"{forgotten:,} more members ended earlier, and are no longer kept")
+        if count > MEMBERS_MAX:
+            notes.append(f"commands act on {MEMBERS_MAX:,} of the {count:,} members")
+        return notes
+
     def sessions(self) -> list[Session]:
         """Return the sessions of all members, also of those that have ended."""
         return [

@@ -35,6 +35,7 @@ async def test_a_thousand_members_answer_in_one_page_and_the_odd_one_is_first(se
         "0-998: main loop.c:90",
         f"  {ODD}: work loop.c:7",
         f"  0-{ODD - 1},{ODD + 1}-998: work loop.c:10",
+        f"note: commands act on {MANY:,} of the {MANY + 1:,} members",
     ]
 
 
@@ -98,7 +99,11 @@ async def test_processes_that_start_and_end_without_end_are_forgotten(session_fa
         lambda: all(not one.is_live for one in group.sessions() if one is not main),
         what="all ends",
     )
-    assert len(await group.members()) < CHURN // 2
+    kept = len(await group.members())
+    assert kept < CHURN // 2
+    assert group.describe_omitted() == [
+        f"{CHURN + 1 - kept} more members ended earlier, and are no longer kept"
+    ]
     assert next(one.label for one in await group.members()) == "main"
 
 
