@@ -193,7 +193,7 @@ def test_one_command_names_the_line_of_the_member_that_lags(cli: Cli) -> None:
     assert ended.out.startswith("no hang: it ended with status 0")
 
 
-@pytest.mark.parametrize("victim", ["main", "3", "daemon"])
+@pytest.mark.parametrize("victim", ["main", "3"])
 def test_whatever_dies_first_nothing_is_left(
     cli: Cli, wait_until: Callable[..., None], victim: str
 ) -> None:
@@ -201,18 +201,15 @@ def test_whatever_dies_first_nothing_is_left(
     wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
     found = {one["label"]: one for one in read_again(cli, "status")["members"]}
     pids = [one["pid"] for one in found.values()]
-    if victim == "daemon":
-        os.kill(read_again(cli, "daemon", "status")["pid"], signal.SIGKILL)
-    else:
-        os.kill(found[victim]["pid"], signal.SIGKILL)
-        name = f"{victim}: ended by SIGKILL"
-        wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
-        assert members_at(cli, MEET) == ["1", "2", "4"]
-        if victim != "main":
-            cause = read_again(cli, "hang", "--group")["verdict"]["cause"]
-            assert cause.startswith("3 ended by SIGKILL; 1-2,4 wait in Barrier.wait at ")
-        cli("stop", "--group", "ranks", check=0)
-        assert list_sessions(cli) == {}
+    os.kill(found[victim]["pid"], signal.SIGKILL)
+    name = f"{victim}: ended by SIGKILL"
+    wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
+    assert members_at(cli, MEET) == ["1", "2", "4"]
+    if victim != "main":
+        cause = read_again(cli, "hang", "--group")["verdict"]["cause"]
+        assert cause.startswith("3 ended by SIGKILL; 1-2,4 wait in Barrier.wait at ")
+    cli("stop", "--group", "ranks", check=0)
+    assert list_sessions(cli) == {}
     wait_until(lambda: not any(map(is_alive, pids)), 60, what="the end of all processes")
 
 
