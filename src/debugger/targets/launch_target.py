@@ -26,6 +26,7 @@ from debugger.targets.launch_json.launch_file import FILE
 
 _PYTHON_S = 10.0  # seconds for an interpreter to answer
 _INTERPRETER_S = 5.0
+_LINE_MAX = 512  # bytes of a script's first line
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
@@ -99,7 +100,7 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, DebugAdapter]:
         env=env,
         stdin=stdin,
         stop_on_entry=request.stop_on_entry,
-        python=_choose_python(request, env) if "python" in adapter.languages else None,
+        python=_choose_python(request, env, program) if "python" in adapter.languages else None,
     )
     return launch, adapter
 
@@ -357,10 +358,11 @@ def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) ->
     )
 
 
-def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
-    """Choose the interpreter: --python, the virtual environment's, the PATH's, ours.
+def _choose_python(request: LaunchRequest, env: Mapping[str, str], program: str | None) -> str:
+    """Choose the interpreter: --python, the script's own, the virtual environment's, the PATH's.
 
     A virtual environment is the active one, else `.venv` or `venv` in the caller's directory.
+    Without any of them it is ours.
     """
     if request.python is not None:
         has_folder = "/" in request.python
@@ -376,6 +378,7 @@ def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
             )
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
+        _installed_interpreter(program) if program is not None else None,
         os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
         *(_find_python_neighbour(request.cwd, name) for name in (".venv", "venv")),
         find_on_path("python3", env, request.cwd),
@@ -385,6 +388,19 @@ def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
         if candidate is not None and os.access(candidate, os.X_OK):
             return os.path.abspath(candidate)
     return sys.executable
+
+
+def _installed_interpreter(program: str) -> str | None:
+    """Return the interpreter that an installed command (gunicorn, pytest) names in its first line.
+
+    Its modules are that one's. A source file is run by whichever Python is chosen here.
+    """
+    if os.path.splitext(program)[1] or not os.path.isfile(program):
+        return None
+    with open(program, "rb") as file:
+        words = file.readline(_LINE_MAX).decode(errors="replace").removeprefix("#!").split()
+    is_python = bool(words) and _PYTHON.match(os.path.basename(words[0])) is not None
+    return words[0] if is_python and os.path.isabs(words[0]) else None
 
 
 def _find_python_neighbour(cwd: str, name: str) -> str | None:
