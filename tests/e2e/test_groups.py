@@ -157,6 +157,10 @@ async def test_an_agent_asks_the_members_by_the_same_tools(cli: Cli) -> None:
         stacks = await agent.call("debug_stack")
         assert stacks.data["total"] == COUNT + 1
         assert stacks.text == cli("backtrace").out
+        by_state = await agent.call("debug_stack", by="state")
+        assert by_state.text == cli("backtrace", "--by", "state").out
+        hang = await agent.call("debug_hang", group=True)
+        assert (hang.data["kind"], hang.data["hang"]["group"]) == ("unknown", "ranks")
         values = await agent.call("debug_evaluate", expression="rank", members="2-3")
         assert [one["value"] for one in values.data["rows"][0]["values"]] == ["1", "2"]
         assert "no member '9'" in await agent.refused("debug_variables", members="9")

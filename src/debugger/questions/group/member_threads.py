@@ -41,6 +41,7 @@ from debugger.questions.hang.thread_sampling import (
     StackSample,
     go_on,
     watch_process,
+    with_waits,
 )
 from debugger.session.group import Group, Member
 from debugger.session.session import Session
@@ -87,18 +88,21 @@ async def read_member_waits(
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
         place, call = find_own_call(stack, cwd)
         return [MemberWait(member.label, STOPPED, place, call, is_main=is_main)]
-    watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event())
+    # The debugger's own threads wait for sockets: what they wait for is not looked up.
+    watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
     facts = MeetingFacts()
     threads: list[SampledThread] = []
     if reports_itself(member):
         snapshot = await python_waits.take_snapshot(session, member_meetings.MEETINGS)
         facts = member_meetings.parse_facts(snapshot.facts)
+        watch = await with_waits(watch, {one.native or 0 for one in snapshot.threads})
         threads = [
             one
             for one in python_waits.merge_snapshots([snapshot], watch, cwd)
             if one.noun == "thread"
         ]
     elif session.state is State.RUNNING and session.traits.runtime is not Runtime.NODE:
+        watch = await with_waits(watch, watch.last_threads)
         threads = await _sample_by_stopping(session, watch)
     threads = threads or [SampledThread("", "", native=watch.pid)]
     threads.sort(key=lambda one: one.native != watch.pid and one.name not in _MAIN_NAMES)
