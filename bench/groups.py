@@ -5,8 +5,9 @@
 For each count (8, 64 and 128 without any), real Python processes that multiprocessing forks and
 that wait at a barrier, all but one: the time until all are members, a merged backtrace and its
 characters, `hang --group`, the time until all are stopped by `pause` where they run Python code,
-the time of `stop`, and the daemon's memory per member. For 1,000 simulated members: the merged backtrace. For a group
-of one: `print` and `backtrace` over the same in a plain session, measured in turns.
+the time of `stop`, and the daemon's memory per member. For 1,000 simulated members: the merged
+backtrace, and the memory of each. For a group of one: the daemon's processor time for `print` and
+`backtrace` over the same in a plain session, measured in turns.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from simulated_groups import start_group
 COUNTS = (8, 64, 128)
 SIMULATED = 1000
 BEGIN_S = 300.0
-ONE_TURNS = 301
+ONE_TURNS, ONE_ASKS = 20, 30
 RANKS = """import multiprocessing as mp, sys
 def work(rank, barrier, go, spins):
     if rank == 2:
@@ -125,6 +126,11 @@ def memory_mb() -> float:
     return pages * resource.getpagesize() / (1 << 20)
 
 
+def daemon_seconds(pid: int) -> float:
+    """Return the processor time of the daemon's main thread, which other programs do not change."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
 def measure_one(folder: Path) -> dict[str, Any]:
     """Compare a group of one with a plain session."""
     daemon = Daemon(folder)
@@ -132,14 +138,17 @@ def measure_one(folder: Path) -> dict[str, Any]:
         program = str(folder / "one.py")
         daemon.run("--session", "plain", "start", program, "--break", "one.py:2")
         daemon.run("--session", "group", "start", "--group", program, "--break", "one.py:2")
+        pid = json.loads(daemon.run("--json", "daemon", "status"))["data"]["pid"]
         found = {}
         for words in (("print", "n"), ("backtrace",)):
-            asks = [partial(daemon.ask, "--session", one, *words) for one in ("plain", "group")]
-            taken = [[once(ask) for ask in asks] for _ in range(ONE_TURNS)]
-            # The fastest tenth: on a machine with much to do the others measure that.
-            plain, grouped = (
-                sorted(column)[ONE_TURNS // 10] for column in zip(*taken, strict=True)
-            )
+            used = dict.fromkeys(("plain", "group"), 0.0)
+            for _ in range(ONE_TURNS):
+                for session in used:
+                    before = daemon_seconds(pid)
+                    for _ in range(ONE_ASKS):
+                        daemon.ask("--session", session, *words)
+                    used[session] += daemon_seconds(pid) - before
+            plain, grouped = used.values()
             found[f"{words[0]}, % more"] = round((grouped / plain - 1) * 100, 1)
         return found
     finally:
