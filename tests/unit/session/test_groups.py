@@ -75,11 +75,21 @@ async def test_members_that_a_busy_machine_lets_answer_one_after_another_are_not
     group, _ = await start_group(session_factory.sessions, 3)
     limit_s = 0.2
 
+    first, has_blocked, hop, back = (asyncio.Event() for _ in range(4))
+
     async def ask(member):
-        for _ in range(5 if member.label == "0" else 20):
-            await asyncio.sleep(0)
         if member.label == "0":
+            await first.wait()
             time.sleep(2 * limit_s)  # noqa: ASYNC251 - the daemon itself gets no processor
+            has_blocked.set()
+        elif member.label == "1":
+            first.set()
+            await has_blocked.wait()
+            hop.set()
+            await back.wait()
+        else:
+            await hop.wait()
+            back.set()
         return member.label
 
     found, silent = await ask_members(await group.select("0-2"), ask, limit_s)
