@@ -272,6 +272,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.questions.group.answer",
         "debugger.questions.group.laggards",
         "debugger.questions.group.member_differences",
+        "debugger.questions.group.member_wait",
         "debugger.session.group",
         "debugger.targets.launchers",
     ),

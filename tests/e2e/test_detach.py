@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 
 import debuggees
+import running_programs
 
+LATE_S = 6.0  # as on a machine with much to do
 PROGRAMS = [
     pytest.param("ticker.c", marks=pytest.mark.adapter("lldb-dap")),
     pytest.param("ticker.py", marks=pytest.mark.adapter("debugpy")),
@@ -148,6 +151,25 @@ def test_what_delve_launched_survives_a_detach_from_a_hot_breakpoint(
             wait_until(lambda task=task, seen=seen: _woken(task) > seen + 20)
         finally:
             _end(pid)
+
+
+@pytest.mark.adapter("gdb")
+def test_a_program_survives_a_detach_for_which_its_debugger_was_late(
+    cli: Callable[..., Any],
+) -> None:
+    # A program that gdb has launched dies with it.
+    program = debuggees.build_debuggee("endless.c")
+    cli("start", "--no-wait", "--adapter", "gdb", program, check=0)
+    pid = cli("--json", "status").data["data"]["pid"]
+    gdb = running_programs.find_tracer(pid)
+    os.kill(gdb, signal.SIGSTOP)
+    timer = threading.Timer(LATE_S, os.kill, (gdb, signal.SIGCONT))
+    timer.start()
+    try:
+        assert f"pid {pid} goes on" in cli("detach", check=0).out
+    finally:
+        timer.join()
+        _end(pid)
 
 
 def _working(pid: int, name: str) -> list[Path]:

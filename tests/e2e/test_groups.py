@@ -158,6 +158,10 @@ async def test_an_agent_asks_the_members_by_the_same_tools(cli: Cli) -> None:
         stacks = await agent.call("debug_stack")
         assert stacks.data["total"] == COUNT + 1
         assert stacks.text == cli("backtrace").out
+        by_state = await agent.call("debug_stack", by="state")
+        assert by_state.text == cli("backtrace", "--by", "state").out
+        hang = await agent.call("debug_hang", group=True)
+        assert (hang.data["kind"], hang.data["hang"]["group"]) == ("unknown", "ranks")
         values = await agent.call("debug_evaluate", expression="rank", members="2-3")
         assert [one["value"] for one in values.data["rows"][0]["values"]] == ["1", "2"]
         assert "no member '9'" in await agent.refused("debug_variables", members="9")
@@ -194,7 +198,7 @@ def test_one_command_names_the_line_of_the_member_that_lags(cli: Cli) -> None:
     assert ended.out.startswith("no hang: it ended with status 0")
 
 
-@pytest.mark.parametrize("victim", ["main", "3", "daemon"])
+@pytest.mark.parametrize("victim", ["main", "3"])
 def test_whatever_dies_first_nothing_is_left(
     cli: Cli, wait_until: Callable[..., None], victim: str
 ) -> None:
@@ -202,18 +206,15 @@ def test_whatever_dies_first_nothing_is_left(
     wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
     found = {one["label"]: one for one in read_again(cli, "status")["members"]}
     pids = [one["pid"] for one in found.values()]
-    if victim == "daemon":
-        os.kill(read_again(cli, "daemon", "status")["pid"], signal.SIGKILL)
-    else:
-        os.kill(found[victim]["pid"], signal.SIGKILL)
-        name = f"{victim}: ended by SIGKILL"
-        wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
-        assert members_at(cli, MEET) == ["1", "2", "4"]
-        if victim != "main":
-            cause = read_again(cli, "hang", "--group")["verdict"]["cause"]
-            assert cause.startswith("3 ended by SIGKILL; 1-2,4 wait in Barrier.wait at ")
-        cli("stop", "--group", "ranks", check=0)
-        assert list_sessions(cli) == {}
+    os.kill(found[victim]["pid"], signal.SIGKILL)
+    name = f"{victim}: ended by SIGKILL"
+    wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
+    assert members_at(cli, MEET) == ["1", "2", "4"]
+    if victim != "main":
+        cause = read_again(cli, "hang", "--group")["verdict"]["cause"]
+        assert cause.startswith("3 ended by SIGKILL; 1-2,4 wait in Barrier.wait at ")
+    cli("stop", "--group", "ranks", check=0)
+    assert list_sessions(cli) == {}
     wait_until(lambda: not any(map(is_alive, pids)), 60, what="the end of all processes")
 
 

@@ -88,6 +88,10 @@ def test_a_launcher_that_we_start_gets_the_command_put_before_its_program(
         (str(rank), [str(rank)]) for rank in range(COUNT)
     ]
     cli("breakpoint", "remove", "--all", check=0)
+    cli("break", place, "--condition", "_rank == 1", check=0)
+    last = answer_data(cli("--json", "continue", check=0))
+    assert (last["member"], last["stop"]["reason"]) == ("1", "breakpoint")
+    cli("breakpoint", "remove", "--all", check=0)
     end = answer_data(cli("--json", "continue", check=0))
     assert (end["member"], end["stop"]["exit_code"]) == ("main", 0)
     cli("stop", "--group", "rank", check=0)

@@ -29,8 +29,9 @@ from debugger.questions.group.answer import (
     MergedState,
     NamedValues,
 )
-from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
+from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
     BreakingStatement,

@@ -21,7 +21,7 @@ from debugger.daemon.command_request import CommandReply, CommandRequest, Publis
 from debugger.errors import DebuggerError, ErrorCode
 
 DAEMON = (__file__,)
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0  # a guard against a client that hangs, on whatever machine
 
 
 class ToyHandler:

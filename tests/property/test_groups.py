@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.group_labels import (
+    RANK_VARIABLES,
     choose_label,
     clean_label,
     format_members,
     make_unique,
     select_members,
     sort_key,
+    write_rank,
 )
 from debugger.model.group_merge import (
     BY_FUNCTION,
@@ -210,3 +214,40 @@ def test_a_thousand_different_values_fit_the_page() -> None:
     answer = GroupValues("job", 1000, (NamedValues("step", merged),))
     page = RenderPage(OutputStyle.PLAIN, 100, 4000)
     assert len(fit_sections(format_values(answer, page), page.limit)) <= 4000
+
+
+def test_a_condition_has_the_rank_of_the_process_that_meets_it() -> None:
+    assert write_rank("_rank == 2 and x._rank", (), "2") == "2 == 2 and x._rank"
+    assert write_rank("_rank == 1", (), "gw1") == '"gw1" == 1'
+    assert write_rank("_rank == 1", (), "") == "_rank == 1"
+    assert write_rank("last_rank == 1", (), None) == "last_rank == 1"
+
+
+@pytest.mark.parametrize(
+    ("variables", "inherited", "rank"),
+    [
+        ({"RANK": "3", "LOCAL_RANK": "1"}, (), 3),
+        ({"RANK": "3", "LOCAL_RANK": "1"}, ("RANK",), 1),
+        ({"PYTEST_XDIST_WORKER": "gw1"}, (), "gw1"),
+        ({}, (), "MainProcess"),
+    ],
+)
+def test_a_python_process_finds_its_rank_itself(
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    inherited: tuple[str, ...],
+    rank: int | str,
+) -> None:
+    for name in RANK_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    assert eval(write_rank("_rank", inherited, None), {}, {}) == rank
+    assert eval(write_rank("_rank", inherited, None), {"_rank": 7}, {}) == 7
+
+
+def test_a_process_of_multiprocessing_has_the_number_in_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(multiprocessing.current_process(), "name", "ForkPoolWorker-12")
+    assert eval(write_rank("_rank", RANK_VARIABLES, None), {}, {}) == 12

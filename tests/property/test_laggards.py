@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger.model.group_merge import StackPlace
-from debugger.questions.group.laggards import (
+from debugger.questions.group.laggards import GroupVerdict, WaitRow, is_settled, judge_waits
+from debugger.questions.group.member_wait import (
     CHILD,
     COMPUTES,
     ENDED,
@@ -15,13 +17,10 @@ from debugger.questions.group.laggards import (
     SILENT,
     STOPPED,
     WAITS,
-    GroupVerdict,
+    Blocker,
     Meeting,
     MemberWait,
-    WaitRow,
     is_meeting,
-    is_settled,
-    judge_waits,
 )
 
 MEET = StackPlace("step", "/job/train.py", 14, "barrier.wait()")
@@ -41,7 +40,7 @@ ANY_WAITS = st.lists(
         ),
         st.sampled_from([None, 0, 1, 2]),
         st.just({"": 2}),
-        st.sampled_from([(), ("1",), ("2", "3")]),
+        st.sampled_from([(), (Blocker("1"),), (Blocker("2"), Blocker("3"))]),
     ),
     unique_by=lambda one: one.label,
     max_size=30,
@@ -185,15 +184,15 @@ def test_the_program_is_missed_at_a_barrier_only_if_the_others_are_too_few(
 
 def test_members_that_wait_for_each_others_locks_are_a_deadlock() -> None:
     waits = [
-        wait("1", place=ODD, owners=("2",)),
-        wait("2", place=ODD, owners=("1",)),
-        wait("3", place=ODD, owners=("1",)),
+        wait("1", place=ODD, blockers=(Blocker("2"),), detail="a lock that member 2 holds"),
+        wait("2", place=ODD, blockers=(Blocker("1"),), detail="a lock that member 1 holds"),
+        wait("3", place=ODD, blockers=(Blocker("1"),)),
     ]
     verdict = judge_waits(waits)
     assert verdict.kind == "deadlock"
     assert verdict.cause == (
-        "1 waits in Queue.get at load data.py:7 for a lock that 2 holds; "
-        "2 waits in Queue.get at load data.py:7 for a lock that 1 holds"
+        "1 waits in Queue.get at load data.py:7: a lock that member 2 holds; "
+        "2 waits in Queue.get at load data.py:7: a lock that member 1 holds"
     )
     assert verdict.rows[0].members == ("1", "2")
 
@@ -222,3 +221,65 @@ def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
     assert is_settled(verdict("lagging", later), verdict("lagging", computes))
     assert not is_settled(verdict("computing", imports), verdict("computing", imports))
     assert not is_settled(verdict("unknown"), None)
+
+
+LOCKED = StackPlace("load", "/job/data.py", 20, "fcntl.flock(file, fcntl.LOCK_EX)")
+SLEEPS = StackPlace("write", "/job/data.py", 30, "time.sleep(60)")
+
+
+def thread(label: str, key: str, place: StackPlace | None, *to: Blocker, **more) -> MemberWait:
+    return MemberWait(
+        label, more.pop("kind", WAITS), place, "", thread=key, name=key, blockers=to, **more
+    )
+
+
+def test_the_thread_that_holds_what_a_laggard_waits_for_comes_first() -> None:
+    odd = wait("2", place=LOCKED, blockers=(Blocker("3", "writer"),), detail="a lock")
+    verdict = judge_waits([wait("0"), wait("1"), odd, wait("3"), thread("3", "writer", SLEEPS)])
+    assert verdict.cause == (
+        "3 (writer) waits at write data.py:30; 2 waits in Queue.get at load data.py:20: "
+        "a lock; 0-1,3 wait in Barrier.wait at step train.py:14"
+    )
+    assert [(one.members, one.thread, one.is_laggard) for one in verdict.rows] == [
+        (("3",), "writer", True),
+        (("2",), "", True),
+        (("0", "1", "3"), "", False),
+    ]
+
+
+def test_a_member_is_where_the_thread_is_that_its_main_thread_waits_for() -> None:
+    def joins(label: str) -> list[MemberWait]:
+        main = wait(label, place=StackPlace("main", "/job/train.py", 40))
+        main = msgspec.structs.replace(main, call="Thread.join", blockers=(Blocker(label, "t"),))
+        return [main, MemberWait(label, WAITS, MEET, "Barrier.wait", thread="t", name="trainer")]
+
+    odd = [*joins("2")[:1], thread("2", "t", ODD)]
+    verdict = judge_waits([*joins("0"), *joins("1"), *odd])
+    assert verdict.kind == "lagging"
+    assert (verdict.rows[0].members, verdict.rows[0].thread) == (("2",), "t")
+    assert verdict.cause.endswith("; 0-1 wait in Barrier.wait at step train.py:14")
+
+
+def test_a_member_without_a_meeting_that_waits_for_another_is_blocked_by_it() -> None:
+    odd = wait("1", place=LOCKED, blockers=(Blocker("2"),), detail="a lock that member 2 holds")
+    verdict = judge_waits([odd, MemberWait("2", WAITS, SLEEPS)])
+    assert (verdict.kind, verdict.rows[0].members) == ("blocked", ("2",))
+    assert verdict.cause == (
+        "2 waits at write data.py:30; "
+        "1 waits in Queue.get at load data.py:20: a lock that member 2 holds"
+    )
+
+
+def test_a_program_that_joins_what_still_writes_to_it_is_a_deadlock() -> None:
+    # Each of two processes ends once its queue's thread has written; nobody reads.
+    waits = [wait("main", CHILD, ODD, is_main=True, blockers=(Blocker("1"),))]
+    for label, other in (("1", "2"), ("2", "1")):
+        readers = [Blocker(one, is_possible=True) for one in ("main", other)]
+        waits.append(wait(label, place=None, blockers=(Blocker(label, "feeder"),)))
+        waits.append(thread(label, "feeder", None, *readers))
+    verdict = judge_waits(waits)
+    assert verdict.kind == "deadlock"
+    assert [one.members for one in verdict.rows if one.is_laggard]
+    # Any thread that does not wait for one of them might read.
+    free = judge_waits([*waits, thread("main", "reader", SLEEPS)])
+    assert free.kind != "deadlock"

@@ -59,9 +59,15 @@ def test_a_failure_of_pytest_is_told_where_its_value_was_made(
 
 
 def test_workers_of_xdist_are_followed(cli: Callable[..., Any], folder: Path) -> None:
-    answer = cli("test", "--", *PYTEST, "-n", "1", "-k", "total", cwd=folder, check=0, timeout=100)
+    words = ("test", "--keep", "--", *PYTEST, "-n", "2", "-k", "total")
+    answer = cli(*words, cwd=folder, check=0, timeout=100)
     assert "assert 750 == 1050" in answer.out
     assert "whole += price * max(count - 1, 1)  [whole=750]" in answer.out
+    # It is stopped in the worker, and the hint ends the other ones, too.
+    assert cli("print", "found", check=0).out == "found = 750\n"
+    assert "debugger stop --session test (test." in answer.out
+    cli("stop", "--session", "test", check=0)
+    assert cli("sessions", check=0).out == "no sessions\n"
 
 
 def test_a_failure_of_unittest_is_told(cli: Callable[..., Any], folder: Path) -> None:

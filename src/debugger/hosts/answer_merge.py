@@ -31,8 +31,9 @@ from debugger.questions.group.answer import (
     MergedState,
     NamedValues,
 )
-from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import compare_location
+from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
 GroupAnswer = (
@@ -134,7 +135,11 @@ def _relabel_question(
         case GroupHang():
             found = [replace(row, members=_names(row.members, name)) for row in answer.verdict.rows]
             waits = [
-                replace(one, label=name(one.label), owners=_names(one.owners, name))
+                replace(
+                    one,
+                    label=name(one.label),
+                    blockers=tuple(replace(by, label=name(by.label)) for by in one.blockers),
+                )
                 for one in answer.waits
             ]
             verdict = replace(answer.verdict, rows=tuple(found))
@@ -264,13 +269,22 @@ def _merge_hangs(
     """Judge again where most wait: on one host alone it may be another place."""
     waits = [each for one in answers for each in one.waits or _list_waits(one)]
     waits += [MemberWait(one.label, "silent", detail=one.reason) for one in silent]
-    return GroupHang(group, len(waits), judge_waits(waits))
+    return GroupHang(group, len({one.label for one in waits}), judge_waits(waits))
 
 
 def _list_waits(answer: GroupHang) -> list[MemberWait]:
     return [
-        MemberWait(label, row.kind, row.place, row.call, row.detail, label.split("@")[0] == MAIN)
+        MemberWait(
+            label,
+            row.kind,
+            row.place,
+            row.call,
+            row.detail,
+            label.split("@")[0] == MAIN,
+            name=row.thread,
+        )
         for row in answer.verdict.rows
+        if not row.is_beside
         for label in row.members
     ]
 

@@ -21,6 +21,7 @@ RANK_VARIABLES = (
     "RAY_WORKER_ID",
     "LOCAL_RANK",
 )
+RANK_NAME = re.compile(r"(?<![\w.])_rank\b")
 MAIN = "main"
 _LABEL_MAX = 40  # characters
 _DEFAULT_NAME = re.compile(
@@ -152,3 +153,28 @@ def _no_member(part: str, labels: Sequence[str]) -> DebuggerError:
         f"no member {part!r}; there are: {format_members(labels)[:400]}",
         hint=hint,
     )
+
+
+# As `choose_label` does inside the process; a variable of the program's own comes first.
+_RANK_IN_PYTHON = (
+    "locals().get('_rank', globals().get('_rank', (lambda texts: int(texts[0]) "
+    "if texts[0].isdecimal() else texts[0])([one for one in "
+    "map(__import__('os').environ.get, {names!r}) if one] or "
+    "[getattr(getattr(__import__('sys').modules.get('multiprocessing.process'), "
+    "'current_process', str)(), 'name', '').rpartition('-')[2]])))"
+)
+
+
+def write_rank(condition: str, inherited: Collection[str], rank: str | None) -> str:
+    """Write what stands for `_rank` in a condition of one member.
+
+    Args:
+        condition: Unchanged where it has no `_rank`, or where the member has no rank.
+        inherited: Those of `RANK_VARIABLES` that name no member: the whole job has them.
+        rank: None of a Python program, which finds its rank at each hit.
+    """
+    text = rank if rank is None or rank.isdecimal() else f'"{rank}"'
+    if text is None:
+        names = tuple(one for one in RANK_VARIABLES if one not in inherited)
+        text = f"({_RANK_IN_PYTHON.format(names=names)})"
+    return RANK_NAME.sub(lambda _: text, condition) if rank != "" else condition

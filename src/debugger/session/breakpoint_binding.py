@@ -207,8 +207,10 @@ async def _read_value(backend: Backend, bound: BoundBreakpoint, frame: Frame) ->
 class BreakpointBinding:
     """Sends breakpoints to a backend while there is one; its methods are jobs of the session."""
 
-    def __init__(self, breakpoints: Breakpoints) -> None:
+    def __init__(self, breakpoints: Breakpoints, write_rank: Callable[[str], str] = str) -> None:
         self._breakpoints = breakpoints
+        # Writes what stands for `_rank` in a condition of this process.
+        self._write_rank = write_rank
         self._backend: Backend | None = None
         self._traced: dict[str, int | None] = {}
         self._has_ended = False
@@ -345,7 +347,7 @@ class BreakpointBinding:
     async def _send_list(self, at: BreakpointSpec) -> None:
         if self._backend is None:
             return
-        alike = self._breakpoints.same_list(at)
+        alike = [self._with_rank(one) for one in self._breakpoints.same_list(at)]
         match at.kind:
             case BreakpointKind.FUNCTION:
                 bounds = await self._backend.set_function_breakpoints(alike)
@@ -370,6 +372,12 @@ class BreakpointBinding:
             if at.kind is not BreakpointKind.FUNCTION:
                 await self._send_functions()
             await self._send_list(BreakpointSpec(file=file, line=line))
+
+    def _with_rank(self, one: Breakpoint) -> Breakpoint:
+        if one.spec.condition is None:
+            return one
+        spec = msgspec.structs.replace(one.spec, condition=self._write_rank(one.spec.condition))
+        return msgspec.structs.replace(one, spec=spec)
 
     async def _send_renamed(self) -> None:
         """Send functions again that the debugger knows by a longer name, or by a line only."""

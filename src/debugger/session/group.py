@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -37,6 +38,7 @@ T = TypeVar("T")
 MEMBERS_MAX = 1000
 _FACTS_S = 6.0  # seconds until a new member must have named itself, beside which it is a pid
 _AGAIN_S = 1.0  # the same, for one that has not done it at once
+_ASK_TIMES = 3
 _SHARING_LEAST = 2  # members of which something can be said to be shared
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
@@ -99,6 +101,16 @@ class Group:
     def every_session(self) -> list[Session]:
         """Return all sessions of the group, also those of multiprocessing's helpers."""
         return self.first.family.tree_sessions(self.first)
+
+    def describe_omitted(self) -> list[str]:
+        """Say which of its processes no answer is about."""
+        forgotten, count = self.first.family.count_forgotten(self.first), len(self.sessions())
+        notes = []
+        if forgotten:
+            notes.append(f"{forgotten:,} more members ended earlier, and are no longer kept")
+        if count > MEMBERS_MAX:
+            notes.append(f"commands act on {MEMBERS_MAX:,} of the {count:,} members")
+        return notes
 
     def sessions(self) -> list[Session]:
         """Return the sessions of all members, also of those that have ended."""
@@ -305,21 +317,36 @@ class GroupList:
 async def ask_members(
     members: Sequence[Member], ask: Callable[[Member], Awaitable[T]], seconds: float
 ) -> tuple[dict[str, T], list[SilentMember]]:
-    """Ask members side by side; one that fails or is late is named, and delays no other."""
-    silent: list[SilentMember] = []
+    """Ask members side by side; one that fails or is late is named, and delays no other.
 
-    async def ask_one(member: Member) -> tuple[str, T] | None:
+    A member is late `seconds` after the last answer of another, and in any case after three times
+    that: on a machine with much to do, a thousand members take longer than one.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + _ASK_TIMES * seconds
+    found: dict[str, T] = {}
+    silent: dict[str, SilentMember] = {}
+
+    async def ask_one(member: Member) -> None:
         try:
-            async with asyncio.timeout(seconds):
-                return member.label, await ask(member)
+            found[member.label] = await ask(member)
         except TimeoutError:
-            silent.append(SilentMember(member.label, f"no answer within {seconds:g} s"))
+            silent[member.label] = late(member)
         except DebuggerError as error:
-            silent.append(SilentMember(member.label, error.message))
-        return None
+            silent[member.label] = SilentMember(member.label, error.message)
+        if not limit.expired():
+            limit.reschedule(min(loop.time() + seconds, ends_at))
 
-    found = await asyncio.gather(*(ask_one(one) for one in members))
-    return dict(one for one in found if one is not None), silent
+    def late(member: Member) -> SilentMember:
+        return SilentMember(member.label, f"no answer within {seconds:g} s")
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds) as limit:
+            await asyncio.gather(*map(ask_one, members))
+    answered = {one.label: found[one.label] for one in members if one.label in found}
+    return answered, [
+        silent.get(one.label) or late(one) for one in members if one.label not in found
+    ]
 
 
 def is_started(group: Group) -> bool:

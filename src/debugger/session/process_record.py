@@ -6,11 +6,13 @@ Debuggers report no exit status of forked Python processes, and none at all once
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 
 from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.model import group_labels
 from debugger.model.program import Stopped
-from debugger.system import entry_hold
+from debugger.system import entry_hold, process_info
 from debugger.system.exit_watch import ExitWatch
 
 _ENDING = frozenset({"SIGTERM", "SIGHUP", "SIGINT"})
@@ -30,6 +32,19 @@ class ProcessRecord:
         # Its launcher ends it by signals, as it ends a program without a debugger.
         self._has_launcher = self._entry is not None
         self._watch: ExitWatch | None = None
+
+    def write_rank(
+        self, condition: str, pid: int | None, above: Mapping[str, str], *, is_python: bool
+    ) -> str:
+        """Write what stands for `_rank` in a condition; `above` is the whole job's environment."""
+        if not group_labels.RANK_NAME.search(condition):
+            return condition
+        rank: str | None = None
+        if not is_python:
+            own = process_info.read_environment(pid or 0, group_labels.RANK_VARIABLES)
+            own = {name: text for name, text in own.items() if above.get(name) != text}
+            rank = self.rank or (group_labels.choose_label(own, "", None) if own else "")
+        return group_labels.write_rank(condition, above, rank)
 
     @property
     def is_held(self) -> bool:

@@ -50,6 +50,9 @@ class ProcessTree(Protocol):
     def tree_sessions(self, session: Session) -> list[Session]:
         """Return the sessions of a process tree: of a program and its child processes."""
 
+    def count_forgotten(self, session: Session) -> int:
+        """Return how many processes of a tree have ended and are no longer kept."""
+
     def make_current(self, session: Session) -> None:
         """Make a session the current one."""
 

@@ -31,7 +31,7 @@ from debugger.backends.base import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import CrashNote
 from debugger.model.breakpoints import Breakpoint, Breakpoints
-from debugger.model.debugger_words import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import OutputStream, State
 from debugger.model.hit_selection import CALLERS_MAX
 from debugger.model.program import (
@@ -54,6 +54,7 @@ from debugger.session.process_tree import (
     drop_later_elsewhere,
     ended_elsewhere,
     find_writer,
+    root_session,
 )
 from debugger.session.selection import Selection, foreign_processes, name_stop
 from debugger.session.session_control import SessionControl
@@ -95,7 +96,7 @@ class Session(SessionState):
             timeline, name, above=parent.control if parent is not None else None
         )
         self.breakpoints = Breakpoints()
-        self.binding = BreakpointBinding(self.breakpoints)
+        self.binding = BreakpointBinding(self.breakpoints, self._write_rank)
         self.hit_rules = HitRules(self.breakpoints)
         self.refs = ValueRefs()
         self.selection = Selection()
@@ -138,6 +139,11 @@ class Session(SessionState):
     async def run_job(self, job: Callable[[], Awaitable[T]]) -> T:
         """Run a job in its turn (see `JobWorker.run_job`)."""
         return await self._worker.run_job(job)
+
+    def _write_rank(self, condition: str) -> str:
+        above = getattr(root_session(self).target, "env", {})
+        is_python = self.traits.runtime is Runtime.PYTHON
+        return self.process.write_rank(condition, self.pid, above, is_python=is_python)
 
     @property
     def backend(self) -> Backend:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -66,6 +67,9 @@ class SessionList:
         self._on_change = on_change
         self._timeline = timeline
         self._adoptions: set[asyncio.Task[None]] = set()
+        # Child processes that have ended and were forgotten, by their tree's timeline.
+        self._forgotten: WeakKeyDictionary[Timeline, int] = WeakKeyDictionary()
+        self._leaving: set[Session] = set()
         self._private: set[str] = set()
         self.groups = GroupList()
         # Of the names that are not the user's: on another machine they must differ from those here.
@@ -194,11 +198,16 @@ class SessionList:
     async def _forget_old_children(self, session: Session) -> None:
         """Forget the child processes that ended first, without what they started."""
         tree = self.tree_sessions(session)
-        parents = {one.parent for one in tree}
+        parents = {one.parent for one in tree if one.parent is not None}
         ended = [one for one in tree if one.parent is not None and _is_over(one)]
         for old in ended[: max(0, len(ended) - _ENDED_CHILDREN_MAX)]:
-            if old not in parents and old.name != self._current:
-                await self.close(old, kill=True)
+            if old not in parents | self._leaving and old.name != self._current:
+                self._forgotten[session.timeline] = self.count_forgotten(session) + 1
+                self._leaving.add(old)
+                try:
+                    await self.close(old, kill=True)
+                finally:
+                    self._leaving.discard(old)
 
     async def close(self, session: Session, *, kill: bool) -> ClosedBackend:
         """End a session and its children, and forget them."""
@@ -309,6 +318,10 @@ class SessionList:
     def tree_sessions(self, session: Session) -> list[Session]:
         """Return the sessions of one process tree, which share a timeline."""
         return [one for one in self._sessions.values() if one.timeline is session.timeline]
+
+    def count_forgotten(self, session: Session) -> int:
+        """Return how many processes of a tree have ended and are no longer kept."""
+        return self._forgotten.get(session.timeline, 0)
 
     def make_current(self, session: Session) -> None:
         """Make a session current if one of its process tree was."""

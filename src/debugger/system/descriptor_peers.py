@@ -264,8 +264,8 @@ def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
     for other in _list_pids():
         ends = [
             one
-            for one in _pids_with_target(other, target)
-            if _is_for(other, one, writing=not is_writing)
+            for one in numbers_of(other, target)
+            if opens_for(other, one, writing=not is_writing)
         ]
         if not ends:
             continue
@@ -279,7 +279,8 @@ def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
     return f"{mode} end held by {', '.join(names[:3])}"
 
 
-def _pids_with_target(pid: int, target: str) -> Iterator[int]:
+def numbers_of(pid: int, target: str) -> Iterator[int]:
+    """Return a process's descriptors of a pipe or socket."""
     try:
         numbers = os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -292,7 +293,8 @@ def _pids_with_target(pid: int, target: str) -> Iterator[int]:
             continue
 
 
-def _is_for(pid: int, number: int, *, writing: bool) -> bool:
+def opens_for(pid: int, number: int, *, writing: bool) -> bool:
+    """Tell whether a descriptor was opened for writing, or for reading."""
     flags = re.search(
         r"^flags:\s*([0-7]+)", _read_text(f"/proc/{pid}/fdinfo/{number}"), re.MULTILINE
     )

@@ -31,8 +31,9 @@ from debugger.questions.group.answer import (
     NamedValues,
     ProbedPoint,
 )
-from debugger.questions.group.laggards import MemberWait, judge_waits
+from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import MemberHits
+from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
 from debugger.recorders.model import ProbeSeen
 from debugger.session.group import SilentMember

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.questions.group.group_hang import find_own_call
+from debugger.questions.group.member_threads import find_own_call
 
 LIBRARY = "/usr/lib/python3/dist-packages/torch/distributed"
 THREADING = "/usr/lib/python3.11/threading.py"

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.questions.group import laggards, member_meetings
+from debugger.questions.group import member_meetings
 from debugger.questions.group.inside import meetings
-from debugger.questions.group.laggards import WAITS, Meeting, MemberWait
+from debugger.questions.group.member_wait import WAITS, Meeting, MemberWait, is_meeting
 from debugger.questions.hang.inside import locks
 
 TORCH = Path(__file__).parents[2] / "programs" / "groups" / "site-packages"
@@ -95,7 +95,7 @@ def test_a_pending_call_without_a_frame_comes_from_the_flight_recorder(torch, mo
     assert (facts.call.name, facts.call.number, facts.call.ranks) == ("broadcast", 2, (0, 1, 2, 3))
     assert facts.call.tensors == "[4, 3] Float"
     wait = member_meetings.add_facts(MemberWait("1", WAITS, call=""), facts)
-    assert laggards.is_meeting(wait)
+    assert is_meeting(wait)
 
 
 def test_a_program_without_torch_is_asked_for_nothing_of_it():
@@ -113,9 +113,23 @@ def test_a_barrier_tells_how_many_must_come(monkeypatch):
 def test_the_holder_of_a_lock_is_found_by_the_name_that_processes_share():
     lock = multiprocessing.get_context("fork").Lock()
     name = meetings._lock_name(lock)
-    assert meetings.find_held([name]) == []
+    assert meetings.find_held([name], locks) == {}
     with lock:
-        assert meetings.find_held([name, "/mp-other"]) == [name]
+        here = f"t{threading.get_ident()}"
+        assert meetings.find_held([name, "/mp-other"], locks) == {name: here}
+
+
+def test_a_barrier_of_another_thread_is_of_that_thread():
+    barrier = threading.Barrier(2)
+    thread = threading.Thread(target=barrier.wait)
+    thread.start()
+    while not barrier.n_waiting:
+        threading.Event().wait(0.01)
+    facts = member_meetings.parse_facts(msgspec.json.encode(meetings.collect(locks)))
+    barrier.wait()
+    thread.join()
+    assert facts.parties is None
+    assert facts.threads[f"t{thread.ident}"].parties == len(("this thread", "the other"))
 
 
 def test_a_call_between_two_ranks_is_no_meeting_and_names_the_other():

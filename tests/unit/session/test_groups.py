@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import pytest
 
 from debugger.backends.base import ProcessStarted
@@ -32,6 +35,7 @@ async def test_a_thousand_members_answer_in_one_page_and_the_odd_one_is_first(se
         "0-998: main loop.c:90",
         f"  {ODD}: work loop.c:7",
         f"  0-{ODD - 1},{ODD + 1}-998: work loop.c:10",
+        f"note: commands act on {MANY:,} of the {MANY + 1:,} members",
     ]
 
 
@@ -65,6 +69,33 @@ async def test_the_others_answer_before_a_slow_member_is_late(session_factory):
     assert (order[-1], found, silent) == ("1", {"0": "1", "1": "1", "2": "1"}, [])
 
 
+async def test_members_that_a_busy_machine_lets_answer_one_after_another_are_not_late(
+    session_factory,
+):
+    group, _ = await start_group(session_factory.sessions, 3)
+    limit_s = 0.2
+
+    first, has_blocked, hop, back = (asyncio.Event() for _ in range(4))
+
+    async def ask(member):
+        if member.label == "0":
+            await first.wait()
+            time.sleep(2 * limit_s)  # noqa: ASYNC251 - the daemon itself gets no processor
+            has_blocked.set()
+        elif member.label == "1":
+            first.set()
+            await has_blocked.wait()
+            hop.set()
+            await back.wait()
+        else:
+            await hop.wait()
+            back.set()
+        return member.label
+
+    found, silent = await ask_members(await group.select("0-2"), ask, limit_s)
+    assert (list(found), silent) == (["0", "1", "2"], [])
+
+
 async def test_processes_that_start_and_end_without_end_are_forgotten(session_factory):
     group, above = await start_program(session_factory.sessions)
     main, last = group.first, None
@@ -78,7 +109,11 @@ async def test_processes_that_start_and_end_without_end_are_forgotten(session_fa
         lambda: all(not one.is_live for one in group.sessions() if one is not main),
         what="all ends",
     )
-    assert len(await group.members()) < CHURN // 2
+    kept = len(await group.members())
+    assert kept < CHURN // 2
+    assert group.describe_omitted() == [
+        f"{CHURN + 1 - kept} more members ended earlier, and are no longer kept"
+    ]
     assert next(one.label for one in await group.members()) == "main"
 
 

@@ -46,6 +46,22 @@ def test_a_script_is_found_in_the_callers_directory(home):
     assert default_file(launch) == launch.program
 
 
+def test_an_installed_command_runs_with_the_python_that_it_names(home):
+    own = executable(home / "venv" / "bin" / "python3")
+    script = executable(home / "venv" / "bin" / "serve")
+    active = {"PATH": str(executable(home / "bin" / "python3").parent)}
+    for line, python in (
+        (f"#!{own}", own),
+        ("#!/usr/bin/env python3", home / "bin" / "python3"),
+        (f"#!{own}-gone", home / "bin" / "python3"),
+    ):
+        script.write_text(f"{line}\nimport serving\n")
+        launch, _ = prepare_launch(launch_request(home, program=str(script), env=active))
+        assert launch.python == str(python)
+    named = {"python": str(home / "bin" / "python3"), "program": str(script), "env": active}
+    assert prepare_launch(launch_request(home, **named))[0].python == named["python"]
+
+
 def test_a_module_takes_every_word_as_its_own(home):
     launch, adapter = prepare_launch(
         launch_request(home, module="pkg", program="a", args=("-b", "c"))

@@ -14,6 +14,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.tool_call import ToolAnswer, ToolCall, answer_each, failed_text, one_of
 from debugger.mcp.tool_definition import RARE, Toolset
 from debugger.model.command_registry import COMMANDS
+from debugger.model.group_merge import BY_LINE
 
 TOOLS = Toolset()
 _HERE = frozenset({"mcp", "completion", "daemon"})
@@ -33,14 +34,15 @@ async def debug_stack(
     max_frames: Annotated[int | None, "", RARE] = None,
     all_threads: bool = False,
     with_locals: bool = False,
+    by: Annotated[str, "of a group: line, function, state", RARE] = BY_LINE,
 ) -> ToolAnswer:
     """Show the stack of the current thread, another, or all."""
     if all_threads:
-        reply = await call.run_command("backtrace", every=True, limit=max_frames)
+        reply = await call.run_command("backtrace", every=True, limit=max_frames, by=by)
         return ToolAnswer(reply.text, reply.data)
     thread = await thread_number(call, thread_index) if thread_index is not None else None
     reply = await call.run_command(
-        "backtrace", thread=thread, limit=max_frames, with_locals=with_locals
+        "backtrace", thread=thread, limit=max_frames, with_locals=with_locals, by=by
     )
     return ToolAnswer(reply.text, reply.data)
 

@@ -88,6 +88,14 @@ def _answer_crash(call: ToolCall, reply: DaemonReply) -> ToolAnswer:
     return ToolAnswer(reply.text, {"crash": data, **facts})
 
 
+def _answer_hang(_call: ToolCall, reply: DaemonReply) -> ToolAnswer:
+    """Answer with a hang; of a group its facts are those of the verdict."""
+    found = reply.data.get("verdict", reply.data)
+    return ToolAnswer(
+        reply.text, {"kind": found["kind"], "cause": found["cause"], "hang": reply.data}
+    )
+
+
 def _answer_probe(_call: ToolCall, reply: DaemonReply) -> ToolAnswer:
     hits = sum(place.get("hits", 0) for place in reply.data.get("places", ()))
     return ToolAnswer(
@@ -227,11 +235,14 @@ TOOLS.derive_tool(
         ),
         *_RUN,
         _ADAPTER,
+        ToolArgument(
+            "is_group", "of its processes, or the group: who lags", _RARE, renamed="group"
+        ),
     ),
     title="Why it hangs",
     description="Say why it hangs: deadlock with owners, busy loop, what it waits for.",
     result={"kind": str, "cause": str, "hang": dict[str, Any]},
-    answer=_answer_with("hang", "kind", "cause"),
+    answer=_answer_hang,
 )
 TOOLS.derive_tool(
     "debug_who_wrote",

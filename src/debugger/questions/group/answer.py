@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
-from debugger.questions.group.laggards import GroupVerdict, MemberWait
+from debugger.questions.group.laggards import GroupVerdict
 from debugger.questions.group.member_differences import ComparedLocation, MemberHits
+from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
 

@@ -74,14 +74,14 @@ async def choose_members(call: CommandCall, choice: GroupChoice) -> ChosenMember
     group = _find_group(call, choice)
     if group is None:
         return None
+    alone = group.every_session()
+    if choice == NO_CHOICE and len(alone) == 1 and alone[0].state is not State.RUNNING:
+        return None  # a group of one behaves as a session; while it runs, others may still come
     members = await group.select(choice.members)
     if not members:
         raise DebuggerError(
             ErrorCode.NOT_FOUND, f"the group {group.name} has no members", hint="debugger sessions"
         )
-    is_alone = len(members) == len(group.every_session()) == 1
-    if choice == NO_CHOICE and is_alone and members[0].session.state is not State.RUNNING:
-        return None  # a group of one behaves as a session; while it runs, others may still come
     return ChosenMembers(group, tuple(members), is_subset=choice.members is not None)
 
 

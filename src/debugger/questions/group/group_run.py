@@ -216,10 +216,12 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     focused = next(
         (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
     )
-    group, notes = chosen.group, []
+    group, notes = chosen.group, chosen.group.describe_omitted()
     if group.pattern is not None and len(group.sessions()) == 1 < len(group.every_session()):
         known = {one.target.program or "" for one in group.every_session() if one.parent}
-        notes = [f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"]
+        notes += [
+            f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"
+        ]
     return GroupStatus(
         group=chosen.group.name,
         focused=focused,

@@ -2,66 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from debugger.model.group_labels import MAIN, format_members
 from debugger.model.group_merge import StackPlace, order_members
+from debugger.questions.group.member_wait import (
+    CHILD,
+    COMPUTES,
+    ENDED,
+    FAILED,
+    SILENT,
+    STARTING,
+    STOPPED,
+    WAITS,
+    MemberWait,
+    is_meeting,
+)
+from debugger.questions.group.wait_chains import Key, WaitChains
 
-WAITS, COMPUTES, CHILD, STOPPED, FAILED, ENDED, SILENT = (
-    *("waits", "computes", "child", "stopped", "failed", "ended", "silent"),
-)
-STARTING = "its start"  # in the place of a call
-# Calls in which the members of a job meet: of threading and multiprocessing, torch.distributed,
-# MPI and mpi4py. A method of compiled code has no frame: then the line of the program names it.
-_MEETING = re.compile(
-    r"(?:Barrier\.wait|\b(?:P?MPI_)?(?:i?barrier|monitored_barrier|i?all_?reduce\w*|i?all_?gather\w*"
-    r"|i?broadcast\w*|i?bcast|reduce|reduce_scatter\w*|i?scatter(?:v|_object_list)?"
-    r"|i?gather(?:v|_object)?|i?all_?to_?all\w*|init_process_group|new_group))(?:$|\()",
-    re.IGNORECASE,
-)
 # A program that was started is looked at again: seconds in which members that compute may come to
 # the others, in which one that is alone may start others (a launcher imports, and meets its like),
 # and between two looks.
 SETTLE_S, ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
-
-
-class Meeting(Struct, frozen=True):
-    """The call in which a member waits for others, as its library knows it."""
-
-    # Of a collective call: the process group, "" for the one of all ranks, and its ranks.
-    group: str = ""
-    ranks: tuple[int, ...] = ()
-    # Which call of the group it is, counted from 1.
-    number: int | None = None
-    # Shape and type of what is sent: `[4, 3] float32`.
-    tensors: str = ""
-    # Of a barrier: how many must come, and how many are there.
-    parties: int | None = None
-    came: int = 0
-
-
-class MemberWait(Struct, frozen=True):
-    """What a member does: it waits, computes, waits for processes that it started, or has ended."""
-
-    label: str
-    kind: str
-    # The innermost frame of the program's own code, and the function of a library that it called.
-    place: StackPlace | None = None
-    call: str = ""
-    # What the system says of the wait, or how the member ended.
-    detail: str = ""
-    # It started the others.
-    is_main: bool = False
-    meeting: Meeting | None = None
-    # Its rank in torch.distributed, and how many collective calls of each group it has come to.
-    rank: int | None = None
-    numbers: Mapping[str, int] = {}
-    # The members that hold the lock it waits for.
-    owners: tuple[str, ...] = ()
+_ROOTS_MAX = 3  # threads that a sentence names
 
 
 class WaitRow(Struct, frozen=True):
@@ -73,12 +39,16 @@ class WaitRow(Struct, frozen=True):
     call: str = ""
     detail: str = ""
     is_laggard: bool = False
+    # The thread, where it is not the main one: `thread loader`.
+    thread: str = ""
+    # Another thread of members that have a row of their own.
+    is_beside: bool = False
 
 
 class GroupVerdict(Struct, frozen=True):
     """Why a group does not go on.
 
-    The kind is `lagging`, `failed`, `deadlock`, `together`, `computing` or `unknown`.
+    The kind is `lagging`, `failed`, `deadlock`, `blocked`, `together`, `computing` or `unknown`.
     """
 
     kind: str
@@ -92,21 +62,44 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     The place is a call in which members meet, as at a barrier; without one, any in which at least
     two members wait. A program that only waits for the processes that it started lags behind none.
     """
-    cycle = _find_cycle(waits)
+    graph = WaitChains(waits)
+    members = graph.members
+    meeting = _find_meeting(members)
+    cycle = graph.find_cycle()
     if cycle:
-        labels = {one.label for one in cycle}
-        return GroupVerdict("deadlock", _explain_cycle(cycle), _merge_rows(waits, labels))
-    meeting = _find_meeting(waits)
-    failed = [one for one in waits if one.kind == FAILED]
-    absent = _find_absent(waits, meeting)
-    laggards = {one.label for one in (*failed, *absent)}
-    rows = _merge_rows(waits, laggards)
-    kind, cause = _explain(meeting, failed, absent, rows)
-    ended = [one for one in waits if one.kind == ENDED]
+        rows = _merge_rows(members, cycle, {one.key: 0 for one in cycle})
+        return GroupVerdict("deadlock", "; ".join(map(_describe_wait, cycle)), rows)
+    failed = [one for one in members if one.kind == FAILED]
+    absent = _find_absent(members, meeting)
+    blocked = _find_blocked(graph, members if not meeting else absent)
+    roots = [root for _, root in blocked]
+    others = graph.other_threads({one.label for one in (*absent, *roots)} or _labels(members))
+    # What is not awaited itself comes first, then who is not there.
+    ranks = {one.key: 1 for one in (*failed, *absent)} | {one.key: 0 for one in roots}
+    rows = _merge_rows(members, (*roots, *others), ranks)
+    kind, cause = _explain(meeting, failed, absent, blocked, rows)
+    ended = [one for one in members if one.kind == ENDED]
     if ended and kind not in {"lagging", "failed"}:
         # Others may wait for what it would have sent; how it ended is not always known.
         cause += f"; {_name_members(ended)} {'have' if len(ended) > 1 else 'has'} ended"
     return GroupVerdict(kind, cause, rows)
+
+
+def _labels(waits: Iterable[MemberWait]) -> set[str]:
+    return {one.label for one in waits}
+
+
+def _find_blocked(
+    graph: WaitChains, waits: Sequence[MemberWait]
+) -> list[tuple[MemberWait, MemberWait]]:
+    """Return members that wait for another one, and the thread at the end of each chain."""
+    found: dict[Key, tuple[MemberWait, MemberWait]] = {}
+    for one in waits:
+        root = graph.find_root(one) if one.kind == WAITS else one
+        # At the same call, as of a queue whose lock one of its readers holds, none is behind.
+        if root.label != one.label and (root.place, root.call) != (one.place, one.call):
+            found.setdefault(root.key, (one, root))
+    return list(found.values())
 
 
 def is_settled(
@@ -126,7 +119,7 @@ def is_settled(
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     if any(one.call in {STARTING, "<module>"} for one in computing):
         return False
-    if verdict.kind in {"computing", "lagging", "unknown"}:
+    if verdict.kind in {"computing", "lagging", "blocked", "unknown"}:
         return before is not None and _place_keys(before) == _place_keys(verdict)
     return True
 
@@ -181,64 +174,56 @@ def _meeting_number(wait: MemberWait) -> int:
     return (wait.meeting.number or 0) if wait.meeting is not None else 0
 
 
-def _find_cycle(waits: Sequence[MemberWait]) -> list[MemberWait]:
-    """Return members each of which waits for a lock that the next one holds."""
-    by_label = {one.label: one for one in waits}
-    for first in waits:
-        path, at = [first], first
-        while at.owners and at.owners[0] in by_label and len(path) <= len(waits):
-            at = by_label[at.owners[0]]
-            if at is first:
-                return path
-            path.append(at)
-    return []
+def _describe_wait(wait: MemberWait) -> str:
+    """Describe a thread's wait in a sentence: `2 (thread load) waits in flock at …: a lock …`."""
+    who = f"{wait.label} ({wait.name})" if wait.name else wait.label
+    text = f"{who} {_describe_kind(wait.kind)} {_describe_place(wait.place, wait.call)}"
+    return f"{text}: {wait.detail}" if wait.detail else text
 
 
-def _explain_cycle(cycle: Sequence[MemberWait]) -> str:
-    texts = [
-        f"{one.label} waits {_describe_place(one.place, one.call)} for a lock that"
-        f" {one.owners[0]} holds"
-        for one in cycle
-    ]
-    return "; ".join(texts)
+def _describe_kind(kind: str) -> str:
+    return {COMPUTES: "computes", STOPPED: "is stopped"}.get(kind, "waits")
 
 
-def is_meeting_call(function: str) -> bool:
-    """Tell whether a function of a library is one in which members meet."""
-    return _MEETING.search(function) is not None
+def _merge_rows(
+    members: Sequence[MemberWait], others: Iterable[MemberWait], ranks: Mapping[Key, int]
+) -> tuple[WaitRow, ...]:
+    """Merge what members, and other threads of theirs, do at the same line.
 
-
-def is_meeting(wait: MemberWait) -> bool:
-    """Tell whether a member waits in a call that others must come to."""
-    if is_meeting_call(wait.call):
-        return True
-    return not wait.call and wait.place is not None and bool(_MEETING.search(wait.place.text))
-
-
-def _merge_rows(waits: Sequence[MemberWait], laggards: set[str]) -> tuple[WaitRow, ...]:
-    rows = [
+    Args:
+        members: One wait of each member.
+        others: Those of other threads; some of them may be among `members`.
+        ranks: Of laggards; the lowest come first.
+    """
+    last, chosen = max(ranks.values(), default=0) + 1, {one.key for one in members}
+    order = [FAILED, COMPUTES, STOPPED, WAITS, SILENT, CHILD, ENDED]
+    groups = _group_by(
+        {one.key: one for one in (*members, *others)}.values(),
+        lambda one: (
+            ranks.get(one.key, last),
+            one.kind,
+            one.place,
+            one.call,
+            one.name,
+            one.key in chosen,
+            _meeting_number(one),
+        ),
+    )
+    groups.sort(
+        key=lambda same: (ranks.get(same[0].key, last), order.index(same[0].kind), len(same))
+    )
+    return tuple(
         WaitRow(
             order_members(each.label for each in same),
             same[0].kind,
             same[0].place,
             _describe_call(same[0]),
             _shared_detail(same),
-            is_laggard=same[0].label in laggards,
+            is_laggard=same[0].key in ranks,
+            thread=same[0].name,
+            is_beside=same[0].key not in chosen,
         )
-        for same in _group_by(
-            waits,
-            lambda one: (
-                one.label in laggards,
-                one.kind,
-                one.place,
-                one.call,
-                _meeting_number(one),
-            ),
-        )
-    ]
-    order = [FAILED, COMPUTES, STOPPED, WAITS, SILENT, CHILD, ENDED]
-    return tuple(
-        sorted(rows, key=lambda one: (not one.is_laggard, order.index(one.kind), len(one.members)))
+        for same in groups
     )
 
 
@@ -281,6 +266,7 @@ def _explain(
     meeting: Sequence[MemberWait],
     failed: Sequence[MemberWait],
     absent: Sequence[MemberWait],
+    blocked: Sequence[tuple[MemberWait, MemberWait]],
     rows: Sequence[WaitRow],
 ) -> tuple[str, str]:
     where = f"{_name_members(meeting)} {'wait' if len(meeting) > 1 else 'waits'}"
@@ -290,16 +276,20 @@ def _explain(
         where += f": {detail}" if detail else ""
     lost = f"{_name_members(failed)} {failed[0].detail or 'ended'}" if failed else ""
     if meeting and absent:
-        first = next(one for one in rows if one.is_laggard and one.kind != FAILED)
-        does = {COMPUTES: "computes", STOPPED: "is stopped"}.get(first.kind, "waits")
-        missing = f"{_cut(format_members(first.members))} {does} "
-        missing += _describe_place(first.place, first.call)
+        here = _labels(absent)
+        first = next(one for one in rows if one.is_laggard and here.issuperset(one.members))
+        missing = _cut(format_members(first.members))
+        missing += f" ({first.thread}) " if first.thread else " "
+        missing += f"{_describe_kind(first.kind)} {_describe_place(first.place, first.call)}"
         notes = [first.detail, _describe_progress(meeting[0], first, absent)]
         missing += "".join(f": {one}" for one in filter(None, notes))
-        text = f"{missing}; {where}"
-        return "lagging", f"{lost}; {text}" if lost else text
+        awaited = [_describe_wait(root) for _, root in blocked if root not in absent]
+        return "lagging", "; ".join(filter(None, (lost, *awaited[:_ROOTS_MAX], missing, where)))
     if failed:
         return "failed", f"{lost}; {where}" if meeting else lost
+    if blocked:
+        waiting, root = blocked[0]
+        return "blocked", f"{_describe_wait(root)}; {_describe_wait(waiting)}"
     if meeting:
         return "together", f"{where}, and no member is elsewhere"
     computing = [one for one in rows if one.kind == COMPUTES]

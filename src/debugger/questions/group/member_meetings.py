@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from debugger.model.program import EvaluationPurpose
-from debugger.questions.group.laggards import Meeting, MemberWait
+from debugger.questions.group.member_wait import Blocker, Meeting, MemberWait
 from debugger.questions.hang import python_waits
 from debugger.session.group import Member, ask_members
 
@@ -44,6 +44,8 @@ class MeetingFacts(Struct):
     call: _CollectiveCall | None = None
     # The name of the lock of multiprocessing that it waits for.
     lock: str = ""
+    # The same of its other threads, by key.
+    threads: dict[str, MeetingFacts] = {}
 
 
 def parse_facts(raw: bytes) -> MeetingFacts:
@@ -69,45 +71,52 @@ def add_facts(wait: MemberWait, facts: MeetingFacts) -> MemberWait:
         meeting = Meeting(parties=facts.parties, came=facts.came)
     numbers = {name: one.number for name, one in facts.groups.items() if one.number is not None}
     return msgspec.structs.replace(
-        wait, meeting=meeting, call=call, detail=detail, rank=facts.rank, numbers=numbers
+        wait,
+        meeting=meeting,
+        call=call,
+        detail=detail,
+        rank=facts.rank,
+        numbers=numbers,
+        lock=facts.lock,
     )
 
 
 async def find_lock_owners(
-    waits: Sequence[MemberWait], locks: Mapping[str, str], members: Sequence[Member]
+    waits: Sequence[MemberWait], members: Sequence[Member]
 ) -> list[MemberWait]:
-    """Name the members that hold the locks which others wait for.
+    """Name the members that hold the locks of multiprocessing which others wait for.
 
     Args:
-        waits: Of all members.
-        locks: The name of the lock that a member waits for, by label.
+        waits: Of all threads of all members.
         members: Those that can be asked.
     """
-    if not locks:
+    names = sorted({one.lock for one in waits if one.lock})
+    if not names:
         return list(waits)
-    names = sorted(set(locks.values()))
     found, _ = await ask_members(members, lambda one: _read_held(one, names), _LOCKS_S)
-    owners: dict[str, list[str]] = {}
+    holders: dict[str, list[Blocker]] = {}
     for label, own in found.items():
-        for name in own:
-            owners.setdefault(name, []).append(label)
-    return [_with_owners(one, tuple(owners.get(locks.get(one.label, ""), ()))) for one in waits]
+        for name, thread in own.items():
+            holders.setdefault(name, []).append(Blocker(label, thread))
+    return [_with_holders(one, holders.get(one.lock, ())) for one in waits]
 
 
-def _with_owners(wait: MemberWait, owners: tuple[str, ...]) -> MemberWait:
-    others = tuple(one for one in owners if one != wait.label)
+def _with_holders(wait: MemberWait, holders: Sequence[Blocker]) -> MemberWait:
+    # A lock that a thread of its own holds, or one that it just got.
+    others = [one for one in holders if (one.label, one.thread) != wait.key]
+    others = [one for one in others if one.thread or one.label != wait.label]
     if not others:
         return wait
-    detail = f"a lock that member {others[0]} holds"
-    return msgspec.structs.replace(wait, owners=others, detail=detail)
+    first = others[0].label
+    detail = f"a lock that {'its own process' if first == wait.label else f'member {first}'} holds"
+    return msgspec.structs.replace(wait, blockers=tuple(others), detail=detail)
 
 
-async def _read_held(member: Member, names: Sequence[str]) -> list[str]:
+async def _read_held(member: Member, names: Sequence[str]) -> dict[str, str]:
     session = member.session
-    expression = (
-        f"__import__('json').dumps(__import__('sys').modules[{python_waits.SNAPSHOT_CODE!r}]"
-        f".extra.find_held({list(names)!r}))"
-    )
+    module = f"__import__('sys').modules[{python_waits.SNAPSHOT_CODE!r}]"
+    call = f"{module}.extra.find_held({list(names)!r}, {module}.locks)"
+    expression = f"__import__('json').dumps({call})"
     answer = await session.run_job(
         lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
     )
@@ -115,5 +124,5 @@ async def _read_held(member: Member, names: Sequence[str]) -> list[str]:
     try:
         found = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
     except (ValueError, SyntaxError):
-        return []
-    return [str(one) for one in found] if isinstance(found, list) else []
+        return {}
+    return {str(name): str(key) for name, key in found.items()} if isinstance(found, dict) else {}

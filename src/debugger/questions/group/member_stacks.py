@@ -45,6 +45,7 @@ async def read_group_stacks(
         branches=merge_stacks(stacks, by),
         by=by,
         silent=tuple(silent),
+        notes=tuple(group.describe_omitted()),
     )
 
 

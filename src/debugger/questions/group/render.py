@@ -23,8 +23,9 @@ from debugger.questions.group.answer import (
     MergedState,
     RemoteShellEnd,
 )
-from debugger.questions.group.laggards import CHILD, FAILED, SILENT, STOPPED, WaitRow
+from debugger.questions.group.laggards import WaitRow
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
+from debugger.questions.group.member_wait import CHILD, FAILED, SILENT, STOPPED
 from debugger.session.group import SilentMember
 
 _HEAD, _SILENT, _NOTES, _BODY = range(4)
@@ -266,4 +267,7 @@ def _format_wait_row(row: WaitRow) -> str:
     did = " ".join(texts)
     detail = shorten_value(row.detail, _REASON)
     text = f"  `{shorten_value(row.place.text, _VALUE)}`" if row.place and row.place.text else ""
-    return f"{mark} {format_set(row.members)}: {': '.join(filter(None, (did, detail)))}{text}"
+    thread = f" ({short_name(row.thread)})" if row.thread else ""
+    return (
+        f"{mark} {format_set(row.members)}{thread}: {': '.join(filter(None, (did, detail)))}{text}"
+    )

@@ -91,6 +91,7 @@ async def merge_thread_samples(
                 wait=wait,
                 cpu=outside.cpu_of(number),
                 computes=outside.is_computing(number) if number in outside.last_threads else None,
+                native=number,
             )
         )
     return found

@@ -222,6 +222,7 @@ def _merge_thread(
         wait=wait,
         cpu=outside.cpu_of(native),
         computes=noun == "thread" and outside.is_computing(native),
+        native=native,
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from msgspec import Struct
 
@@ -53,6 +53,8 @@ class SampledThread(Struct, frozen=True):
     wait: ThreadWait | None = None
     cpu: float | None = None  # the part of a processor that it used
     computes: bool | None = None
+    # The kernel's number of the thread; 0 where it is not known.
+    native: int = 0
 
     @property
     def last_stack(self) -> tuple[SampledFrame, ...]:
@@ -290,8 +292,13 @@ class ProcessWatch:
         )
 
 
-async def watch_process(pid: int, window_s: float, interrupted: asyncio.Event) -> ProcessWatch:
-    """Observe a process for a while, and look up the waits of its system calls."""
+async def watch_process(
+    pid: int, window_s: float, interrupted: asyncio.Event, *, looks_up: bool = True
+) -> ProcessWatch:
+    """Observe a process for a while, and look up the waits of its system calls.
+
+    Without `looks_up` these are unknown until `with_waits`.
+    """
     loop = asyncio.get_running_loop()
     looks, began = [processes.read_threads(pid)], loop.time()
     for _ in range(_LOOKS):
@@ -300,9 +307,15 @@ async def watch_process(pid: int, window_s: float, interrupted: asyncio.Event) -
                 await interrupted.wait()
         looks.append(processes.read_threads(pid))
     took_s = loop.time() - began
+    watch = ProcessWatch(pid, looks, took_s)
+    return await with_waits(watch, watch.last_threads) if looks_up else watch
+
+
+async def with_waits(watch: ProcessWatch, threads: Collection[int]) -> ProcessWatch:
+    """Look up the waits of some threads' system calls."""
+    chosen = {number: one for number, one in watch.last_threads.items() if number in threads}
     # In a thread, because the look-up of pipes and sockets reads /proc of all processes.
-    waits = await asyncio.to_thread(_thread_waits, pid, looks[-1])
-    return ProcessWatch(pid, looks, took_s, waits)
+    return replace(watch, waits=await asyncio.to_thread(_thread_waits, watch.pid, chosen))
 
 
 def _thread_waits(pid: int, threads: Mapping[int, ThreadState]) -> dict[int, ThreadWait]:

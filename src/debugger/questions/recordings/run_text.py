@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -103,6 +104,9 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     return [fixed_section(", ".join(parts) + command + earlier, rank)]
 
 
+_CHILD_NUMBERS = re.compile(r"(?:\.\d+)+\Z")
+
+
 def format_picture(path: object, *, rank: int) -> list[TextSection]:
     """Name the file that a picture was written to; nothing without one."""
     return [fixed_section(f"picture: {escape_text(path)}", rank)] if isinstance(path, str) else []
@@ -115,7 +119,10 @@ def format_notes(
     sections = [fixed_section(f"note: {shorten_value(one, 2 * IN_A_LIST)}", rank) for one in some]
     last = [f"evidence: {evidence}"] if isinstance(evidence, str) else []
     if isinstance(session, str):
-        last.append(f"kept, stopped there: debugger context, debugger stop ({session})")
+        # Of a child process, as pytest-xdist's worker: the program itself is kept with it.
+        root = _CHILD_NUMBERS.sub("", session)
+        ends = "debugger stop" if root == session else f"debugger stop --session {root}"
+        last.append(f"kept, stopped there: debugger context, {ends} ({session})")
     return [*sections, fixed_section(" · ".join(last), rank)] if last else sections
 
 

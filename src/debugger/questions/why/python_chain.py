@@ -307,7 +307,9 @@ class _ChainBuilder:
         self._stacks.add(link.stack)
         return tuple(
             FrameView(at, function, file, line)
+            # Code without a file calls what it was sent, as in a worker of pytest-xdist.
             for at, (file, function, line) in enumerate(link.stack, 1)
+            if file and not Path(file).name.startswith("<")
         )
 
     def _thread_text(self, number: int) -> str | None:

@@ -301,6 +301,9 @@ class GdbAdapter(DebugAdapter):
     )
     install_command = "apt install gdb (Debian 13, Ubuntu 24.04: 14 or later is needed)"
     is_terminal = True
+    # A program that gdb has launched dies with it: gdb is ended only when it hangs, not where it is
+    # late on a machine with much to do.
+    detach_limit_s = 16.0
     evaluation_contexts: ClassVar = {
         EvaluationPurpose.PRINT: ("watch",),
         EvaluationPurpose.EVALUATE: ("watch",),

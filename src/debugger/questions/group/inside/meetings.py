@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_FRAMES = 12  # of the main thread, between a wait and the program's own line
+_FRAMES = 12  # of a thread, between a wait and the program's own line
+_THREADS = 200
 _RANKS = 1024  # of a process group
 _LOCKS = 20
+_SYNCHRONIZE = "multiprocessing.synchronize"
 # The arguments of torch's collective calls that hold tensors, the most telling first.
 _TENSORS = (
     *("tensor", "input_tensor", "input", "tensor_list", "input_tensor_list", "input_list"),
@@ -30,19 +32,34 @@ _RECORDERS = ("_dump_fr_trace_json", "_dump_nccl_trace_json")
 
 
 def collect(locks: Any) -> dict[str, Any]:
-    """Return what a member's main thread meets others in; `locks` is hang's module of that name."""
-    stack = list(_main_stack())
+    """Return what a member meets others in: of its main thread, and by key of the other ones.
+
+    `locks` is hang's module of that name.
+    """
+    threads: dict[str, Any] = {}
+    main = threading.main_thread().ident or 0
+    for ident, frame in list(sys._current_frames().items())[:_THREADS]:  # noqa: SLF001 - there is no other way
+        stack = list(_inner_frames(frame))
+        parts = (_barrier_facts, _call_facts, _lock_facts)
+        found = _collect_parts(stack, locks, parts)
+        if found and ident != main:
+            threads[f"t{ident}"] = found
+    own = sys._current_frames().get(main)  # noqa: SLF001 - the same
+    every = (_barrier_facts, _torch_facts, _lock_facts)
+    facts = _collect_parts(list(_inner_frames(own)), locks, every)
+    return {**facts, **({"threads": threads} if threads else {})}
+
+
+def _collect_parts(stack: list[FrameType], locks: Any, parts: tuple[Any, ...]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
-    for part in (_barrier_facts, _torch_facts, _lock_facts):
+    for part in parts:
         # A library of another version may lack a part: then the rest is what is known.
         with suppress(Exception):
             facts.update(part(stack, locks))
     return facts
 
 
-def _main_stack() -> Iterator[FrameType]:
-    main = threading.main_thread().ident
-    frame = sys._current_frames().get(main or 0)  # noqa: SLF001 - there is no other way
+def _inner_frames(frame: FrameType | None) -> Iterator[FrameType]:
     for _ in range(_FRAMES):
         if frame is None:
             return
@@ -62,7 +79,7 @@ def _barrier_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
     for frame in stack:
         barrier: Any = frame.f_locals.get("self")
         is_wait = frame.f_code.co_name == "wait" and type(barrier).__name__ == "Barrier"
-        if is_wait and _is_of(barrier, "threading", "multiprocessing.synchronize"):
+        if is_wait and _is_of(barrier, "threading", _SYNCHRONIZE):
             return {"parties": int(barrier.parties), "came": int(barrier.n_waiting)}
     return {}
 
@@ -87,6 +104,15 @@ def _torch_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
     if call is not None:
         facts["call"] = call
     return facts
+
+
+def _call_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
+    """Return the call of torch.distributed that a thread is in."""
+    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    if c10d is None or not c10d.is_initialized():
+        return {}
+    call = _called_collective(stack, c10d, _process_groups(c10d))
+    return {"call": call} if call is not None else {}
 
 
 def _process_groups(c10d: Any) -> list[tuple[Any, str, list[int]]]:
@@ -220,28 +246,42 @@ def _awaited_lock(stack: list[FrameType], locks: Any) -> Any:
         if frame.f_code.co_name == "__enter__" and _is_lock(lock):
             return lock
     # `acquire` is a method of compiled code and has no frame: the source line names the lock.
+    if stack and stack[0].f_code.co_name == "_feed":
+        # A queue's own thread waits for its turn to write.
+        lock = stack[0].f_locals.get("writelock")
+        return lock if _is_lock(lock) else None
     found = [one for one, _ in locks.requested_objects(stack[0])] if stack else []
     return next((one for one in found if _is_lock(one)), None)
 
 
 def _is_lock(value: Any) -> bool:
-    return type(value).__name__ in {"Lock", "RLock"} and _is_of(
-        value, "multiprocessing.synchronize"
-    )
+    return type(value).__name__ in {"Lock", "RLock"} and _is_of(value, _SYNCHRONIZE)
 
 
 def _lock_name(lock: Any) -> str:
     return str(lock._semlock.name)  # noqa: SLF001 - one name in all processes that share the lock
 
 
-def find_held(names: list[str]) -> list[str]:
-    """Return those locks of multiprocessing, by name, that this process holds."""
+def find_held(names: list[str], locks: Any) -> dict[str, str]:
+    """Return those locks of multiprocessing, by name, that this process holds.
+
+    The value is the key of the thread that holds it, "" where the source does not tell.
+    """
     import gc
 
     # `_count` is of this process: how often it has acquired the lock and not released it.
-    found = [
+    own = {
         _lock_name(one)
         for one in gc.get_objects()
         if _is_lock(one) and one._semlock._count() > 0  # noqa: SLF001 - nothing public tells it
-    ]
-    return [one for one in names if one in found][:_LOCKS]
+    }
+    found = dict.fromkeys([one for one in names if one in own][:_LOCKS], "")
+    for ident, frame in list(sys._current_frames().items()) if found else ():  # noqa: SLF001
+        for one in _inner_frames(frame):
+            for value in locks.held_objects(one):
+                # A condition has a lock of its own.
+                lock = getattr(value, "_lock", None) if _is_of(value, _SYNCHRONIZE) else None
+                lock = value if _is_lock(value) else lock
+                if _is_lock(lock) and _lock_name(lock) in found:
+                    found[_lock_name(lock)] = f"t{ident}"
+    return found

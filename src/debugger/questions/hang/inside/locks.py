@@ -216,7 +216,12 @@ def _is_taken(value: Any) -> bool:
 
 
 def held_locks(frame: FrameType) -> list[Any]:
-    """Return the locks that a frame holds, by the position of its line in the source."""
+    """Return the locks of this process that a frame holds."""
+    return [one for one in held_objects(frame) if _is_taken(one)]
+
+
+def held_objects(frame: FrameType) -> list[Any]:
+    """Return what a frame has acquired, by the position of its line in the source."""
     line, first = frame.f_lineno or 0, frame.f_code.co_firstlineno
     found: list[Any] = []
     for number, nodes in list(_lock_statements(frame.f_code.co_filename).items()):
@@ -229,7 +234,7 @@ def held_locks(frame: FrameType) -> list[Any]:
                 takes = number < line and not _is_freed(node, frame, line)
             if takes:
                 found += [lock for lock, _ in _in_statement(node, frame)]
-    return [one for one in found if _is_taken(one)]
+    return found
 
 
 def _is_freed(node: Any, frame: FrameType, line: int) -> bool:

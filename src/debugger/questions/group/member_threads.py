@@ -1,0 +1,283 @@
+"""Reads what each thread of a member does, and which threads and members it waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import State
+from debugger.model.group_merge import StackPlace
+from debugger.model.location import is_library
+from debugger.model.thread_waits import SystemCall
+from debugger.questions.group import group_run, member_meetings
+from debugger.questions.group.member_meetings import MeetingFacts
+from debugger.questions.group.member_stacks import (
+    PlaceOf,
+    describe_state,
+    find_file,
+    read_source_line,
+    read_stopped_stacks,
+)
+from debugger.questions.group.member_wait import (
+    CHILD,
+    COMPUTES,
+    ENDED,
+    FAILED,
+    STARTING,
+    STOPPED,
+    WAITS,
+    Blocker,
+    MemberWait,
+    is_meeting_call,
+)
+from debugger.questions.hang import goroutine_waits, native_waits, python_waits, thread_sampling
+from debugger.questions.hang.hang_verdict import ThreadWait
+from debugger.questions.hang.thread_sampling import (
+    ProcessWatch,
+    SampledThread,
+    StackSample,
+    go_on,
+    watch_process,
+    with_waits,
+)
+from debugger.session.group import Group, Member
+from debugger.session.session import Session
+from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
+
+_WATCH_S = 0.3  # seconds in which the processor time of members is measured
+_STOP_S = 2.0  # seconds until a member must have stopped
+_WRAPPERS = 4  # frames of a library between the program and the function that it called
+_BEGINNINGS = ("_bootstrap", "BaseProcess._bootstrap")
+_JOINS = re.compile(r"(?:BaseProcess|Popen|Process|Pool|ProcessContext)\.(?:join|wait|poll)\Z")
+_MPI = re.compile(r"P?MPI_")
+_NAMED_PID = re.compile(r"\S+ \(pid (\d+)\)")
+# Waits within a process whose end is up to its other threads.
+_INNER = {"receive", "send", "condition", "tasks", "future", "lock", "group", "semaphore"}
+_NAMED_MAX = 3  # members that hold the other end of a socket
+_MAIN_NAMES = {"MainThread", "the main thread", "main"}
+
+
+def reports_itself(member: Member) -> bool:
+    """Tell whether a member's own interpreter says what it does, while it runs."""
+    session = member.session
+    return session.traits.runtime is Runtime.PYTHON and session.state is State.RUNNING
+
+
+async def read_member_waits(
+    member: Member, group: Group, table: HolderTable, labels: Mapping[int, str]
+) -> list[MemberWait]:
+    """Read what the threads of a member do, the main one first.
+
+    Args:
+        member: Its main thread alone is read where it is stopped.
+        group: The one that it is of.
+        table: Who could end waits between processes.
+        labels: Of all members, by pid.
+    """
+    session = member.session
+    if not session.is_live:
+        state = describe_state(session)
+        if session.state is not State.TERMINATED:  # its debugger starts
+            is_main = session is group.main
+            return [
+                MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)
+            ]
+        if state == "ended":
+            return [MemberWait(member.label, ENDED)]
+        return [MemberWait(member.label, FAILED, detail=state)]
+    cwd, is_main = session.target.cwd, session is group.main
+    if session.state is State.STOPPED:
+        (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
+        place, call = find_own_call(stack, cwd)
+        return [MemberWait(member.label, STOPPED, place, call, is_main=is_main)]
+    # The debugger's own threads wait for sockets: what they wait for is not looked up.
+    watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
+    facts = MeetingFacts()
+    threads: list[SampledThread] = []
+    if reports_itself(member):
+        snapshot = await python_waits.take_snapshot(session, member_meetings.MEETINGS)
+        facts = member_meetings.parse_facts(snapshot.facts)
+        watch = await with_waits(watch, {one.native or 0 for one in snapshot.threads})
+        threads = [
+            one
+            for one in python_waits.merge_snapshots([snapshot], watch, cwd)
+            if one.noun == "thread"
+        ]
+    elif session.state is State.RUNNING and session.traits.runtime is not Runtime.NODE:
+        watch = await with_waits(watch, watch.last_threads)
+        threads = await _sample_by_stopping(session, watch)
+    threads = threads or [SampledThread("", "", native=watch.pid)]
+    threads.sort(key=lambda one: one.native != watch.pid and one.name not in _MAIN_NAMES)
+    reader = _WaitReader(member.label, watch, cwd, threads)
+    waits = []
+    for one in threads:
+        own = facts if one is threads[0] else facts.threads.get(one.key, MeetingFacts())
+        wait = reader.read_wait(one, is_main=is_main)
+        waits.append(member_meetings.add_facts(wait, own))
+    holders = await asyncio.to_thread(_find_holders, watch, threads, table)
+    return [_add_holder(one, holders[at], labels) for at, one in enumerate(waits)]
+
+
+async def _sample_by_stopping(session: Session, watch: ProcessWatch) -> list[SampledThread]:
+    """Stop a member for as long as the stacks of its threads are read."""
+    await group_run.pause_session(session, _STOP_S)
+    if session.state is not State.STOPPED:
+        return []
+    sample = StackSample()
+
+    async def read() -> list[SampledThread]:
+        await thread_sampling.read_stacks(session, sample, valued=())
+        if session.traits.runtime is Runtime.GO:
+            return await goroutine_waits.merge_goroutine_samples(session, [sample])
+        return await native_waits.merge_thread_samples(session, [sample], watch)
+
+    try:
+        return await session.run_job(read)
+    finally:
+        await go_on(session)
+
+
+class _WaitReader:
+    """Turns the sampled threads of one member into waits."""
+
+    def __init__(
+        self, label: str, watch: ProcessWatch, cwd: str, threads: Sequence[SampledThread]
+    ) -> None:
+        self._label = label
+        self._watch = watch
+        self._cwd = cwd
+        self._threads = threads
+        self._names = {one.key: one.name for one in threads}
+
+    def read_wait(self, thread: SampledThread, *, is_main: bool) -> MemberWait:
+        """Return what a thread does, and the other threads of its process that it waits for."""
+        place, call = find_own_call(self._stack(thread), self._cwd)
+        is_first = thread is self._threads[0]
+        kind = _kind_of_wait(self._watch, thread, call)
+        blockers = self._find_blockers(thread, call) if kind == WAITS else ()
+        by_call = self._watch.waits.get(thread.native)
+        return MemberWait(
+            self._label,
+            kind,
+            place,
+            call,
+            self._describe_wait(thread, by_call, blockers),
+            is_main=is_main and is_first,
+            blockers=blockers,
+            thread=thread.key,
+            name="" if is_first else _name_thread(thread.name),
+            native=thread.native,
+        )
+
+    def _stack(self, thread: SampledThread) -> list[PlaceOf]:
+        return [
+            (one.function, find_file(one.file, self._cwd) if one.file else None, one.line)
+            for one in thread.last_stack
+        ]
+
+    def _find_blockers(self, thread: SampledThread, call: str) -> tuple[Blocker, ...]:
+        """Return the threads of its own process that a thread waits for."""
+        wait = thread.wait
+        if wait is None or is_meeting_call(call):
+            return ()
+        if wait.owners:
+            return tuple(Blocker(self._label, one) for one in wait.owners if one in self._names)
+        system_call = self._watch.call_of(thread.native)
+        if wait.kind not in _INNER or (system_call and not waits_forever(system_call)):
+            return ()
+        # Whoever fills the queue, or sets the event: a thread with code of the program's own.
+        return tuple(
+            Blocker(self._label, one.key, is_possible=True)
+            for one in self._threads
+            if one is not thread and any(each.is_own for each in one.last_stack)
+        )
+
+    def _describe_wait(
+        self, thread: SampledThread, by_call: ThreadWait | None, blockers: Sequence[Blocker]
+    ) -> str:
+        if by_call is not None and by_call.kind == "io":
+            return by_call.text
+        if len(blockers) == 1 and thread.wait is not None and thread.wait.owners:
+            what = "a lock that its" if thread.wait.kind in {"lock", "rwlock"} else "its"
+            end = " holds" if what.startswith("a lock") else ""
+            name = self._names[blockers[0].thread]
+            return f"{what} {_name_thread(name)}{end}"
+        return ""
+
+
+def _name_thread(name: str) -> str:
+    if name in _MAIN_NAMES:
+        return "main thread"
+    return name if name.startswith(("thread ", "goroutine ")) else f"thread {name}"
+
+
+def _kind_of_wait(watch: ProcessWatch, thread: SampledThread, call: str) -> str:
+    if _MPI.match(call):
+        return WAITS  # it polls: it uses the processor, and gets nowhere
+    if watch.is_computing(thread.native):
+        return COMPUTES
+    wait = watch.waits.get(thread.native)
+    return CHILD if _JOINS.search(call) or (wait and wait.kind == "child") else WAITS
+
+
+def _find_holders(
+    watch: ProcessWatch, threads: Sequence[SampledThread], table: HolderTable
+) -> list[WaitHolder | None]:
+    calls = [watch.call_of(one.native) for one in threads]
+    return [_find_holder(watch.pid, one, table) if one is not None else None for one in calls]
+
+
+def _find_holder(pid: int, call: SystemCall, table: HolderTable) -> WaitHolder | None:
+    if call.name == "wait4" and call.arguments:
+        # The process that it waits for; without one (-1) it waits for any.
+        child = call.arguments[0] & 0xFFFFFFFF
+        return WaitHolder((child,)) if 0 < child < 1 << 31 else None
+    return table.find_holder(pid, call)
+
+
+def _add_holder(
+    wait: MemberWait, holder: WaitHolder | None, labels: Mapping[int, str]
+) -> MemberWait:
+    """Add who could end a wait between processes, and name members in its text."""
+
+    def name(found: re.Match[str]) -> str:
+        label = labels.get(int(found[1]))
+        return f"member {label}" if label is not None else found[0]
+
+    wait = msgspec.structs.replace(wait, detail=_NAMED_PID.sub(name, wait.detail))
+    # A process that is no member may end the wait, whatever the members do.
+    if holder is None or not all(one in labels for one in holder.pids):
+        return wait
+    members = [labels[one] for one in holder.pids]
+    blockers = [
+        Blocker(one, native=holder.thread, is_possible=holder.is_possible) for one in members
+    ]
+    detail = wait.detail
+    if holder.what:
+        detail = f"{holder.what} that member {members[0]} holds"
+    elif "member " not in detail:
+        # The text of a pipe names its holders.
+        named = ", ".join(f"member {one}" for one in members[:_NAMED_MAX])
+        detail = f"{detail}, other end held by {named}" if detail else named
+    return msgspec.structs.replace(wait, blockers=tuple(blockers), detail=detail)
+
+
+def find_own_call(stack: Sequence[PlaceOf], cwd: str) -> tuple[StackPlace | None, str]:
+    """Return the innermost frame of the program's own code, and the library function it called.
+
+    A library may put wrappers around its functions, as torch.distributed does to log exceptions.
+    """
+    end = next((at for at, one in enumerate(stack) if one[0] in _BEGINNINGS), len(stack))
+    for at, (function, file, line) in enumerate(stack[:end]):
+        if not is_library(file, cwd):
+            text = read_source_line(file, line) if file and line else ""
+            # Of a stopped process the debugger reports the name without its class.
+            name = function.rpartition(".")[2]
+            called = [one[0] for one in reversed(stack[max(0, at - _WRAPPERS) : at])]
+            call = next(filter(is_meeting_call, called), called[0] if called else "")
+            return StackPlace(name, file, line, text), call
+    return None, stack[0][0] if stack else ""

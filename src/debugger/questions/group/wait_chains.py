@@ -1,0 +1,136 @@
+"""Follows waits from thread to thread, within and between the members of a group. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from debugger.questions.group.member_wait import (
+    CHILD,
+    COMPUTES,
+    WAITS,
+    Blocker,
+    MemberWait,
+    is_meeting,
+)
+
+Key = tuple[str, str]
+
+
+class WaitChains:
+    """The threads of all members, and which of them wait for which."""
+
+    def __init__(self, waits: Sequence[MemberWait]) -> None:
+        self._by_member: dict[str, list[MemberWait]] = {}
+        for one in waits:
+            self._by_member.setdefault(one.label, []).append(one)
+        self._by_key = {one.key: one for one in reversed(waits)}
+        self._by_native = {(one.label, one.native): one for one in waits if one.native}
+        self._chosen = {label: self._choose(own) for label, own in self._by_member.items()}
+
+    @property
+    def members(self) -> list[MemberWait]:
+        """What each member does: of its threads, the one that tells why it does not go on."""
+        return list(self._chosen.values())
+
+    def other_threads(self, labels: Iterable[str]) -> list[MemberWait]:
+        """Return the other threads of members that are in the program's own code."""
+        return [
+            one
+            for label in labels
+            for one in self._by_member[label]
+            if one is not self._chosen[label] and one.place is not None
+        ]
+
+    def find_root(self, first: MemberWait) -> MemberWait:
+        """Return the thread at the end of a chain of waits, each for one thread or member."""
+        path, at = [first], first
+        while len(at.blockers) == 1:
+            (blocker,) = at.blockers
+            after = self._resolve(blocker)
+            if after is None or after in path or (blocker.thread and blocker.is_possible):
+                break
+            # Which thread of a member has the lock is not known: not one that waits at a meeting,
+            # if there is another.
+            if is_meeting(after) and not (blocker.thread or blocker.native):
+                after = next(iter(self.other_threads([after.label])), after)
+            path.append(after)
+            at = after
+        return at
+
+    def find_cycle(self) -> list[MemberWait]:
+        """Return threads of which each waits for the next one, and the last for the first.
+
+        Only of threads whose wait nothing can end: each that could waits for others of them.
+        """
+        dead = self._find_dead()
+        for first in self._by_key.values():
+            if first.key not in dead:
+                continue
+            path, at = [first], first
+            while (after := self._next_dead(at)) is not None:
+                if after in path:
+                    return _begin_with_smallest(path[path.index(after) :])
+                path.append(after)
+                at = after
+        return []
+
+    def _next_dead(self, wait: MemberWait) -> MemberWait | None:
+        # All that a dead thread waits for are dead. A lock's holder tells more than one of those
+        # that have the other end of a pipe.
+        found = sorted(wait.blockers, key=lambda one: one.is_possible)
+        return self._resolve(found[0]) if found else None
+
+    def _resolve(self, blocker: Blocker) -> MemberWait | None:
+        if blocker.thread:
+            return self._by_key.get((blocker.label, blocker.thread))
+        own = self._by_native.get((blocker.label, blocker.native)) if blocker.native else None
+        return own or self._chosen.get(blocker.label)
+
+    def _find_dead(self) -> set[Key]:
+        """Return the threads that wait for good: the largest set that waits for itself alone."""
+        dead = {one.key for one in self._by_key.values() if one.blockers}
+        while True:
+            alive = {key for key in dead if self._can_end(self._by_key[key], dead)}
+            if not alive:
+                return dead
+            dead -= alive
+
+    def _can_end(self, wait: MemberWait, dead: set[Key]) -> bool:
+        return any(self._is_alive(one, dead) for one in wait.blockers)
+
+    def _is_alive(self, blocker: Blocker, dead: set[Key]) -> bool:
+        if blocker.is_possible and not blocker.thread:
+            own = self._by_member.get(blocker.label, [])
+            return not own or any(one.key not in dead for one in own)
+        found = self._resolve(blocker)
+        return found is None or found.key not in dead
+
+    def _choose(self, threads: Sequence[MemberWait]) -> MemberWait:
+        """Choose the thread that tells why a member does not go on.
+
+        The main thread, or what it waits for; where that tells nothing, one that others wait for.
+        """
+        main, by_thread = threads[0], {one.thread: one for one in threads}
+        path = [main]
+        while True:
+            inner = [
+                by_thread[one.thread]
+                for one in path[-1].blockers
+                if one.label == main.label and one.thread in by_thread
+            ]
+            if len(inner) != 1 or inner[0] in path:
+                break
+            path.append(inner[0])
+        last = path[-1]
+        if last.kind not in {WAITS, CHILD} or is_meeting(last) or last.blockers:
+            return last
+        meets = [one for one in threads if one.kind == WAITS and is_meeting(one)]
+        waits = [one for one in threads if any(each.label != main.label for each in one.blockers)]
+        # A thread in the program's own code, beside a main one in a loop of a library.
+        works = [one for one in threads if one.kind == COMPUTES and one.place is not None]
+        return next(iter((*meets, *waits, *(works if last.place is None else ()))), last)
+
+
+def _begin_with_smallest(cycle: Sequence[MemberWait]) -> list[MemberWait]:
+    at = min(range(len(cycle)), key=lambda each: cycle[each].key)
+    return [*cycle[at:], *cycle[:at]]
