@@ -26,7 +26,7 @@ from debugger.recorders.node.v8_ranges import (
     with_call,
     without_added_end,
 )
-from debugger.sources.javascript_outline import source_file
+from debugger.sources.source_map import source_file
 from debugger.system.node_options import with_preloaded
 
 _FOLDER = Path(__file__).parent / "inside"
@@ -131,9 +131,7 @@ class NodeRecorder:
         records = folder / "records"
         records.mkdir(mode=0o700)
         marks = self._marks
-        cache = (
-            str(self._cache) if self._cache is not None and prepare_cache(self._cache) else None
-        )
+        cache = str(self._cache) if self._cache is not None and prepare_cache(self._cache) else None
         between = (marks.start, marks.to) if marks is not None else None
         order = _CountingOrder(self._roots, between, cache)
         (records / "order.json").write_bytes(msgspec.json.encode(order))
