@@ -30,6 +30,7 @@ from debugger.sources.source_map import (
     to_utf16_units,
 )
 
+_NEXT_LINES = 3  # without code, after which a debugger sets a breakpoint
 _LISTED_MAX = 8  # names in a message
 _SIZE_MAX = 8 << 20  # bytes of a script, and of its map's mappings
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -112,10 +113,14 @@ class CompiledScript:
         return self._starts[position[0] - 1] + position[1] - 1
 
     def _find_place(self, source: int, line: int, column: int) -> int | None:
-        """Return the offset of the first code of a line, from a column on."""
-        here = [one for one in self._segments if (one.source, one.line) == (source, line - 1)]
-        later = [one for one in here if one.column >= column - 1]
-        first = min(later or here, key=lambda one: (one.column, one.at), default=None)
+        """Return the offset of the first code of a line, from a column on, or of the next line."""
+        here = [
+            one
+            for one in self._segments
+            if one.source == source and 0 <= one.line + 1 - line <= _NEXT_LINES
+        ]
+        later = [one for one in here if (one.line + 1, one.column + 1) >= (line, column)]
+        first = min(later or here, key=lambda one: (one.line, one.column, one.at), default=None)
         return first.at if first is not None else None
 
     def _innermost(self, spans: Sequence[tuple[int, int]], at: int) -> tuple[int, int] | None:
