@@ -147,12 +147,12 @@ class CompiledScript:
         else:
             return None
         # An import may have become a property: `total` of `cart_1.total`.
-        whole, first = found[0], found[0].partition(".")[0]
-        is_import = whole != first and whole.endswith(f".{original}")
+        member, first = found[0], found[0].partition(".")[0]
+        is_import = member != first and member.endswith(f".{original}")
         is_member = in_source is not None and text[in_source.end() : in_source.end() + 1] == "."
         if original in KEYWORDS or first in KEYWORDS:
             return None
-        return NamePair(original, whole if is_import and not is_member else first, segment.at)
+        return NamePair(original, member if is_import and not is_member else first, segment.at)
 
     def _is_key(self, start: int, end: int) -> bool:
         """Tell whether a word is a property's name: behind a dot, or a key in an object."""
@@ -196,19 +196,22 @@ class OriginalNames:
         names = self._compiled.names_at(self._number, line, column, {self._number: self._lines})
         if names is None:
             return expression
-        checks = []
-        for name in variables_of(expression):
-            if name in names or not self._has_word(name):
-                continue
-            why = (
-                f"{name} has no variable in {self._script} here: {self._advise(name, line, names)}"
-            )
-            failure = f"(()=>{{throw new ReferenceError({json.dumps(why)})}})()"
-            # The compiled name of another variable would be read in its place.
-            is_other = name in names.values()
-            checks.append(failure if is_other else f"typeof {name}==='undefined'&&{failure}")
-        renamed = rename_variables(expression, names)
-        return f"({','.join(checks)},(\n{renamed}\n))" if checks else renamed
+        missing = {
+            name: self._failure_of(name, line, names)
+            for name in variables_of(expression)
+            if name not in names and self._has_word(name)
+        }
+        return rename_variables(expression, {**names, **missing})
+
+    def _failure_of(self, name: str, line: int, names: Mapping[str, str]) -> str:
+        """Write what a variable is replaced by that the script does not have at a location."""
+        advice = self._advise(name, line, names)
+        why = json.dumps(f"{name} has no variable in {self._script} here: {advice}")
+        failure = f"(()=>{{throw new ReferenceError({why})}})()"
+        # The compiled name of another variable would be read in its place.
+        return (
+            failure if name in names.values() else f"(typeof {name}==='undefined'?{failure}:{name})"
+        )
 
     def function_name(self, given: str, line: int, column: int) -> str:
         """Return the name that a function has in the source; V8 gives that of the script."""
@@ -237,9 +240,7 @@ class OriginalNames:
 
     def _advise(self, name: str, line: int, names: Mapping[str, str]) -> str:
         """Return what to write in place of a variable that a compiler has removed."""
-        declared = re.compile(
-            rf"\b(?:const|let|var)\s+{re.escape(name)}\s*(?::[^=]+)?=\s*(.+?);?\s*\Z"
-        )
+        declared = re.compile(rf"\bconst\s+{re.escape(name)}\s*(?::[^=]+)?=\s*(.+?);?\s*\Z")
         for text in reversed(self._lines[:line]):
             if found := declared.search(text):
                 return f"write what it is computed from: {found[1]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -16,8 +16,11 @@ _TEMPLATE = re.compile(r"(?:\\.|(?!\$\{)[^`\\])*", re.DOTALL)
 _REGEX = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*")
 # An expression begins behind these: a slash is a regular expression's.
 _OPENS = frozenset(["", "(", ",", "=", ":", "[", "!", "&", "|", "?", "{", ";", "+", "=>", "return"])
-_ARROW = re.compile(r"(?:\(([^()]*)\)|([A-Za-z_$][\w$]*))\s*=>|\bfunction\b[^(]*\(([^()]*)\)")
-_DECLARED = re.compile(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)")
+_PARAMETERS = re.compile(
+    r"\((?P<list>[^()]*)\)\s*=>|(?P<one>[A-Za-z_$][\w$]*)\s*=>|\bcatch\s*\((?P<caught>[^()]*)\)"
+    r"|(?P<head>[A-Za-z_$][\w$]*)\s*\((?P<parameters>[^()]*)\)\s*\{"
+)
+_CONTROLS = frozenset({"if", "for", "while", "switch", "with", "catch"})
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _GLOBALS = frozenset(
     (
@@ -51,7 +54,7 @@ class _VariableUse(Struct, frozen=True):
 
 
 def rename_variables(expression: str, names: Mapping[str, str]) -> str:
-    """Replace variables by others; properties, keys and the expression's own parameters stay."""
+    """Replace variables by other expressions; properties, keys and own parameters stay."""
     words = set(_WORD.findall(expression))
     readers: dict[str, str] = {}
     parts, last = [], 0
@@ -87,10 +90,32 @@ def _variables(text: str) -> Iterator[_VariableUse]:
 
 def _own_names(text: str) -> set[str]:
     """Return the parameters and variables that an expression declares itself."""
-    own = set(_DECLARED.findall(text))
-    for found in _ARROW.finditer(text):
-        own.update(_WORD.findall(" ".join(filter(None, found.groups()))))
+    own: set[str] = set()
+    for found in _PARAMETERS.finditer(text):
+        if found["head"] not in _CONTROLS:
+            own.update(
+                _WORD.findall(
+                    " ".join(filter(None, found.group("list", "one", "caught", "parameters")))
+                )
+            )
+    symbols = [one[0] for one in _TOKEN.finditer(text) if not one["blank"] and not one["string"]]
+    for at, symbol in enumerate(symbols):
+        if symbol in {"const", "let", "var"}:
+            own.update(_declared_names(symbols[at + 1 :]))
     return own
+
+
+def _declared_names(symbols: Sequence[str]) -> Iterator[str]:
+    """Yield the names of one declaration: each is the first of its part, or within a pattern."""
+    depth, is_value = 0, False
+    for symbol in symbols:
+        if (symbol in {";", "of", "in"} and not depth) or depth < 0:
+            return
+        depth += (symbol in {"(", "[", "{"}) - (symbol in {")", "]", "}"})
+        if symbol in {"=", ","} and not depth:
+            is_value = symbol == "="
+        elif not is_value and _WORD.fullmatch(symbol):
+            yield symbol
 
 
 def _words(text: str) -> Iterator[_VariableUse]:
@@ -107,7 +132,7 @@ def _words(text: str) -> Iterator[_VariableUse]:
         if found["word"] and before not in {".", "?.", "#"}:
             is_in_object = opened[-1:] == ["{"] and before in {"{", ","}
             after = text[at:].lstrip()[:1]
-            if not (is_in_object and after == ":"):
+            if not (is_in_object and after in {":", "("}):
                 is_shorthand = is_in_object and after in {",", "}"}
                 yield _VariableUse(symbol, found.start(), at, is_shorthand)
         elif symbol == "`" or (symbol == "}" and opened[-1:] == ["`"]):

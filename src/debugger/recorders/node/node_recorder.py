@@ -82,7 +82,7 @@ class _CountingOrder(Struct, frozen=True):
 
     roots: Sequence[str]
     between: tuple[Sequence[NodeMark], Sequence[NodeMark]] | None
-    cache: str | None  # where rewritten scripts are kept
+    cache: str | None  # the folder of rewritten scripts
 
 
 class _MarkRecord(Struct, frozen=True):
@@ -316,12 +316,10 @@ def prepare_cache(folder: Path, bytes_max: int = _CACHE_MAX) -> bool:
     """Make the folder of rewritten scripts, and remove the oldest of too many."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        kept = sorted(
-            ((one.stat(), one) for one in folder.iterdir()), key=lambda at: -at[0].st_mtime
-        )
+        scripts = [(one.stat(), one) for one in folder.iterdir()]
         total = 0
-        for found, path in kept:
-            total += found.st_size
+        for stat, path in sorted(scripts, key=lambda each: -each[0].st_mtime):
+            total += stat.st_size
             if total > bytes_max:
                 path.unlink(missing_ok=True)
     except OSError:  # the scripts are rewritten each time
