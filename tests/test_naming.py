@@ -236,7 +236,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 287,
     "backends": 1157,
-    "backends/adapters": 8429,
+    "backends/adapters": 8436,
     "backends/dap": 4145,
     "backends/inprocess": 11722,
     "backends/lldb": 3756,
@@ -281,7 +281,7 @@ BUDGETS: Mapping[str, int] = {
     "session/inside": 60,
     "session/pointers": 407,
     "session/timeline": 1668,
-    "sources": 1794,
+    "sources": 1806,
     "symbols": 566,
     "symbols/dwarf": 6276,
     "system": 2114,

@@ -249,13 +249,33 @@ class OriginalNames:
         return f"known are {some}" if some else "none of its variables is known"
 
 
-def find_original_names(source: str, scripts: Sequence[Path]) -> OriginalNames | None:
-    """Return the names of a source in the first script that it was compiled to."""
-    for script in scripts:
-        found = _read_script(script)
-        if found is not None and source in found.sources:
-            return _read_names(source, str(script), _changed(script, Path(source)))
-    return None
+class SourceIndex:
+    """The script that each source was compiled to; of several scripts the first."""
+
+    def __init__(self, scripts: Sequence[Path]) -> None:
+        self._scripts: dict[str, Path] = {}
+        for script in scripts:
+            found = read_source_map(script)
+            for source in found.sources if found is not None else ():
+                if source is not None:
+                    self._scripts.setdefault(source, script)
+
+    def has(self, source: str) -> bool:
+        """Tell whether a source was compiled to one of the scripts."""
+        return source in self._scripts
+
+    def find_names(self, source: str) -> OriginalNames | None:
+        """Return the names of a source in its script; None if it has none that can be read."""
+        script = self._scripts.get(source)
+        return find_original_names(source, script) if script is not None else None
+
+
+def find_original_names(source: str, script: Path) -> OriginalNames | None:
+    """Return the names of a source in a script; None if the script was not made of it."""
+    found = _read_script(script)
+    if found is None or source not in found.sources:
+        return None
+    return _read_names(source, str(script), _changed(script, Path(source)))
 
 
 def find_original_frame(
@@ -270,7 +290,7 @@ def find_original_frame(
     source = found.sources[place[0]] if found is not None and place is not None else None
     if place is None or source is None:
         return None
-    names = find_original_names(source, [Path(script)])
+    names = find_original_names(source, Path(script))
     if names is None:
         return None
     return names.function_name(function, place[1], place[2]), source, place[1]

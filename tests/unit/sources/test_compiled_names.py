@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from debuggees import PROGRAMS
-from debugger.sources.compiled_names import find_original_frame, find_original_names
+from debugger.sources.compiled_names import SourceIndex, find_original_frame, find_original_names
 
 FOLDER = PROGRAMS / "minified"
 SOURCE = FOLDER / "cart.ts"
@@ -20,7 +20,7 @@ def line_with(part: str) -> int:
 
 
 def compile_at(script: str, part: str, expression: str) -> str:
-    names = find_original_names(str(SOURCE), [FOLDER / "none.js", FOLDER / script])
+    names = SourceIndex([FOLDER / "none.js", FOLDER / script]).find_names(str(SOURCE))
     assert names is not None
     return names.compile_expression(expression, line_with(part))
 
@@ -58,7 +58,7 @@ def test_a_variable_that_another_one_hides_is_not_taken_for_it():
 
 def test_names_of_no_source_stay_as_they_are():
     assert compile_at("esbuild.js", "return runningTotal", "Math.abs(other)") == "Math.abs(other)"
-    assert find_original_names(str(FOLDER / "esbuild.js"), [FOLDER / "esbuild.js"]) is None
+    assert find_original_names(str(FOLDER / "esbuild.js"), FOLDER / "esbuild.js") is None
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_names_of_no_source_stay_as_they_are():
     ],
 )
 def test_a_function_has_its_name_of_the_source(script, given, part, expected):
-    names = find_original_names(str(SOURCE), [FOLDER / script])
+    names = find_original_names(str(SOURCE), FOLDER / script)
     assert names is not None
     line = line_with(part)
     assert names.function_name(given, line, LINES[line - 1].index(part) + 1) == expected
@@ -95,6 +95,6 @@ def test_an_import_that_has_become_a_property_is_read_from_its_module(tmp_path: 
     source_map = '{"version":3,"sources":["a.ts"],"names":[],"mappings":";MACM,OAAM"}'
     (tmp_path / "a.js.map").write_text(source_map)
     script.write_text(script.read_text() + "//# sourceMappingURL=a.js.map\n")
-    names = find_original_names(str(tmp_path / "a.ts"), [script])
+    names = find_original_names(str(tmp_path / "a.ts"), script)
     assert names is not None
     assert names.compile_expression("total(sum)", 2) == "b_1.total(sum)"

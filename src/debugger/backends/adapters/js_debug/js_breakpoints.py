@@ -29,7 +29,7 @@ from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, split_template
 from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
-from debugger.sources.compiled_names import OriginalNames, find_original_names
+from debugger.sources.compiled_names import OriginalNames, SourceIndex
 from debugger.sources.javascript_search import (
     enclosing_function,
     functions_in,
@@ -173,16 +173,13 @@ async def name_functions(
 
 async def _original_names(connection: AdapterConnection, file: str) -> OriginalNames | None:
     """Return the names that a source has in the script that it was compiled to."""
-    return await asyncio.to_thread(
-        _find_names, connection.launch_target, connection.attach_target, file
-    )
+    sender = connection.breakpoint_sender
+    return await sender.find_names(file) if isinstance(sender, JsBreakpointSender) else None
 
 
-def _find_names(
-    launched: LaunchTarget | None, attached: AttachTarget | None, file: str
-) -> OriginalNames | None:
+def _index_sources(launched: LaunchTarget | None, attached: AttachTarget | None) -> SourceIndex:
     scripts, _ = _program_scripts(launched, attached)
-    return find_original_names(file, list(dict.fromkeys([*scripts, *imported_files(scripts)])))
+    return SourceIndex(list(dict.fromkeys([*scripts, *imported_files(scripts)])))
 
 
 FAILED = "[[failed "
@@ -308,6 +305,7 @@ class JsBreakpointSender:
         # Random: the marks of earlier attaches are among the repeated output, too.
         self._replay_end = f"[[attached {secrets.token_hex(4)}]]"
         self.returned: Variable | None = None
+        self._sources: SourceIndex | None = None
 
     async def clear_all(self) -> None:
         """Remove all breakpoints."""
@@ -341,7 +339,7 @@ class JsBreakpointSender:
         # The user's breakpoints first: answers are matched by position.
         has_expressions = any(one.spec.condition or one.spec.log for one in sendable)
         # At a stop js-debug renames variables itself; conditions and log texts it does not.
-        names = await _original_names(self._connection, file) if has_expressions else None
+        names = await self.find_names(file) if has_expressions else None
         written = [_breakpoint_arguments(one, names) for one in sendable]
         answers = await self._send_file(file, [*written, *self._ours.get(file, [])])
         answers_by_id = dict(zip((one.id for one in sendable), answers, strict=False))
@@ -351,6 +349,18 @@ class JsBreakpointSender:
             else answers_by_id.get(one.id, dap.DapBreakpoint())
             for one in breakpoints
         ]
+
+    async def find_names(self, file: str) -> OriginalNames | None:
+        """Return the names that a source has in the script that it was compiled to."""
+        connection = self._connection
+        if self._sources is None:
+            # Once: a program's imports are many files.
+            self._sources = await asyncio.to_thread(
+                _index_sources, connection.launch_target, connection.attach_target
+            )
+        if not self._sources.has(file):
+            return None
+        return await asyncio.to_thread(self._sources.find_names, file)
 
     async def _send_file(
         self, file: str, requested: list[dict[str, Any]]

@@ -16,6 +16,7 @@ const { RewrittenScripts } = require('./rewritten_scripts.cjs');
 const SOURCE_MAX = 1 << 20; // characters of a script: to read more takes longer than to count it
 const TOTAL_MAX = 4 << 20;
 const LINE_MAX = 2000; // on an average: what is longer was written by a program
+const MAPPED_LINE_MAX = 200; // the same, where Node writes stack traces by the source map: columns count
 const MAP_LINE = /^[ \t]*\/\/[#@] sourceMappingURL=(data:)?[^\n]*$/gm;
 const LINE_END = /[\n\u2028\u2029]/; // of the lines whose lengths belong to a source map
 const STRIPPED = /\n\n\/\/# sourceURL=[^\n]*$/; // Node adds it to a script whose types it has removed
@@ -47,7 +48,8 @@ function averageLine(text) {
 // A script is what its file has, or was made of a source that its map holds.
 function isRewritable(text, file, maps) {
   const code = text.replace(MAP_LINE, '');
-  if (code.length > SOURCE_MAX || total > TOTAL_MAX || averageLine(code) >= LINE_MAX) return false;
+  const lineMax = maps.length && process.sourceMapsEnabled ? MAPPED_LINE_MAX : LINE_MAX;
+  if (code.length > SOURCE_MAX || total > TOTAL_MAX || averageLine(code) >= lineMax) return false;
   if (maps.length && !readMaps) return false;
   return maps.some(([, isInline]) => isInline) || isOfFile(text, file);
 }
