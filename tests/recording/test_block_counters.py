@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from debugger.recorders.model import CallsMerged, PartCounts, Recording
-from debugger.recorders.node.node_recorder import NodeRecorder
+from debugger.recorders.node.node_recorder import NodeRecorder, prepare_cache
 from recording.recorders import PROGRAMS
 
 NODE = shutil.which("node")
@@ -22,12 +24,12 @@ Counts = dict[str, tuple[int, Mapping[tuple[int, int], int]]]
 
 
 def run_counted(
-    words: list[str], scratch: Path, *, by_v8: bool = False
+    words: list[str], scratch: Path, *, by_v8: bool = False, cache: Path | None = None
 ) -> tuple[subprocess.CompletedProcess[str], list[Recording]]:
     """Run Node with counters in its scripts, or with V8's alone; `scratch` shows which counted."""
     scratch.mkdir()
     program = Path(words[0])
-    recorder = NodeRecorder([str(program.parent)])
+    recorder = NodeRecorder([str(program.parent), str(BLOCKS)], cache=cache)
     env = recorder.recording_environment({**os.environ, "NODE_OPTIONS": ""}, scratch)
     if by_v8:
         (scratch / "records" / "order.json").unlink()
@@ -115,3 +117,76 @@ def test_an_end_within_a_counted_script_keeps_the_blocks_that_v8_counts(tmp_path
     _, found = run_counted([str(folder / "main.js")], tmp_path / "own")
     _, parts = counts_of(found)["large.js exports.sign"]
     assert {line: times for (line, _), times in parts.items()}[3] == 0
+
+
+def compile_constructs(folder: Path, *, is_inline: bool) -> Path:
+    """Write a script that was made of `constructs.js` by adding two lines before it."""
+    folder.mkdir()
+    source = BLOCKS / "constructs.js"
+    text = source.read_text()
+    lines = ";".join(["", "", "AAAA", *["AACA"] * text.count("\n")])
+    name = str(source) if is_inline else "constructs.js"
+    source_map = json.dumps({"version": 3, "sources": [name], "names": [], "mappings": lines})
+    url = f"data:application/json;base64,{base64.b64encode(source_map.encode()).decode()}"
+    script = folder / "out.js"
+    if not is_inline:
+        shutil.copy(source, folder)
+        (folder / "out.js.map").write_text(source_map)
+        url = "out.js.map"
+    script.write_text(f"'use strict';\n// added\n{text}\n//# sourceMappingURL={url}\n")
+    return script
+
+
+@pytest.mark.parametrize("is_inline", [False, True])
+def test_a_script_with_a_source_map_has_the_counts_of_its_source(tmp_path, is_inline):
+    words = [str(compile_constructs(tmp_path / "program", is_inline=is_inline))]
+    _, known = run_counted(words, tmp_path / "v8", by_v8=True)
+    ran, found = run_counted(words, tmp_path / "own")
+    assert ran.stderr == ""
+    assert uncounted_scripts(tmp_path / "own") == []
+    expected, counted = counts_of(known), counts_of(found)
+    assert {name for name in counted if not name.startswith("constructs.js ")} == set()
+    fields = {name for name in (*expected, *counted) if "initializer>" in name}
+    own = {name: found for name, found in counted.items() if name not in fields}
+    for name, (count, parts) in own.items():
+        if not name.endswith("<module>"):
+            assert (count, dict(parts)) == (expected[name][0], dict(expected[name][1])), name
+    assert len(own) == len(expected) - len(fields & set(expected))
+
+
+def uncounted_scripts(scratch: Path) -> list[str]:
+    """Return the scripts that V8 counted."""
+    return [
+        url
+        for path in (scratch / "records").glob("counts-*")
+        for url in json.loads(path.read_text())["uncounted"]
+    ]
+
+
+def test_a_rewritten_script_is_kept_for_the_next_run(tmp_path):
+    program = tmp_path / "program"
+    shutil.copytree(BLOCKS, program)
+    words, cache = [str(program / "leaves.mjs")], tmp_path / "cache"
+    _, first = run_counted(words, tmp_path / "1", cache=cache)
+    kept = {path: path.read_bytes() for path in cache.iterdir()}
+    assert kept
+    assert {path.stat().st_mode & 0o777 for path in (cache, *kept)} == {0o700, 0o600}
+    _, second = run_counted(words, tmp_path / "2", cache=cache)
+    assert counts_of(second) == counts_of(first)
+    assert {path: path.read_bytes() for path in cache.iterdir()} == kept
+    # What cannot be read is made anew, and so is what belongs to another text.
+    for path in kept:
+        path.write_bytes(b"damaged")
+    (program / "leaves.mjs").write_text((program / "leaves.mjs").read_text() + "\n// more\n")
+    _, third = run_counted(words, tmp_path / "3", cache=cache)
+    assert counts_of(third) == counts_of(first)
+    assert len(list(cache.iterdir())) > len(kept)
+
+
+def test_of_kept_scripts_the_oldest_are_removed(tmp_path):
+    for number in range(4):
+        path = tmp_path / str(number)
+        path.write_bytes(b"x" * 100)
+        os.utime(path, (number, number))
+    assert prepare_cache(tmp_path, bytes_max=250)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2", "3"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from debugger.recorders.node.source_maps import CachedMap, MapData, counts_of_sources
 from debugger.recorders.node.v8_ranges import CountedRange, V8Function, read_covered
-from debugger.sources.javascript_outline import original_sources, source_file
+from debugger.sources.source_map import original_sources, source_file
 
 SOURCE = """type Item = { price: number };
 export class Cart {

@@ -23,6 +23,7 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
+from debugger.model.typescript_refusal import typescript_notes
 from debugger.session import assigned_locals, crash_note, process_tree, source_files, views
 from debugger.session.event_record import is_crash
 from debugger.session.session import Session
@@ -483,7 +484,9 @@ def _missed_exception(session: Session) -> str | None:
     lines = [one.text for one in session.timeline.lines(since=0).lines][-_REPORT_LINES:]
     if not any(_NODE_ENDED.match(one) for one in lines):
         return None
-    return OVERFLOWED if any(_OVERFLOW in one for one in lines) else MISSED
+    if any(_OVERFLOW in one for one in lines):
+        return OVERFLOWED
+    return next(iter(typescript_notes(lines)), MISSED)
 
 
 def _tree_hits(session: Session, number: int) -> int:

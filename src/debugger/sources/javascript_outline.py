@@ -7,22 +7,16 @@ counts as one.
 
 from __future__ import annotations
 
-import base64
 import functools
-import json
-import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
 _NAME_MAX = 200  # characters before a function in which its name is searched
-_MAP_MAX = 1 << 20  # bytes at the end of a script in which its source map is named
-_MAP = re.compile(r"^//[#@] sourceMappingURL=(\S+)\s*\Z", re.MULTILINE)
 _QUOTED = re.compile(
     r"\A#![^\n]*|//[^\n]*|/\*.*?\*/"
     r"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`"
@@ -143,7 +137,7 @@ def find_nested(text: str, name: str) -> list[NestedFunction]:
 
     Of a text of 8 MB this takes half the time of an outline, and hardly any of its memory.
     """
-    return _OutlineReader(_blank_quoted(text)).read_named(name)
+    return _OutlineReader(blank_quoted(text)).read_named(name)
 
 
 def outline_file(path: str, *, size_max: int = _SIZE_MAX) -> JavaScriptOutline | None:
@@ -174,10 +168,11 @@ def _cached_outline(path: str, changed: int, size: int) -> JavaScriptOutline:
 
 def outline_text(text: str) -> JavaScriptOutline:
     """Outline a text."""
-    return _OutlineReader(_blank_quoted(text)).read_outline()
+    return _OutlineReader(blank_quoted(text)).read_outline()
 
 
-def _blank_quoted(text: str) -> str:
+def blank_quoted(text: str) -> str:
+    """Replace comments, strings and regular expressions by blanks."""
     return _QUOTED.sub(lambda found: _blank_text(found[0]), text)
 
 
@@ -201,7 +196,7 @@ class _OutlineReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._ends = _match_brackets(text)
+        self._ends = match_brackets(text)
         self._starts = {end: start for start, end in self._ends.items()}
         self._edges = sorted([*self._ends, *self._starts])
         depths = accumulate(1 if at in self._ends else -1 for at in self._edges)
@@ -414,7 +409,7 @@ class _OutlineReader:
         for part in _split_arguments(text):
             argument = part.strip().removeprefix("...")
             if argument.startswith(("{", "[")):
-                closing = _match_brackets(argument).get(0, len(argument))
+                closing = match_brackets(argument).get(0, len(argument))
                 inner = [one.rpartition(":")[2] for one in _split_arguments(argument[1:closing])]
                 names += self._argument_names(",".join(inner))
                 continue
@@ -454,7 +449,7 @@ class _OutlineReader:
         return line, at - self._lines[line - 1] + 1
 
 
-def _match_brackets(text: str) -> dict[int, int]:
+def match_brackets(text: str) -> dict[int, int]:
     """Return the closing bracket of each bracket; unclosed ones are omitted."""
     found: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
@@ -476,58 +471,3 @@ def _split_arguments(text: str) -> Sequence[str]:
             parts.append(text[start:at])
             start = at + 1
     return [*parts, text[start:]]
-
-
-def source_file(url: str, script: str) -> str | None:
-    """Return the file of a source; webpack gives only its path within the script's project."""
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    if parts.scheme in {"", "file"}:
-        return os.path.normpath(path)
-    for folder in Path(script).parents:
-        file = folder / path.lstrip("/")
-        if file.is_file():
-            return os.path.normpath(file)
-    return None
-
-
-@dataclass(frozen=True)
-class ScriptMap:
-    """The source map of a compiled file: its mappings, and the path of each of its sources."""
-
-    mappings: str
-    # None: a source of which the path is not known.
-    sources: tuple[str | None, ...]
-
-
-def read_source_map(path: Path) -> ScriptMap | None:
-    """Read the source map of a compiled file, beside it or in its last line (ECMA-426)."""
-    try:
-        text = path.read_bytes()[-_MAP_MAX:].decode(errors="replace")
-        found = _MAP.search(text)
-        if found is None:
-            return None
-        _, is_inline, inline = found[1].partition(";base64,")
-        map_file = path.parent / found[1]
-        source_map = json.loads(base64.b64decode(inline) if is_inline else map_file.read_bytes())
-        root = str(source_map.get("sourceRoot") or "")
-        names = [one if isinstance(one, str) else None for one in source_map["sources"]]
-        mappings = str(source_map.get("mappings") or "")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return ScriptMap(mappings, tuple(_source_path(path, root, name) for name in names))
-
-
-def _source_path(script: Path, root: str, name: str | None) -> str | None:
-    if name is None:
-        return None
-    if "://" in name:
-        return source_file(name, str(script))
-    return os.path.normpath(script.parent / root / name)
-
-
-def original_sources(path: Path) -> list[Path]:
-    """Return the existing sources of a compiled file, by its source map."""
-    found = read_source_map(path)
-    sources = found.sources if found is not None else ()
-    return [Path(one) for one in sources if one is not None and Path(one).is_file()]

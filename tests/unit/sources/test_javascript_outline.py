@@ -11,6 +11,7 @@ import pytest
 from debuggees import find_marker, find_source
 from debugger.sources import javascript_outline
 from debugger.sources.javascript_outline import outline_text
+from debugger.sources.source_map import original_sources
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_a_compiled_file_names_its_sources_that_are_here(tmp_path: Path):
     (out / "b.js").write_text("x();\n" + data)
     (out / "c.js").write_text("//# sourceMappingURL=gone.map\n")
     (out / "d.js").write_text("x();\n")
-    assert javascript_outline.original_sources(out / "a.js") == [tmp_path / "a.ts"]
-    assert javascript_outline.original_sources(out / "b.js") == [tmp_path / "a.ts"]
-    assert javascript_outline.original_sources(out / "c.js") == []
-    assert javascript_outline.original_sources(out / "d.js") == []
+    assert original_sources(out / "a.js") == [tmp_path / "a.ts"]
+    assert original_sources(out / "b.js") == [tmp_path / "a.ts"]
+    assert original_sources(out / "c.js") == []
+    assert original_sources(out / "d.js") == []

@@ -172,6 +172,7 @@ class ProgramStacks:
         self._connection = connection
         self._is_outside = adapter.is_outside if adapter.has_outside_frames else None
         self._handles_are_calls = adapter.handles_are_calls
+        self._name_functions = adapter.name_functions
         self._stop: Stopped | None = None
         self._cached_stack: tuple[tuple[int, int, int], Stack] | None = None
         self._is_judging = False
@@ -194,6 +195,8 @@ class ProgramStacks:
             stack = await _read_all_frames(self._connection, *request)
         else:
             stack = await stack_window(self._connection, self._is_outside, *request)
+        named = await self._name_functions(self._connection, stack.frames)
+        stack = msgspec.structs.replace(stack, frames=named)
         # pydevd's handles are the ids of frame objects: the same call has the same one at every
         # stop.
         if self._handles_are_calls:

@@ -504,6 +504,13 @@ class DebugAdapter:
         del frame
         return False
 
+    async def name_functions(
+        self, connection: AdapterConnection, /, frames: tuple[Frame, ...]
+    ) -> tuple[Frame, ...]:
+        """Return frames with the names that their functions have in the source."""
+        del connection
+        return frames
+
     def convert_scopes(self, scopes: Sequence[dap.DapScope], /) -> list[Scope]:
         """Convert the answer to a `scopes` request."""
         return dap_convert.to_scopes(scopes)

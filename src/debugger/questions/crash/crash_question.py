@@ -20,6 +20,7 @@ from debugger.model.events import State
 from debugger.model.exception_cause import NodeReport, read_node_report
 from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
+from debugger.model.typescript_refusal import typescript_notes
 from debugger.questions.crash import crash_cause
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash, parse_assertion
 from debugger.questions.crash.crash_stops import (
@@ -74,7 +75,7 @@ def explain_from_output(
         exit_signal=last.signal,
         adapter=run.session.adapter,
         usual_exit=usual_exit(run, words.type if words is not None else None),
-        notes=tuple(dict.fromkeys([*found.notes, *notes])),
+        notes=tuple(dict.fromkeys([*found.notes, *notes, *typescript_notes(lines)])),
     )
 
 
@@ -427,9 +428,8 @@ def _earlier_causes(crashes: Sequence[CrashStop], chosen: CrashStop) -> tuple[st
 def _notes_of_output(crash: CrashStop, lines: Sequence[str]) -> list[str]:
     facts = crash.scene.facts
     notes = python_stack(lines) if facts.signal is not None else []
-    if "EOFError" in (facts.exception or ""):
-        notes.append(_EMPTY)
-    return notes
+    empty = [_EMPTY] if "EOFError" in (facts.exception or "") else []
+    return [*notes, *empty, *typescript_notes(lines)]
 
 
 def _exit_of(last: answers.Stop, facts: CrashFacts) -> tuple[int | None, str | None]:

@@ -46,6 +46,8 @@ RAISED = {
     "php": "raised",
 }  # stops at all exceptions
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
+# source-map-support (ts-node) reports an uncaught error itself, below its source line.
+_MARKED = re.compile(r":\d+\n.*\n\s*\^\n(?:Uncaught )?[\w$.]*Error\b")
 CRASHES = frozenset(
     {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP", "SIGSTKFLT"}
 )
@@ -199,7 +201,7 @@ class CrashStops:
         reported = [one for one in self.raised if _is_reported(one, text, report)]
         if not reported or (_is_of_node(reported[-1]) and parse_traceback(output) is not None):
             return None
-        was_caught = not any(_UNCAUGHT.match(line) for line in output)
+        was_caught = not any(_UNCAUGHT.match(line) for line in output) and not _MARKED.search(text)
         trace = parse_traceback(output)
         first = _in_a_worker(reported) or _first_throw(reported, trace) or reported[-1]
         found = _with_report(msgspec.structs.replace(first, is_caught=was_caught), report)

@@ -13,6 +13,7 @@ from debugger.questions.recordings.function_lookup import lines_of
 from debugger.sources.function_span import find_span
 from debugger.sources.javascript_outline import outline_file
 from debugger.sources.project_files import project_files
+from debugger.sources.source_map import original_sources
 from debugger.symbols.source_names import sources_of
 
 LINES_MAX = 60  # places of one run
@@ -59,7 +60,10 @@ def source_files_of(program: str | None, cwd: str, language: str) -> list[str]:
         return []
     folders = list(dict.fromkeys([str(Path(program).parent), cwd]))
     if language == "javascript":
-        return [str(one) for one in project_files(folders[:1], _SCRIPTS)]
+        scripts = project_files(folders[:1], _SCRIPTS)
+        # Breakpoints are set in the sources of compiled scripts.
+        written = [one for script in scripts for one in original_sources(script) or [script]]
+        return list(dict.fromkeys(map(str, written)))
     if program.endswith(".go") or Path(program).is_dir():
         root = program if Path(program).is_dir() else folders[0]
         return [str(one) for one in project_files([root], (".go",))]

@@ -28,6 +28,7 @@ from debugger.questions.recordings.function_lookup import line_text, lines_of
 from debugger.questions.runner import question_run
 from debugger.session import inspection
 from debugger.session.session import Session
+from debugger.sources.compiled_names import find_original_frame
 from debugger.sources.javascript_outline import outline_file
 
 _FOLLOWED_MAX = 3_000  # lines with a condition
@@ -35,7 +36,7 @@ _NAME = "__debuggerHolds"
 _CALLERS = 6
 _NO_CODE = re.compile(r"\s*(?:[{(\[;]*|//.*|/?\*.*)\Z")
 _FRAME = re.compile(
-    r"at (?:async )?(?:(?P<name>.+?) \()?(?:file://)?(?P<file>/[^()]*?):(?P<line>\d+):\d+\)?\Z"
+    r"at (?:async )?(?:(?P<name>.+?) \()?(?:file://)?(?P<file>/[^()]*?):(?P<line>\d+):(?P<column>\d+)\)?\Z"
 )
 _WRITES = re.compile(r"(?<![=!<>])=(?![=>])|\+\+|--|\bdelete\b")
 # The state of the run. The errors keep the stack of a line, and format it only when it is read.
@@ -203,7 +204,8 @@ def _conditions(
     places: dict[tuple[str, int], str] = {
         one: conditions.check_line(is_good=one == good, is_bad=one == bad) for one in (good, bad)
     }
-    homes = [_function_span(*one) for one in (good, bad)]
+    roots = root_names(window.expression)
+    homes = [_span_of_names(*one, roots) for one in (good, bad)]
     near = dict.fromkeys([good[0], bad[0], *files])
     remaining = 0
     for file in near:
@@ -222,10 +224,19 @@ def _conditions(
     ], notes
 
 
-def _function_span(file: str, line: int) -> tuple[str, int, int]:
+def _span_of_names(file: str, line: int, roots: Sequence[str]) -> tuple[str, int, int]:
+    """Return the lines of a check's function from where the invariant's variables have values."""
     outline = outline_file(file)
     found = outline.innermost_function(line) if outline is not None else None
-    return (file, found.first_line, found.last_line) if found is not None else (file, line, line)
+    if found is None:
+        return file, line, line
+    first = found.first_line
+    for number, text in enumerate(lines_of(file)[first - 1 : line - 1], first):
+        declared = re.search(r"\b(?:const|let|var)\b([^=]*)=(?![=>])", text)
+        # V8 gives a variable before its declaration as undefined, which may break the invariant.
+        if declared is not None and set(re.findall(r"[\w$]+", declared[1])) & set(roots):
+            first = number + 1
+    return file, first, found.last_line
 
 
 def _stack_frames(stack: Sequence[str]) -> Iterator[FrameView]:
@@ -235,7 +246,9 @@ def _stack_frames(stack: Sequence[str]) -> Iterator[FrameView]:
         found = _FRAME.search(line.strip())
         if found is None:
             continue
-        yield FrameView(index, found["name"] or "(anonymous)", found["file"], int(found["line"]))
+        name, file, number = found["name"] or "(anonymous)", found["file"], int(found["line"])
+        original = find_original_frame(file, number, int(found["column"]), name)
+        yield FrameView(index, *(original or (name, file, number)))
         index += 1
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import parse_location
+from debugger.paths import runtime_dir
 from debugger.questions.path.answer import LineCount
 from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner import command_call
@@ -31,13 +32,14 @@ from debugger.recorders.model import (
 from debugger.recorders.native.native_recorder import BLOCKS
 from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.node.origin_run import NodeOrigin, NodeOriginOrder, NodeOriginRecorder
-from debugger.recorders.node.v8_ranges import find_window_marks
+from debugger.recorders.node.v8_ranges import WindowMarks, find_window_marks
 from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
 from debugger.session.stepping import WaitLimit
 from debugger.sources import project_files
 from debugger.system.node_options import split_options
 
 COUNTED = "counted"
+_SCRIPTS = "node-scripts"  # in the runtime directory: what the recorder has rewritten
 JAVASCRIPT, GO = "javascript", "go"
 LANGUAGES = frozenset({JAVASCRIPT, GO})
 NOTE = (
@@ -80,7 +82,7 @@ async def run_counted(
                 else None
             )
             argv, env = await asyncio.to_thread(node_command, launch)
-            recorder = NodeRecorder(roots, marks)
+            recorder = make_node_recorder(roots, marks)
         else:
             argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
         return await record_run(
@@ -94,6 +96,11 @@ async def run_counted(
             interrupted=patience.interrupted,
             idle_limits=patience.idle_limits,
         )
+
+
+def make_node_recorder(roots: Sequence[str], marks: WindowMarks | None = None) -> NodeRecorder:
+    """Return a recorder that keeps rewritten scripts in the daemon's own folder."""
+    return NodeRecorder(roots, marks, cache=Path(runtime_dir()) / _SCRIPTS)
 
 
 def node_command(launch: LaunchTarget) -> tuple[list[str], Mapping[str, str]]:

@@ -15,6 +15,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.signals import signal_name
 from debugger.model.text_filters import clip_text, without_traces
+from debugger.model.typescript_refusal import typescript_notes
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView, ValueView, VaryView
 from debugger.questions.runner import command_call
@@ -347,6 +348,7 @@ def recorded_run_view(
         notes=(
             *(() if tells_all else other_process_notes(ran.recordings, first, is_own=is_own)),
             *_run_notes(ran, first),
+            *(typescript_notes([line.text for line in lines]) if ran.status else ()),
         ),
     )
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from debugger.model.events import OutputStream
 from debugger.questions.recordings import recorded_run
+from debugger.questions.recordings.counted_run import make_node_recorder
 from debugger.questions.recordings.native_recording import native_recorders
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.runner import command_call
@@ -24,7 +25,6 @@ from debugger.questions.test.test_rerun import go_build_words
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.go.go_recorder import build_with_counters
 from debugger.recorders.model import LineRecording, Recording, RecordingOrder
-from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.recorded_process import (
     CompletedRun,
     ProcessRecorder,
@@ -331,7 +331,7 @@ async def _prepare_node(
 
     def command(name: str) -> tuple[Sequence[str], ProcessRecorder]:
         pattern = re.escape(name.rpartition(" > ")[2])
-        return (*node, f"--test-name-pattern=^{pattern}$", file), NodeRecorder(roots)
+        return (*node, f"--test-name-pattern=^{pattern}$", file), make_node_recorder(roots)
 
     return _SingleTests(_nearest(named.name, passed, order), command, again.cwd, setting.env)
 
@@ -361,7 +361,7 @@ async def _prepare_mocha(
     roots = roots_of(again.words[2:], again.cwd)
 
     def command(name: str) -> tuple[Sequence[str], ProcessRecorder]:
-        return (*others, "-g", f"^{re.escape(name)}$"), NodeRecorder(roots)
+        return (*others, "-g", f"^{re.escape(name)}$"), make_node_recorder(roots)
 
     return _SingleTests((), command, again.cwd, setting.env)
 

@@ -26,6 +26,7 @@ from debugger.questions.who_wrote.answer import WhoWrote, build_writers_answer
 from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation, WriteRequest
 from debugger.questions.who_wrote.watched_writes import reach_location
 from debugger.session import inspection, source_files
+from debugger.sources.compiled_names import find_original_frame
 
 _FILES_MAX = 400  # source files that are searched
 _LINES_MAX = 150  # lines that get a breakpoint
@@ -43,7 +44,7 @@ _EXPRESSION = re.compile(
     r"(?P<owner>[\w$.\[\]'\"]+?)(?:\.(?P<name>[A-Za-z_$#][\w$]*)|\[(?P<key>[^\[\]]+)\])$"
 )
 _FRAME = re.compile(
-    r"^\s*at (?:(?P<function>(?:async )?[^()]*?) \()?(?P<file>(?:file://)?/[^()]*?):(?P<line>\d+):\d+\)?$"
+    r"^\s*at (?:(?P<function>(?:async )?[^()]*?) \()?(?P<file>(?:file://)?/[^()]*?):(?P<line>\d+):(?P<column>\d+)\)?$"
 )
 _METHOD = "breakpoints at {} that may write it by the source, in one run"
 _SAME_NAME = "the records are of every variable {}: another one of that name may be among them"
@@ -190,7 +191,9 @@ def parse_stack(text: str) -> list[WriteLocation]:
         if match is None or "node:" in line or "/node_modules/" in line:
             continue
         file = unquote(match["file"].removeprefix("file://"))
-        found.append(WriteLocation(match["function"] or "<anonymous>", file, int(match["line"])))
+        function, number = match["function"] or "<anonymous>", int(match["line"])
+        original = find_original_frame(file, number, int(match["column"]), function)
+        found.append(WriteLocation(*(original or (function, file, number))))
     return found
 
 
@@ -332,6 +335,9 @@ def _value_writes(
         new = records[at + 1].old if at + 1 < len(records) else value
         stack = parse_stack(one.stack)
         first = next((n for n, each in enumerate(stack) if each.line == source.line), None)
+        # A minifier has put what several lines of the source do into one expression.
+        if first is None and stack and stack[0].file == source.file:
+            first = 0
         shown = stack[first:] if first is not None else stack
         function = shown[0].function if first is not None else "<anonymous>"
         place = WriteLocation(function, source.file, source.line)

@@ -26,13 +26,14 @@ from debugger.recorders.node.v8_ranges import (
     with_call,
     without_added_end,
 )
-from debugger.sources.javascript_outline import source_file
+from debugger.sources.source_map import source_file
 from debugger.system.node_options import with_preloaded
 
 _FOLDER = Path(__file__).parent / "inside"
 _BEGIN = str(_FOLDER / "begin.cjs")
 _WRITTEN_MAX = 128 << 20  # of one file that Node wrote
 _FILES_MAX = 256  # coverage files
+_CACHE_MAX = 64 << 20  # bytes of rewritten scripts
 _COUNTS, _STARTS = "*-*-*.json", "process-*.json"
 _NAMES_MAX = 3
 _SOURCE_MAX = 64 << 20  # bytes
@@ -81,6 +82,7 @@ class _CountingOrder(Struct, frozen=True):
 
     roots: Sequence[str]
     between: tuple[Sequence[NodeMark], Sequence[NodeMark]] | None
+    cache: str | None  # the folder of rewritten scripts
 
 
 class _MarkRecord(Struct, frozen=True):
@@ -104,7 +106,8 @@ class NodeRecorder:
     """Reads V8's counts of the sources below `roots` (`ProcessRecorder`).
 
     With marks only the counts between the marks are reported. A thread that reaches no start mark
-    is then reported only if no thread of its process does.
+    is then reported only if no thread of its process does. `cache` is a folder of the user's own,
+    where the rewritten scripts are kept for the next run.
     """
 
     def __init__(
@@ -112,9 +115,11 @@ class NodeRecorder:
         roots: Sequence[str],
         marks: WindowMarks | None = None,
         *,
+        cache: Path | None = None,
         files_max: int = _FILES_MAX,
     ) -> None:
         self._files_max = files_max
+        self._cache = cache
         self._roots = [os.path.realpath(one) for one in roots]
         self._marks = marks
         self._changed: dict[str, None] = {}
@@ -126,7 +131,9 @@ class NodeRecorder:
         records = folder / "records"
         records.mkdir(mode=0o700)
         marks = self._marks
-        order = _CountingOrder(self._roots, (marks.start, marks.to) if marks is not None else None)
+        cache = str(self._cache) if self._cache is not None and prepare_cache(self._cache) else None
+        between = (marks.start, marks.to) if marks is not None else None
+        order = _CountingOrder(self._roots, between, cache)
         (records / "order.json").write_bytes(msgspec.json.encode(order))
         options = with_preloaded(_BEGIN, env.get("NODE_OPTIONS") or "")
         return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": options}
@@ -303,6 +310,21 @@ class NodeRecorder:
         if _LEFT_OUT in file or Path(file).parent == _FOLDER:
             return None
         return file if any(_is_below(file, root) for root in self._roots) else None
+
+
+def prepare_cache(folder: Path, bytes_max: int = _CACHE_MAX) -> bool:
+    """Make the folder of rewritten scripts, and remove the oldest of too many."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        scripts = [(one.stat(), one) for one in folder.iterdir()]
+        total = 0
+        for stat, path in sorted(scripts, key=lambda each: -each[0].st_mtime):
+            total += stat.st_size
+            if total > bytes_max:
+                path.unlink(missing_ok=True)
+    except OSError:  # the scripts are rewritten each time
+        return False
+    return True
 
 
 def _read_file(path: Path) -> _CoverageFile:

@@ -1,34 +1,24 @@
-"""Converts the counts of a generated script to counts of its sources, by its source map.
-
-A source map (ECMA-426) lists locations of the script, each with the corresponding location of a
-source. Columns are counted in UTF-16 units, from 0.
-"""
+"""Converts the counts of a generated script to counts of its sources, by its source map."""
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct, structs
 
-from debugger.recorders.node.v8_ranges import CountedRange, V8Function, to_utf16_units
-from debugger.sources.javascript_outline import (
-    JavaScriptFunction,
-    outline_text,
+from debugger.recorders.node.v8_ranges import CountedRange, V8Function
+from debugger.sources.javascript_outline import JavaScriptFunction, outline_text
+from debugger.sources.source_map import (
+    MapSegment,
+    decode_mappings,
     read_source_map,
+    to_utf16_units,
 )
 
-_DIGITS = {
-    letter: at
-    for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-}
-_CONTINUES, _VALUE = 32, 31
-_WITH_SOURCE = 4  # numbers of a segment that was made of a source
 _BEFORE_FUNCTION = re.compile(r"(?:export|default|async|function|\s)*\Z")
 _CLASS = re.compile(r"(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\b")
 
@@ -60,7 +50,7 @@ def original_location(script: str, line: int, column: int) -> tuple[str, int] | 
     lengths = [
         len(one) for one in to_utf16_units(path.read_text("utf-8-sig", "replace")).split("\n")
     ]
-    segments = _decode_mappings(found.mappings, tuple(lengths))
+    segments = decode_mappings(found.mappings, tuple(lengths))
     if not 1 <= line <= len(lengths):
         return None
     at = sum(lengths[: line - 1]) + line - 1 + column - 1
@@ -79,26 +69,13 @@ class OriginalCounts(Struct, frozen=True):
     code_lines: frozenset[int]
 
 
-class _Segment(NamedTuple):
-    """A location of a script, the end of its line there, and the corresponding source location.
-
-    Line and column count from 0; code without a source has the source -1.
-    """
-
-    at: int
-    line_end: int
-    source: int
-    line: int
-    column: int
-
-
 def counts_of_sources(
     functions: Sequence[V8Function], cached: CachedMap, texts: Mapping[int, str]
 ) -> dict[int, OriginalCounts]:
     """Convert V8's counts of a script; `texts` are the sources' texts by index."""
     if cached.data is None:
         return {}
-    segments = _decode_mappings(cached.data.mappings, cached.line_lengths)
+    segments = decode_mappings(cached.data.mappings, cached.line_lengths)
     finder = _OriginalFinder(segments, texts)
     own: dict[int, dict[tuple[int, int], V8Function]] = {}
     outside: list[V8Function] = []  # the loader's own functions, and those around whole sources
@@ -132,7 +109,7 @@ def counts_of_sources(
 class _OriginalFinder:
     """Finds the source location of a script location."""
 
-    def __init__(self, segments: Sequence[_Segment], texts: Mapping[int, str]) -> None:
+    def __init__(self, segments: Sequence[MapSegment], texts: Mapping[int, str]) -> None:
         self._segments = segments
         self._places = [one.at for one in segments]
         self._texts = {number: to_utf16_units(text) for number, text in texts.items()}
@@ -256,39 +233,3 @@ def _with_blocks(
             added.setdefault(min(enclosing)[1], []).append(block)
     for number, one in enumerate(known):
         yield structs.replace(one, ranges=(*one.ranges, *added.get(number, ())))
-
-
-@functools.lru_cache(maxsize=16)
-def _decode_mappings(mappings: str, line_lengths: tuple[int, ...]) -> list[_Segment]:
-    """Decode the mappings of a source map, in the order of the script."""
-    found: list[_Segment] = []
-    source = line = column = start = 0
-    for number, text in enumerate(mappings.split(";")):
-        if number >= len(line_lengths):
-            break
-        at, end = 0, start + line_lengths[number]
-        for part in text.split(","):
-            fields = _decode_numbers(part)
-            if not fields:
-                continue
-            at += fields[0]
-            if len(fields) >= _WITH_SOURCE:
-                source, line, column = source + fields[1], line + fields[2], column + fields[3]
-            own = source if len(fields) >= _WITH_SOURCE else -1
-            found.append(_Segment(start + at, end, own, line, column))
-        start = end + 1
-    return sorted(found)
-
-
-def _decode_numbers(text: str) -> list[int]:
-    """Decode the numbers of one segment, in base 64 VLQ."""
-    found: list[int] = []
-    value = shift = 0
-    for letter in text:
-        digit = _DIGITS.get(letter, 0)
-        value |= (digit & _VALUE) << shift
-        shift += 5
-        if not digit & _CONTINUES:
-            found.append(-(value >> 1) if value & 1 else value >> 1)
-            value = shift = 0
-    return found

@@ -14,8 +14,8 @@ from msgspec import Struct, structs
 from debugger.recorders.counted_recording import CoveredFunction, only_known
 from debugger.recorders.model import FunctionPlace, RecordingWindow, SourcePart
 from debugger.sources.javascript_outline import JavaScriptFunction, outline_text
+from debugger.sources.source_map import to_utf16_units
 
-_BEYOND = re.compile("[\U00010000-\U0010ffff]")
 # A line of these alone does nothing; a comment's text neither.
 _NOTHING = re.compile(
     r"(?:[\s{}()\[\];,]|else\b|do\b|try\b|finally\b|'use strict'|\"use strict\")*\Z"
@@ -114,11 +114,6 @@ class _V8Source:
                 _SourceClass(found.start(), end if end >= 0 else len(self.text), name, outer)
             )
         return made
-
-
-def to_utf16_units(text: str) -> str:
-    """Return a text with one character for each UTF-16 unit."""
-    return _BEYOND.sub("??", text)
 
 
 def place_of(text: str, line: int, column: int) -> int:

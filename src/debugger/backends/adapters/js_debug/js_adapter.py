@@ -329,6 +329,7 @@ class JsDebugAdapter(DebugAdapter):
     attach_arguments = staticmethod(js_attach.attach_arguments)
     format_type_condition = staticmethod(js_values.type_condition)
     correct_breakpoint = staticmethod(_correct_breakpoint)
+    name_functions = staticmethod(js_breakpoints.name_functions)
     convert_scopes = staticmethod(js_values.convert_scopes)
     read_argument_names = staticmethod(js_values.argument_names)
     complete_variables = staticmethod(js_values.complete_variables)

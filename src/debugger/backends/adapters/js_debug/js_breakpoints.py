@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.backends.dap.event_dispatcher import mark_log_message
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, split_template
-from debugger.model.program import EvaluationPurpose, Stopped, StopReason, Variable
+from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
+from debugger.sources.compiled_names import OriginalNames, SourceIndex
 from debugger.sources.javascript_search import (
     enclosing_function,
     functions_in,
@@ -35,6 +37,7 @@ from debugger.sources.javascript_search import (
     search_functions,
 )
 from debugger.sources.project_files import imported_files, installed_files, project_files
+from debugger.sources.source_map import original_sources
 from debugger.system.process_info import look_at
 
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"})
@@ -94,7 +97,7 @@ def _not_found_bound(
 
 def _in_file(path: Path, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
     name, line = spec.function or "", spec.line or 0
-    written = [one for one in source.original_sources(path) if spec.line is None] or [path]
+    written = [one for one in original_sources(path) if spec.line is None] or [path]
     matches = search_functions(written, name) if name else []
     found = matches[0] if matches else enclosing_function(str(path), line) if not name else None
     if found is not None:
@@ -149,8 +152,34 @@ def _project_files(
     own = [program] if program is not None and program.suffix in _SCRIPTS else []
     known = dict.fromkeys([*own, *imported_files(scripts), *project_files(folders, _SCRIPTS)])
     # js-debug sets breakpoints by source, and maps them to the compiled file itself.
-    written = [one for path in known for one in source.original_sources(path) or [path]]
+    written = [one for path in known for one in original_sources(path) or [path]]
     return list(dict.fromkeys(written))
+
+
+async def name_functions(
+    connection: AdapterConnection, frames: tuple[Frame, ...]
+) -> tuple[Frame, ...]:
+    """Give functions of compiled scripts the names that they have in the source."""
+    found = []
+    for one in frames:
+        names = await _original_names(connection, one.file) if one.file and one.line else None
+        if names is not None:
+            function = names.function_name(one.function, one.line or 1, one.column or 1)
+            found.append(replace(one, function=function))
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+async def _original_names(connection: AdapterConnection, file: str) -> OriginalNames | None:
+    """Return the names that a source has in the script that it was compiled to."""
+    sender = connection.breakpoint_sender
+    return await sender.find_names(file) if isinstance(sender, JsBreakpointSender) else None
+
+
+def _index_sources(launched: LaunchTarget | None, attached: AttachTarget | None) -> SourceIndex:
+    scripts, _ = _program_scripts(launched, attached)
+    return SourceIndex(list(dict.fromkeys([*scripts, *imported_files(scripts)])))
 
 
 FAILED = "[[failed "
@@ -186,8 +215,13 @@ _ENTRY = f"(()=>{{const s={SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
 _NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
 
 
-def stop_condition(breakpoint_: Breakpoint) -> str | None:
-    """Write the condition at which a breakpoint stops; None for one that always stops."""
+def stop_condition(
+    breakpoint_: Breakpoint, compile_expression: Callable[[str], str] = str
+) -> str | None:
+    """Write the condition at which a breakpoint stops; None for one that always stops.
+
+    `compile_expression` writes the user's expressions with the names of the script that runs.
+    """
     # js-debug takes a condition, a hit condition or a log message for a breakpoint, and only one of
     # them. So all three are written as one JavaScript condition, which runs in the program at each
     # pass of the line:
@@ -216,21 +250,24 @@ def stop_condition(breakpoint_: Breakpoint) -> str | None:
         prefix = json.dumps(f"{spec.condition}: ")
         # On lines of its own, so that a comment in it ends with it.
         steps.append(
-            f"try{{if(!(\n{spec.condition}\n))return false}}"
+            f"try{{if(!(\n{compile_expression(spec.condition)}\n))return false}}"
             f"catch(e){{{_OWN}.say({failed},{prefix}+(e?.message??e));return false}}"
         )
     if spec.hit_count:
         key = json.dumps(f"{breakpoint_.id}:{spec.hit_count}:{spec.condition or ''}")
         steps.append(f"if(({_OWN}.n[{key}]=({_OWN}.n[{key}]??0)+1)<{spec.hit_count})return false;")
     if spec.log:
-        text, values = log_template(mark_log_message(breakpoint_.id, spec.log))
+        marked = mark_log_message(breakpoint_.id, spec.log)
+        text, values = log_template(marked, compile_expression)
         steps.append(f"{_OWN}.say({','.join([json.dumps(text), *values])});return false")
     else:
         steps.append("return true")
     return f"(()=>{{{''.join(steps)}}})()"
 
 
-def log_template(text: str) -> tuple[str, list[str]]:
+def log_template(
+    text: str, compile_expression: Callable[[str], str] = str
+) -> tuple[str, list[str]]:
     """Write a logpoint's text as arguments of console.log: a format, and the expressions.
 
     An expression that fails is replaced by its failure, in <>.
@@ -241,7 +278,8 @@ def log_template(text: str) -> tuple[str, list[str]]:
         if is_expression:
             # %O and not %s: an object is shown with its fields.
             texts.append("%O")
-            values.append(f"(()=>{{try{{return(\n{part}\n)}}catch(e){{return`<${{e}}>`}}}})()")
+            value = compile_expression(part)
+            values.append(f"(()=>{{try{{return(\n{value}\n)}}catch(e){{return`<${{e}}>`}}}})()")
         else:
             texts.append(part.replace("%", "%%"))
     return "".join(texts), values
@@ -267,6 +305,7 @@ class JsBreakpointSender:
         # Random: the marks of earlier attaches are among the repeated output, too.
         self._replay_end = f"[[attached {secrets.token_hex(4)}]]"
         self.returned: Variable | None = None
+        self._sources: SourceIndex | None = None
 
     async def clear_all(self) -> None:
         """Remove all breakpoints."""
@@ -298,7 +337,10 @@ class JsBreakpointSender:
                 refused[one.id] = why
         sendable = [one for one in breakpoints if one.id not in refused]
         # The user's breakpoints first: answers are matched by position.
-        written = [_breakpoint_arguments(one) for one in sendable]
+        has_expressions = any(one.spec.condition or one.spec.log for one in sendable)
+        # At a stop js-debug renames variables itself; conditions and log texts it does not.
+        names = await self.find_names(file) if has_expressions else None
+        written = [_breakpoint_arguments(one, names) for one in sendable]
         answers = await self._send_file(file, [*written, *self._ours.get(file, [])])
         answers_by_id = dict(zip((one.id for one in sendable), answers, strict=False))
         return [
@@ -307,6 +349,18 @@ class JsBreakpointSender:
             else answers_by_id.get(one.id, dap.DapBreakpoint())
             for one in breakpoints
         ]
+
+    async def find_names(self, file: str) -> OriginalNames | None:
+        """Return the names that a source has in the script that it was compiled to."""
+        connection = self._connection
+        if self._sources is None:
+            # Once: a program's imports are many files.
+            self._sources = await asyncio.to_thread(
+                _index_sources, connection.launch_target, connection.attach_target
+            )
+        if not self._sources.has(file):
+            return None
+        return await asyncio.to_thread(self._sources.find_names, file)
 
     async def _send_file(
         self, file: str, requested: list[dict[str, Any]]
@@ -486,13 +540,19 @@ def column_of(breakpoint_: Breakpoint) -> int | None:
     return fitting[0].column if fitting else None
 
 
-def _breakpoint_arguments(breakpoint_: Breakpoint) -> dict[str, Any]:
+def _breakpoint_arguments(breakpoint_: Breakpoint, names: OriginalNames | None) -> dict[str, Any]:
     at = breakpoint_.at or breakpoint_.spec
     found: dict[str, Any] = {"line": at.line or 1}
     column = column_of(breakpoint_)
     if column is not None:
         found["column"] = column
-    text = stop_condition(breakpoint_)
+    if names is None:
+        text = stop_condition(breakpoint_)
+    else:
+        line = at.line or 1
+        text = stop_condition(
+            breakpoint_, lambda one: names.compile_expression(one, line, column or 1)
+        )
     if text is not None:
         found["condition"] = text
     return found

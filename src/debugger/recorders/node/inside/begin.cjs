@@ -16,7 +16,7 @@
     let write = require('v8').takeCoverage;
     if (order.between) require('./between.cjs')(folder, order.between);
     // Of a worker that is terminated only Node itself writes counts.
-    else if (order.roots && isMainThread) write = require('./own_counts.cjs')(folder, order.roots);
+    else if (order.roots && isMainThread) write = require('./own_counts.cjs')(folder, order.roots, order.cache);
     if (isMainThread) {
       const file = join(folder, `process-${process.pid}.json`);
       const words = [...process.argv];

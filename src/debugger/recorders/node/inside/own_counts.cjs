@@ -11,14 +11,17 @@ const { takeCoverage } = require('v8');
 const { INSERTED, OPEN, PREFIX, countBlocks, rangesOf } = require('./block_counters.cjs');
 const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
 const requireInternal = require('./node_internals.cjs');
+const { RewrittenScripts } = require('./rewritten_scripts.cjs');
 
 const SOURCE_MAX = 1 << 20; // characters of a script: to read more takes longer than to count it
 const TOTAL_MAX = 4 << 20;
 const LINE_MAX = 2000; // on an average: what is longer was written by a program
-const MAPPED = /^[ \t]*\/\/[#@] sourceMappingURL=/m;
+const MAPPED_LINE_MAX = 200; // the same, where Node writes stack traces by the source map: columns count
+const MAP_LINE = /^[ \t]*\/\/[#@] sourceMappingURL=(data:)?[^\n]*$/gm;
+const LINE_END = /[\n\u2028\u2029]/; // of the lines whose lengths belong to a source map
 const STRIPPED = /\n\n\/\/# sourceURL=[^\n]*$/; // Node adds it to a script whose types it has removed
 
-const scripts = []; // {url, file, functions, counts, sums}
+const scripts = []; // {url, file, readFunctions, counts, sums, lineLengths}
 const uncounted = new Set(); // the addresses of the scripts that V8 counts
 const session = new Session();
 let total = 0; // characters of the scripts that are rewritten
@@ -38,9 +41,17 @@ function isOfFile(text, file) {
   }
 }
 
-function isRewritable(text, file) {
-  if (text.length > SOURCE_MAX || total > TOTAL_MAX || MAPPED.test(text)) return false;
-  return isOfFile(text, file) && text.length / (text.split('\n').length + 1) < LINE_MAX;
+function averageLine(text) {
+  return text.length / (text.split('\n').length + 1);
+}
+
+// A script is what its file has, or was made of a source that its map holds.
+function isRewritable(text, file, maps) {
+  const code = text.replace(MAP_LINE, '');
+  const lineMax = maps.length && process.sourceMapsEnabled ? MAPPED_LINE_MAX : LINE_MAX;
+  if (code.length > SOURCE_MAX || total > TOTAL_MAX || averageLine(code) >= lineMax) return false;
+  if (maps.length && !readMaps) return false;
+  return maps.some(([, isInline]) => isInline) || isOfFile(text, file);
 }
 
 function countByV8(url) {
@@ -48,20 +59,32 @@ function countByV8(url) {
   uncounted.add(url);
 }
 
-function makeRewriter(acorn, roots) {
+let readMaps = null; // Node's function that gives the source maps of the loaded scripts, by address
+
+function findMapReader() {
+  try {
+    return requireInternal('internal/source_map/source_map_cache').sourceMapCacheToObject;
+  } catch {
+    return null;
+  }
+}
+
+function makeRewriter(rewritten, roots) {
   return (text, file, isModule, address) => {
     // A script may come by more than one way, and is rewritten once.
     if (isInstalled(file) || !isBelow(file, roots) || text.includes(OPEN)) return text;
     const url = address ?? pathToFileURL(file).href;
     const plain = text.replace(STRIPPED, '');
     try {
-      if (isRewritable(plain, file)) {
-        const made = parseEither(acorn, plain, isModule);
+      const maps = [...plain.matchAll(MAP_LINE)];
+      if (isRewritable(plain, file, maps)) {
+        const made = rewritten.rewrite(plain, isModule, scripts.length);
         const counts = new Uint32Array(made.cells);
         const sums = new Float64Array(made.cells); // of loops
         Object.defineProperty(globalThis, made.name, { value: counts });
         Object.defineProperty(globalThis, `${made.name}s`, { value: sums });
-        scripts.push({ url, file, counts, sums, functions: made.functions });
+        const lineLengths = maps.length ? plain.split(LINE_END).map((line) => line.length) : null;
+        scripts.push({ url, file, counts, sums, lineLengths, readFunctions: made.readFunctions });
         total += text.length;
         return made.code + text.slice(plain.length);
       }
@@ -71,16 +94,6 @@ function makeRewriter(acorn, roots) {
     countByV8(url);
     return text;
   };
-}
-
-// Node finds out by the syntax of some scripts whether they are modules.
-function parseEither(acorn, text, isModule) {
-  try {
-    return countBlocks(acorn, text, isModule, scripts.length);
-  } catch (error) {
-    if (isModule) throw error;
-    return countBlocks(acorn, text, true, scripts.length);
-  }
 }
 
 // Loops add their counters when they end. Of those that `process.exit` has left, V8 shows the local
@@ -119,19 +132,29 @@ function isRunning() {
   return scripts.some(({ url, file }) => files.has(url) || files.has(file));
 }
 
+// The source maps as Node has them, with the lengths of the lines as they were before the rewriting.
+function mapsOf(mapped) {
+  if (!mapped.length) return {};
+  const known = readMaps() ?? {};
+  const entries = mapped.map(({ url, lineLengths }) => [url, { ...known[url], lineLengths }]);
+  return Object.fromEntries(entries.filter(([, { data }]) => data));
+}
+
 function writeCounts(folder) {
   if (isRunning()) addRunningLoops();
-  const result = scripts
+  const counted = scripts
     .map((one) => ({ ...one, counts: one.sums.map((sum, cell) => sum + one.counts[cell]) }))
-    .filter(({ counts }) => counts.some((one) => one > 0))
-    .map(({ url, functions, counts }) => ({
-      url,
-      functions: functions.map((fn) => ({
-        functionName: fn.name, ranges: rangesOf(fn, counts), isBlockCoverage: true,
-      })),
-    }));
+    .filter(({ counts }) => counts.some((one) => one > 0));
+  const result = counted.map(({ url, readFunctions, counts }) => ({
+    url,
+    functions: readFunctions().map((fn) => ({
+      functionName: fn.name, ranges: rangesOf(fn, counts), isBlockCoverage: true,
+    })),
+  }));
+  const maps = mapsOf(counted.filter((one) => one.lineLengths));
   const name = `counts-${process.pid}-${Date.now()}-${threadId}.json`;
-  fs.writeFileSync(path.join(folder, name), JSON.stringify({ result, uncounted: [...uncounted] }));
+  const written = { result, uncounted: [...uncounted], 'source-map-cache': maps };
+  fs.writeFileSync(path.join(folder, name), JSON.stringify(written));
 }
 
 // A program may read the text of its own functions, and run it elsewhere.
@@ -149,7 +172,7 @@ function hideCounters() {
 }
 
 // Returns what writes the counts; without Node's own modules V8 goes on counting.
-module.exports = function countOwn(folder, roots) {
+module.exports = function countOwn(folder, roots, cache) {
   let acorn;
   try {
     acorn = requireInternal('internal/deps/acorn/acorn/dist/acorn');
@@ -160,7 +183,8 @@ module.exports = function countOwn(folder, roots) {
   session.post('Profiler.enable');
   chooseCounting(false);
   hideCounters();
-  rewriteLoaded(makeRewriter(acorn, roots), () => {});
+  readMaps = findMapReader();
+  rewriteLoaded(makeRewriter(new RewrittenScripts(acorn, cache), roots), () => {});
   let isWritten = false;
   const write = () => {
     if (!isWritten) writeCounts(folder);

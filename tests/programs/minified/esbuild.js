@@ -1,0 +1,2 @@
+var o=0,n=class{items=[];addItem(r){let t=r.price*r.count;return this.items.push(r),t}totalPrice(){let r=0;for(let t of this.items)r+=t.price*t.count;return r}};function a(e,r="EUR"){return`${Math.round(e*100)/100} ${r}`}function m(e){let r=new n;return e.split(";").forEach((t,c)=>{let[s,u,i]=t.split(",");if(o+=1,r.addItem({name:s,price:Number(u),count:Number(i)})<0)throw new RangeError(`bad entry ${c}: ${t}`)}),r}var d=m(process.argv[2]??"pen,1.5,10;book,30,4").totalPrice();console.log(a(d),o);
+//# sourceMappingURL=esbuild.js.map

@@ -1,0 +1,2 @@
+var t=0,r=class{items=[];addItem(t){const r=t.price*t.count;return this.items.push(t),r}totalPrice(){let t=0;for(const r of this.items)t+=r.price*r.count;return t}};var e=function(e){const n=new r;return e.split(";").forEach((r,e)=>{const[o,c,s]=r.split(",");if(t+=1,n.addItem({name:o,price:Number(c),count:Number(s)})<0)throw new RangeError(`bad entry ${e}: ${r}`)}),n}(process.argv[2]??"pen,1.5,10;book,30,4").totalPrice();console.log(function(t,r="EUR"){return`${Math.round(100*t)/100} ${r}`}(e),t);
+//# sourceMappingURL=terser.js.map
