@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import psutil
 import pytest
@@ -86,12 +86,17 @@ def is_available() -> bool:
 def require_hosts(count: int, *, is_isolated: bool = False) -> SshHosts:
     """Start hosts; without OpenSSH skip the test, or fail it where CI is set."""
     if is_isolated and not _can_isolate():
-        pytest.skip("hosts with processes of their own need root, and Linux namespaces")
-    if is_available():
-        return start_hosts(count, is_isolated=is_isolated)
+        leave_out("hosts with processes of their own need root, and Linux namespaces")
+    if not is_available():
+        leave_out("openssh-server is missing (make tools)")
+    return start_hosts(count, is_isolated=is_isolated)
+
+
+def leave_out(reason: str) -> NoReturn:
+    """Skip the test, or fail it where CI is set: there all must be installed."""
     if os.environ.get("CI", "").lower() not in ("", "0", "false"):
-        pytest.fail("openssh-server is missing, and CI must have it (make tools)", pytrace=False)
-    pytest.skip("openssh-server is missing")
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 def _can_isolate() -> bool:
