@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # written less often, and cost one part of the run's time in so many.
 _FLUSH_S = 0.3
 _FLUSH_SHARE = 40
+_STOP_SHARE = 20  # the same, where a function is stopped
 _NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
@@ -129,6 +130,8 @@ class CallBook:
         # Always the same dictionary, for the hooks.
         self.threads: dict[int, ThreadCalls] = ThreadTable()
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
+        # What each stopped function was called after that, where it is known.
+        self.further_calls: Any = tuple
         # Of code that was rewritten to report its events, by its identity.
         self.plain_codes: dict[int, CodeType] = {}
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
@@ -164,6 +167,8 @@ class CallBook:
         self.inside = 0  # calls asked for that are running
         self.events = 0
         self.due = clock() + _FLUSH_S
+        self._flushed = self._flush_cost = 0.0
+        self._further: dict[int, int] = {}  # by function, as they were written last
 
     def plain_code(self, frame: FrameType) -> CodeType:
         """Return the code of a frame, as it was before it was rewritten."""
@@ -542,10 +547,13 @@ class CallBook:
             self.write(["v", spot.id, changed])
 
     def stop_counting(self, code: CodeType) -> None:
-        """Note that more calls of a function are not counted."""
+        """Note that more calls of a function are not followed."""
         self.stopped.add(id(code))
         self.journal.write(["k", self.functions[id(code)], self.stamp()], last=True)
-        self.flush()  # nothing of it may come any more that would do so
+        # Nothing may come any more that would write the sums. Where many functions are stopped,
+        # and many paths are known, it is not done for each of them.
+        if clock() - self._flushed > self._flush_cost * _STOP_SHARE:
+            self.flush()
 
     def flush(self) -> None:
         """Write the current sums; later ones replace them."""
@@ -557,8 +565,13 @@ class CallBook:
                 head = ["m", spot.id, spot.parent.id, spot.number, spot.owner.number, spot.first]
                 sums = [spot.count, spot.raised, int(spot.total * _NS)]
                 self.journal.write([*head, *sums], last=True)
-        at = clock()
-        self.due = at + max(_FLUSH_S, (at - began) * _FLUSH_SHARE)
+        for code, count in self.further_calls():
+            if self._further.get(id(code)) != count:
+                self._further[id(code)] = count
+                self.journal.write(["K", self.functions[id(code)], count], last=True)
+        self._flushed = at = clock()
+        self._flush_cost = at - began
+        self.due = at + max(_FLUSH_S, self._flush_cost * _FLUSH_SHARE)
 
     def end(self) -> None:
         """Write the facts that are known only at the end."""

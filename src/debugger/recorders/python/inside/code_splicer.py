@@ -102,7 +102,7 @@ class CodeSplicer:
         code, parts = self._code, self._parts
         self._scan()
         handlers = parts.read_handlers(code.co_exceptiontable)
-        self._start = self._start_hook() if self._is_counted else b""
+        self._start = self._start_hook() if self._is_counted else self._count_further()
         if self._hooks.hits is not None:
             for unit in self._find_leaders(handlers):
                 self._insert_line(unit)
@@ -212,17 +212,28 @@ class CodeSplicer:
         self._due = (len(found) // 2, len(found + due) // 2)
         return found + due
 
+    def _count_further(self) -> bytes:
+        """Return what counts a call that is not followed."""
+        return _take_one(self._constant(self._hooks.further), b"")
+
     def _start_hook(self) -> bytes:
-        callback = self._constant(self._hooks.callbacks["start"])
+        callbacks = self._hooks.callbacks
         self._mark = _with_constant(self._constant(self._parts.NOT_REPORTED))
-        call = _PUSH_NULL + _with_constant(callback) + _CALL_START
+        call = _PUSH_NULL + _with_constant(self._constant(callbacks["start"])) + _CALL_START
         if self._is_faster:
             call = self._look_up_call()
-        call += _jump("JUMP_FORWARD", self._mark)
+        # What the budget's end comes to, and what a closed guard does.
+        stop = _PUSH_NULL + _with_constant(self._constant(callbacks["stop"])) + _CALL_START
+        stop += _POP_TOP
+        further = self._count_further()
+        call += _jump("JUMP_FORWARD", stop + further + self._mark)
+        budget = _take_one(self._constant(self._hooks.budget), call)
         guard = _with_constant(self._constant(self._hooks.calls))
-        guard += _jump("POP_JUMP_FORWARD_IF_TRUE", call)
-        self._called = (len(guard) // 2, len(guard + call) // 2)
-        return guard + call + self._mark
+        guard += _jump("POP_JUMP_FORWARD_IF_TRUE", budget + call + stop)
+        before = len(guard + budget) // 2
+        self._called = (before, before + len(call) // 2)
+        self._stopping = (self._called[1], self._called[1] + len(stop) // 2)
+        return guard + budget + call + stop + further + self._mark
 
     def _return_hook(self) -> bytes:
         name = "finish" if self._is_faster else "return"
@@ -288,10 +299,12 @@ class CodeSplicer:
         start = end + len(leave) // 2
         begin = self._write_handler(start, match, _POP_TOP + self._mark)
         first = heads[self._entry] + 1
+        stopping: Any = (first + self._stopping[0], first + self._stopping[1], (start, 0, False))
         regions: list[Any] = [(first + self._called[0], first + self._called[1], (start, 0, False))]
         later: list[Any] = []
         if self._is_faster:
             begin, regions, later = self._write_looking_up(start, begin, match)
+        regions.append(stopping)
         # An exception that leaves the function; an error of the hook changes nothing.
         call = _PUSH_NULL + _with_constant(self._constant(hooks.callbacks["unwind"]))
         call += _CALL_UNWIND
@@ -366,6 +379,12 @@ class CodeSplicer:
             pieces += (table[at : places[unit]], location)
             at = places[unit]
         return b"".join((*pieces, table[at:], _no_location(tail)))
+
+
+def _take_one(iterator: int, passed: bytes) -> bytes:
+    """Return what takes one of a constant iterator; at its end it passes over what follows."""
+    taken = _POP_TOP + _POP_TOP
+    return _with_constant(iterator) + _jump("FOR_ITER", taken + passed) + taken
 
 
 def _line_hook(guard: bytes, hits: bytes) -> bytes:
