@@ -89,7 +89,8 @@ class ProcessRecording:
         self._journal = journal.RecordJournal(order["folder"], limits["bytes"], limits["files"])
         write = texts.ValueTexts(limits["text"], limits["items"], limits["depth"], known)
         # What the parts want of each other, by name.
-        shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"))
+        effects = CodePart("line_effects")
+        shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"), effects)
         self._is_over = False
         # A test run has a recorder of its own, since only failures and one traced test count.
         # Where the lines of single tests are recorded, these are only chosen.
@@ -121,7 +122,9 @@ class ProcessRecording:
         self._book = calls.CallBook(order, self._journal, chosen.CodeChooser(order), write, shared)
         self._watch: Any = None
         if order["watch"]:
-            looked = SharedNames(CodePart("frames"), chosen, texts, CodePart("snapshots"), known)
+            looked = SharedNames(
+                CodePart("frames"), chosen, texts, CodePart("snapshots"), known, effects
+            )
             self._watch = CodePart("stored").WriteRecorder(self._book, order["watch"], looked)
         if order["tests"]:
             runners = CodePart("runners")

@@ -24,6 +24,9 @@ _STOP_SHARE = 20  # the same, where a function is stopped
 _NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
+_VARIABLES = 60  # of a call whose lines are recorded
+# Types whose values cannot change, and hold no other object of the program.
+_FIXED = frozenset((int, float, complex, bool, str, bytes, type(None)))
 
 
 class CallSpot:
@@ -31,17 +34,20 @@ class CallSpot:
 
     __slots__ = (
         "began",
+        "calls",
         "code",
         "count",
         "due",
         "exact",
         "first",
+        "fixed",
         "id",
         "is_lined",
         "is_single",
         "kids",
         "last",
         "level",
+        "line",
         "number",
         "outer",
         "owner",
@@ -78,7 +84,11 @@ class CallSpot:
         # not be, and the last that was.
         self.due = self.exact = self.sampled = 0
         self.is_lined = False
+        # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
+        # the texts of its variables, and those of them that cannot change.
+        self.line = self.calls = 0
         self.last: dict[str, str] = {}
+        self.fixed: dict[str, Any] = {}
         self.passed = 0
 
 
@@ -88,12 +98,13 @@ class ThreadCalls:
     Of rewritten code the callers are not listed: each frame knows its own.
     """
 
-    __slots__ = ("is_over", "number", "root", "stack", "top")
+    __slots__ = ("calls", "is_over", "number", "root", "stack", "top")
 
     def __init__(self, number: int, level: int) -> None:
         self.number = number
         self.root = self.top = CallSpot(None, None, level, self)
         self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
+        self.calls = 0  # that began or went on
         self.is_over = False  # of the process that forked this one
 
 
@@ -280,6 +291,7 @@ class CallBook:
     def push(self, thread: ThreadCalls, top: CallSpot, spot: CallSpot) -> None:
         """Make a node the innermost; a recursion's time belongs to its outer call."""
         at = clock()
+        thread.calls += 1
         # Nothing is called between these two, for a program that recurs too deeply ends anywhere.
         thread.stack.append((top, at if spot.is_single or spot.parent is top else 0.0))
         thread.top = spot
@@ -457,6 +469,7 @@ class CallBook:
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
     ) -> tuple[CallSpot, int]:
         self._changed_values(thread.top, frame)
+        thread.top.fixed.clear()
         if code.co_flags & self._parts.GENERATES:
             self.suspended.pop(id(frame), None)
         return self._pop_spot(thread)
@@ -490,6 +503,7 @@ class CallBook:
             return False
         if spot.level == 0 and self.has_focus:
             self.inside += 1
+        thread.calls += 1
         thread.stack.append((thread.top, clock()))
         thread.top = spot
         return True
@@ -501,8 +515,10 @@ class CallBook:
             return
         spot.passed += 1
         if spot.passed > self.limits["lines"]:
+            spot.line = 0  # what changes from now on is of no line that is known
             return
         self._changed_values(spot, frame)
+        spot.line = line
         self.write(["p", spot.id, self.stamp(), line])
 
     def is_past_lines(self, spot: CallSpot, code: CodeType) -> bool:
@@ -531,20 +547,42 @@ class CallBook:
             hits[line] = self.stamp()
 
     def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
+        """Record the variables of a call that differ from what was recorded of them last."""
         if not spot.is_lined or spot.code is not frame.f_code:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
+        bound = self._parts.line_effects(frame.f_code).get(spot.line)
+        calls, spot.calls = spot.calls, spot.owner.calls
+        if calls != spot.calls:
+            bound = None  # any value may have changed
+        elif bound is not None and not bound:
+            return
         values = self._parts.variables(frame.f_code, frame)
-        texts = {name: self.texts(one) for name, one in list(values.items())[:60]}
-        last = spot.last
-        changed: list[list[Any]] = [
-            [name, text] for name, text in texts.items() if last.get(name) != text
-        ]
-        changed += [[name, None] for name in last if name not in texts]
+        changed: list[list[Any]] = []
+        for name, one in list(values.items())[:_VARIABLES]:
+            if bound is None or name in bound or name not in spot.last:
+                changed += self._changed_text(spot, name, one)
+        for name in [one for one in spot.last if one not in values]:
+            del spot.last[name]
+            spot.fixed.pop(name, None)
+            changed.append([name, None])
         if changed:
-            spot.last = texts
             self.write(["v", spot.id, changed])
+
+    def _changed_text(self, spot: CallSpot, name: str, value: Any) -> list[list[Any]]:
+        """Return a variable with its text, if that differs from the last one."""
+        if type(value) in _FIXED:
+            if spot.fixed.get(name, spot) is value:
+                return []
+            spot.fixed[name] = value
+        else:
+            spot.fixed.pop(name, None)
+        text = self.texts(value)
+        if spot.last.get(name) == text:
+            return []
+        spot.last[name] = text
+        return [[name, text]]
 
     def stop_counting(self, code: CodeType) -> None:
         """Note that more calls of a function are not followed."""

@@ -43,14 +43,11 @@ class HookGuard(list):  # type: ignore[type-arg]
 
 
 class LineGuard(HookGuard):
-    """The guard of a line."""
+    """The guard of a line. It has no constructor, since a large project has many of them."""
 
     __slots__ = ("code", "line")
-
-    def __init__(self, code: CodeType, line: int) -> None:
-        super().__init__()
-        self.code = code
-        self.line = line
+    code: CodeType
+    line: int
 
 
 class CodeHooks:
@@ -108,7 +105,8 @@ class CodeHooks:
         """Return the guard of a line."""
         found = self.lines.get(line)
         if found is None:
-            found = self.lines[line] = LineGuard(self.code, line)
+            found = self.lines[line] = LineGuard()
+            found.code, found.line = self.code, line
         return found
 
 
