@@ -275,7 +275,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 543,
     "recorders/native": 607,
     "recorders/node": 944,
-    "recorders/python": 10420,
+    "recorders/python": 10440,
     "session": 5089,
     "session/inside": 60,
     "session/pointers": 407,
