@@ -107,35 +107,11 @@ async def test_a_forked_child_records_lines_and_calls_that_its_parent_had_record
     assert [(one.seen, one.chosen) for one in ran.recordings] == [(1_000, 3)] * 2
 
 
-CHANGES = """\
-class Item:
-    def __lt__(self, other):
-        self.compared = True
-        return False
-def outer(n):
-    item, total = Item(), 1000
-    total += 1; total += 1
-    def bind(): nonlocal n; n = 7; return False
-    if item < n:
-        pass
-    if n == total or bind():
-        pass
-    row = [n]
-    del total
-    other = row
-    return other
-outer(3)
-"""
-
-
 async def test_what_a_line_changes_is_recorded_where_only_some_names_are_looked_at(
     python: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "prog.py").write_text(CHANGES)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
     each = {"lines": LineRecording.EACH, "line_depth": 1_000}
-    ran = await run_recorded([python, "prog.py"], tmp_path, scratch, **each)
+    ran = await run_recorded([python, "line_changes.py"], PROGRAMS, tmp_path, **each)
     (call,) = calls_of(ran.recordings[0], "outer")
     changes: dict[int, list[tuple[str, str | None]]] = {}
     line = 0

@@ -24,9 +24,6 @@ _STOP_SHARE = 20  # the same, where a function is stopped
 _NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
-_VARIABLES = 60  # of a call whose lines are recorded
-# Types whose values cannot change, and hold no other object of the program.
-_FIXED = frozenset((int, float, complex, bool, str, bytes, type(None)))
 
 
 class CallSpot:
@@ -552,37 +549,9 @@ class CallBook:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
-        bound = self._parts.line_effects(frame.f_code).get(spot.line)
-        calls, spot.calls = spot.calls, spot.owner.calls
-        if calls != spot.calls:
-            bound = None  # any value may have changed
-        elif bound is not None and not bound:
-            return
-        values = self._parts.variables(frame.f_code, frame)
-        changed: list[list[Any]] = []
-        for name, one in list(values.items())[:_VARIABLES]:
-            if bound is None or name in bound or name not in spot.last:
-                changed += self._changed_text(spot, name, one)
-        for name in [one for one in spot.last if one not in values]:
-            del spot.last[name]
-            spot.fixed.pop(name, None)
-            changed.append([name, None])
+        changed = self._parts.changed_variables(spot, frame, self._parts.variables, self.texts)
         if changed:
             self.write(["v", spot.id, changed])
-
-    def _changed_text(self, spot: CallSpot, name: str, value: Any) -> list[list[Any]]:
-        """Return a variable with its text, if that differs from the last one."""
-        if type(value) in _FIXED:
-            if spot.fixed.get(name, spot) is value:
-                return []
-            spot.fixed[name] = value
-        else:
-            spot.fixed.pop(name, None)
-        text = self.texts(value)
-        if spot.last.get(name) == text:
-            return []
-        spot.last[name] = text
-        return [[name, text]]
 
     def stop_counting(self, code: CodeType) -> None:
         """Note that more calls of a function are not followed."""

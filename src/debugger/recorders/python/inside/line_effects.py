@@ -10,7 +10,9 @@ from opcode import opmap, opname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+    from typing import Any
 
     # The names that each line may bind or delete; None for a line that may change any value.
     LineEffects = dict[int, frozenset[str] | None]
@@ -28,6 +30,9 @@ _NAMES = frozenset(opmap.get(name, -1) for name in ("STORE_NAME", "DELETE_NAME")
 # Of two names, as 3.13 has them, and of a comprehension within its function.
 _OTHERS = ("STORE_FAST_", "LOAD_FAST_AND_CLEAR")
 _WIDE = 2  # bytes of an instruction
+_VARIABLES = 60  # of a call whose lines are recorded
+# Types whose values cannot change, and hold no other object of the program.
+_FIXED = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _WHOLE = frozenset(op for op, name in enumerate(opname) if name.startswith(_WRITING + _OTHERS))
 # By the identity of code, which is kept alive: a program can make code that cannot be hashed.
 _known: dict[int, tuple[CodeType, LineEffects]] = {}
@@ -62,3 +67,43 @@ def _find_effects(code: CodeType) -> LineEffects:
                 names |= {code.co_names[arg]}
         found[line] = names
     return found
+
+
+def changed_variables(
+    spot: Any,
+    frame: FrameType,
+    read: Callable[[CodeType, FrameType], dict[str, Any]],
+    write: Callable[[Any], str],
+) -> list[list[Any]]:
+    """Return the variables of a call that differ from what was returned of them last."""
+    bound = line_effects(frame.f_code).get(spot.line)
+    calls, spot.calls = spot.calls, spot.owner.calls
+    if calls != spot.calls:
+        bound = None  # any value may have changed
+    elif bound is not None and not bound:
+        return []
+    values = read(frame.f_code, frame)
+    changed: list[list[Any]] = []
+    for name, one in list(values.items())[:_VARIABLES]:
+        if bound is None or name in bound or name not in spot.last:
+            changed += _changed_text(spot, name, one, write)
+    for name in [one for one in spot.last if one not in values]:
+        del spot.last[name]
+        spot.fixed.pop(name, None)
+        changed.append([name, None])
+    return changed
+
+
+def _changed_text(spot: Any, name: str, value: Any, write: Callable[[Any], str]) -> list[list[Any]]:
+    """Return a variable with its text, if that differs from the last one."""
+    if type(value) in _FIXED:
+        if spot.fixed.get(name, spot) is value:
+            return []
+        spot.fixed[name] = value
+    else:
+        spot.fixed.pop(name, None)
+    text = write(value)
+    if spot.last.get(name) == text:
+        return []
+    spot.last[name] = text
+    return [[name, text]]
