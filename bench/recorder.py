@@ -1,25 +1,32 @@
 """Measures what a recording costs a program, as ratios to the plain run, with their aims.
 
-    python bench/recorder.py [--json] [KIND …]
+    python bench/recorder.py [--json] [--order ORDER] [--version VERSION] [KIND …]
+    python bench/recorder.py [--json] [--order ORDER] --in FOLDER -- PYTHON SCRIPT …
 
 The kinds are those of `tests/programs/recorded/workloads.py` and `workloads.js`: many calls, many
-lines, many objects, a parser, a library. Each is recorded as the questions do: `path`, `diff`,
-`calls`, `why` and `probe` of Python, and the counts of Node. Plain and recorded runs are measured
-in turns, so that what else the machine does falls on both.
+lines, many objects, a parser, a library, generators, exceptions, coroutines, threads. Each is
+recorded as the questions do: `path`, `diff`, `calls`, `why` and `probe` of Python, and the counts
+of Node. The second form records any other program, such as one of `bench/trial.py`. Plain and
+recorded runs are measured in turns, so that what else the machine does falls on both. Of Python
+the processor's time counts, of the program and its children; of Node the time that passed.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
+import resource
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -29,16 +36,17 @@ from debugger.recorders.model import (
     OriginOrder,
     ProbeOrder,
     RecordingLimits,
+    RecordingOrder,
 )
 from debugger.recorders.node.node_recorder import NodeRecorder
-from debugger.recorders.recorded_process import record_run
-from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
+from debugger.recorders.recorded_process import PythonRecorder, record_run, roots_of
+from recording.recorders import PROGRAMS, PYTHONS, run_plain
 
 PYTHON_AIM, NODE_AIM = 3.0, 1.5
 ROUNDS = 3
 _OLDEST = 11  # the minor version of the oldest Python that is measured
 _PROBED = 69  # where `kind` is known
-_ORDERS: Mapping[str, Mapping[str, object]] = {
+_ORDERS: Mapping[str, Mapping[str, Any]] = {
     "path": {"lines": LineRecording.HIT},
     "diff": {
         "lines": LineRecording.EACH,
@@ -51,6 +59,7 @@ _ORDERS: Mapping[str, Mapping[str, object]] = {
     "probe": {"probes": (ProbeOrder(("kind",), file="workloads.py", line=_PROBED),)},
 }
 _KINDS = ("recursion", "loops", "objects", "parser", "library")
+_PYTHON_KINDS = (*_KINDS, "generators", "exceptions", "coroutines", "threads")
 
 
 def measure_ratio(plain: Callable[[], object], recorded: Callable[[], float]) -> float:
@@ -64,15 +73,29 @@ def measure_ratio(plain: Callable[[], object], recorded: Callable[[], float]) ->
     return statistics.median(with_recorder) / statistics.median(alone)
 
 
-def measure_python(python: str, kind: str, order: str, scratch: Path) -> float:
-    """Measure one kind of program with one question's recording."""
-    argv = [python, "workloads.py", kind]
+def measure_python(argv: Sequence[str], cwd: Path, order: str, scratch: Path) -> float:
+    """Measure a program with one question's recording, by the processor's time."""
+    roots = roots_of(argv, str(cwd))
+    recorder = PythonRecorder(RecordingOrder(roots=roots, **_ORDERS[order]))
+    env = {**os.environ, "PYTHONHASHSEED": "0"}
 
     def record() -> float:
-        ran = asyncio.run(run_recorded(argv, PROGRAMS, scratch, timeout_s=300.0, **_ORDERS[order]))
-        return float(ran.took_s)
+        with tempfile.TemporaryDirectory(dir=scratch) as folder:
+            return _cpu_seconds(argv, cwd, recorder.recording_environment(env, Path(folder)))
 
-    return measure_ratio(lambda: run_plain(argv, PROGRAMS), record)
+    # The first run may compile its sources.
+    _cpu_seconds(argv, cwd, env)
+    pairs = [(_cpu_seconds(argv, cwd, env), record()) for _ in range(ROUNDS)]
+    plain, recorded = (statistics.median(times) for times in zip(*pairs, strict=True))
+    return float(recorded / plain)
+
+
+def _cpu_seconds(argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    quiet = subprocess.DEVNULL
+    subprocess.run(argv, cwd=cwd, env=env, stdin=quiet, stdout=quiet, stderr=quiet, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return float(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def measure_node(node: str, kind: str, scratch: Path) -> float:
@@ -96,26 +119,65 @@ def measure_node(node: str, kind: str, scratch: Path) -> float:
     return measure_ratio(lambda: run_plain(argv, PROGRAMS), record)
 
 
-def main() -> None:
+def measure_kinds(options: argparse.Namespace, scratch: Path) -> dict[str, float]:
     """Measure the kinds with each Python from 3.11 on, and with Node."""
-    kinds = [word for word in sys.argv[1:] if not word.startswith("-")] or list(_KINDS)
     found: dict[str, float] = {}
+    pythons = {
+        name: path
+        for name, path in PYTHONS.items()
+        if int(name.partition(".")[2]) >= _OLDEST and options.version in ("", name)
+    }
+    for name, path in pythons.items():
+        for kind in options.kinds or _PYTHON_KINDS:
+            argv = [path, "workloads.py", kind]
+            for order in options.order or _ORDERS:
+                ratio = measure_python(argv, PROGRAMS, order, scratch)
+                found[f"{name}.{kind}.{order}_ratio"] = round(ratio, 2)
+    node = shutil.which("node") if not (options.order or options.version) else None
+    for kind in options.kinds or _KINDS:
+        if node is not None and kind in _KINDS:
+            found[f"node.{kind}_ratio"] = round(measure_node(node, kind, scratch), 2)
+    return found
+
+
+def parse_options(words: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line; what stands behind `--` is the program."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("kinds", nargs="*", metavar="KIND", choices=[[], *_PYTHON_KINDS])
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--order", action="append", choices=list(_ORDERS))
+    parser.add_argument("--version", default="", help="of Python, such as 3.11")
+    parser.add_argument("--in", dest="folder", type=Path, default=Path())
+    own = list(words)
+    program: list[str] = []
+    if "--" in own:
+        at = own.index("--")
+        own, program = own[:at], own[at + 1 :]
+    options = parser.parse_args(own)
+    options.program = program
+    return options
+
+
+def main() -> None:
+    """Measure, and say which aims were missed."""
+    options = parse_options(sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as scratch:
-        for name, path in PYTHONS.items():
-            for kind in kinds if int(name.partition(".")[2]) >= _OLDEST else ():
-                for order in _ORDERS:
-                    ratio = measure_python(path, kind, order, Path(scratch))
-                    found[f"{name}.{kind}.{order}_ratio"] = round(ratio, 2)
-        node = shutil.which("node")
-        for kind in kinds if node is not None else ():
-            if node is not None:
-                found[f"node.{kind}_ratio"] = round(measure_node(node, kind, Path(scratch)), 2)
-    if "--json" in sys.argv:
+        if options.program:
+            folder = options.folder.resolve()
+            found = {
+                f"{order}_ratio": round(
+                    measure_python(options.program, folder, order, Path(scratch)), 2
+                )
+                for order in options.order or ("path", "diff")
+            }
+        else:
+            found = measure_kinds(options, Path(scratch))
+    if options.json:
         print(json.dumps(found))
         return
     for key, ratio in found.items():
         aim = NODE_AIM if key.startswith("node") else PYTHON_AIM
-        print(f"{key:28} {ratio:6.2f}  aim {aim:g}{'' if ratio <= aim else '  MISSED'}")
+        print(f"{key:32} {ratio:6.2f}  aim {aim:g}{'' if ratio <= aim else '  MISSED'}")
 
 
 if __name__ == "__main__":

@@ -400,6 +400,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.runners",
         "debugger.recorders.python.inside.tested",
         "debugger.recorders.python.inside.known_types",
+        "debugger.recorders.python.inside.line_effects",
         "debugger.recorders.python.inside.line_trace",
         "debugger.recorders.python.inside.snapshots",
         "debugger.recorders.python.inside.texts",

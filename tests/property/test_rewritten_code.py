@@ -45,10 +45,11 @@ class ReportedEvents:
         self.left: Counter[_Key] = Counter()
         self.lines: dict[_Key, set[int]] = {}
         self.hits: Any = None
+        self.hooks: list[Any] = []
         self.thread = ReportedThread(self)
         self.threads = calls.ThreadTable({_thread.get_ident(): self.thread})
 
-    def shown(self) -> object:
+    def shown(self) -> tuple[object, object, object]:
         for guard in self.hits or ():
             self.lines.setdefault(key_of(guard.code), set()).add(guard.line)
         return self.begun, self.left, self.lines
@@ -172,10 +173,12 @@ def rewrite(
     is_counted: bool = True,
     is_fast: bool = True,
     is_first: bool = True,
+    followed: int = 1 << 40,
 ) -> CodeType:
     """Rewrite a module's code, with hooks that note what they report."""
+    options: Any = {"is_counted": is_counted, "is_first": is_first}
     constants = tuple(
-        rewrite(one, seen, is_counted=is_counted, is_fast=is_fast, is_first=is_first)
+        rewrite(one, seen, is_fast=is_fast, followed=followed, **options)
         if isinstance(one, CodeType)
         else one
         for one in code.co_consts
@@ -202,12 +205,16 @@ def rewrite(
     def unwind(call: object, offset: int, error: BaseException) -> None:
         seen.left[key] += call is key and offset >= 0 and isinstance(error, BaseException)
 
-    callbacks = {"start": start, "resume": resume, "throw": resume}
+    def stop() -> None:
+        hooks.close_calls()
+        raise ValueError  # a fault of a hook changes nothing
+
+    callbacks = {"start": start, "resume": resume, "throw": resume, "stop": stop}
     callbacks |= {"yield": suspend, "return": leave, "unwind": unwind}
-    options: Any = {"is_counted": is_counted, "is_first": is_first}
     if not is_first and not code.co_flags & _GENERATES:
         callbacks |= faster_hooks(code, seen)
-    hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits)
+    hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits, followed=followed)
+    seen.hooks.append(hooks)
     if is_fast and not code.co_flags & _GENERATES:
         return code_splicer.CodeSplicer(hooks, PARTS, **options).splice()
     return code_rewriter.CodeRewriter(hooks, PARTS, **options).rewrite()
@@ -249,6 +256,26 @@ def test_a_random_program_whose_calls_are_not_counted_reports_its_lines(seed: in
         made = rewrite(code, seen, is_counted=False, is_fast=is_fast)
         assert run_code(made) == printed
         assert seen.shown() == (Counter(), Counter(), traced.lines)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1 << 40), st.integers(0, 6))
+def test_calls_of_a_random_program_beyond_the_budget_are_counted(seed: int, followed: int) -> None:
+    code = compile(ProgramWriter(seed).write(), FILE, "exec")
+    printed, traced = run_traced(code)
+    for is_first in (True, False):
+        seen = ReportedEvents()
+        seen.hits = code_rewriter.HookGuard()
+        made = rewrite(code, seen, is_first=is_first, followed=followed)
+        assert run_code(made) == printed
+        assert seen.shown()[2] == traced.lines
+        for hooks in seen.hooks:
+            key, begun = key_of(hooks.code), traced.begun[key_of(hooks.code)]
+            if hooks.code.co_flags & _GENERATES:
+                continue  # resumptions are events of theirs, too
+            assert seen.begun[key] == seen.left[key] == min(begun, followed)
+            # The hook failed that was to stop it, at the first call beyond the budget.
+            assert hooks.further_calls == max(begun - followed - 1, 0)
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:

@@ -15,6 +15,7 @@ from debugger.recorders.model import (
     LinesHit,
     Recording,
     RecordingLimits,
+    ValuesChanged,
 )
 from recording.recorders import PROGRAMS, PYTHONS, run_recorded
 
@@ -104,3 +105,28 @@ async def test_a_forked_child_records_lines_and_calls_that_its_parent_had_record
         [python, "hot.py", "fork"], PROGRAMS, tmp_path, functions=(FunctionPlace("later"),), most=3
     )
     assert [(one.seen, one.chosen) for one in ran.recordings] == [(1_000, 3)] * 2
+
+
+async def test_what_a_line_changes_is_recorded_where_only_some_names_are_looked_at(
+    python: str, tmp_path: Path
+) -> None:
+    each = {"lines": LineRecording.EACH, "line_depth": 1_000}
+    ran = await run_recorded([python, "line_changes.py"], PROGRAMS, tmp_path, **each)
+    (call,) = calls_of(ran.recordings[0], "outer")
+    changes: dict[int, list[tuple[str, str | None]]] = {}
+    line = 0
+    for event in ran.recordings[0].events:
+        if isinstance(event, LinePassed) and event.call == call.call:
+            line = event.line
+        elif isinstance(event, ValuesChanged) and event.call == call.call:
+            changes.setdefault(line, []).extend((one.name, one.text) for one in event.values)
+    assert {name for name, _ in changes.pop(8)} == {"bind"}
+    assert changes == {
+        6: [("item", "<Item>"), ("total", "1000")],
+        7: [("total", "1002")],
+        9: [("item", "Item(compared=True)")],
+        11: [("n", "7")],
+        13: [("row", "[7]")],
+        14: [("total", None)],
+        15: [("other", "[7]")],
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,7 @@ async def test_no_rewritten_code_is_written_to_a_file(
 
 
 async def test_lines_of_a_function_that_is_no_longer_counted_are_recorded(scratch: Path) -> None:
-    limits = RecordingLimits(each=2, counted=100)
+    limits = RecordingLimits(each=2, followed=100)
     ran = await run_recorded([PYTHON, "hot.py", "many"], PROGRAMS, scratch, limits=limits, **HIT)
     (recording,) = ran.recordings
     source = (PROGRAMS / "hot.py").read_text().splitlines()
@@ -141,6 +142,36 @@ async def test_lines_of_a_function_that_is_no_longer_counted_are_recorded(scratc
     ran = await run_recorded([PYTHON, "hot.py", "fork"], PROGRAMS, scratch, limits=limits, **HIT)
     parent, child = (hit_lines(one, "later") for one in ran.recordings)
     assert parent == child != []
+
+
+def calls_in_all(recording: Recording) -> Counter[str]:
+    """Count the calls of each function: those in the tree, and the further ones."""
+    found: Counter[str] = Counter()
+    for call in walk_calls(build_trees(recording)):
+        found[recording.find_function(call.function).name] += call.count
+    for number, count in recording.further.items():
+        found[recording.find_function(number).name] += count
+    return found
+
+
+async def test_calls_of_functions_that_are_followed_no_more_are_counted(scratch: Path) -> None:
+    argv = [PYTHON, "many_calls.py"]
+    limits = RecordingLimits(each=2, followed=100)
+    runs = [
+        await run_recorded(argv, PROGRAMS, scratch, limits=one, **HIT)
+        for one in (RecordingLimits(each=2), limits)
+    ]
+    (plain, child), (limited, limited_child) = (ran.recordings for ran in runs)
+    assert not plain.stopped
+    names = {limited.find_function(one).name for one in limited.stopped}
+    assert names == {"small", "outer", "outer.<locals>.nested", "each", "deep", "Box.size"}
+    assert calls_in_all(limited) == calls_in_all(plain)
+    assert calls_in_all(limited)["small"] == 5 * 700
+    # A child's are its own.
+    counts = {"outer.<locals>.nested": 150, "small": 150}
+    assert calls_in_all(limited_child) == calls_in_all(child) == counts
+    in_tree = sum(one.count for one in walk_calls(build_trees(limited_child)))
+    assert in_tree == 200
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12"])
@@ -154,7 +185,7 @@ async def test_a_generator_that_is_resumed_too_often_is_followed_no_more(
         "def step(n):\n    return n\ndef each(n):\n    for i in range(n):\n        yield step(i)\n"
         "def after():\n    return 1\ntotal = sum(each(500))\nafter()\nprint(total)\n"
     )
-    limits = RecordingLimits(counted=100)
+    limits = RecordingLimits(counted=100, followed=100)
     ran = await run_recorded([python, "prog.py"], scratch.parent, scratch, limits=limits, **HIT)
     (recording,) = ran.recordings
     assert ran.joined_output(OutputStream.STDOUT) == "124750\n"

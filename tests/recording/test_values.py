@@ -9,6 +9,7 @@ import pytest
 
 from debuggees import program_text
 from debugger.recorders.call_tree import build_trees, walk_calls
+from debugger.recorders.python.inside import known_types, texts
 from debugger.recorders.recorded_process import CompletedRun
 from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
@@ -77,3 +78,26 @@ def _given(ran: CompletedRun, name: str) -> list[str]:
     return [
         call.arguments[0].text for call in every if one.find_function(call.function).name == name
     ]
+
+
+def test_fields_of_a_class_with_several_bases_are_written_once() -> None:
+    class Named:
+        pass
+
+    class Sized:
+        __slots__ = ("size",)
+
+    class Both(Named, Sized):
+        pass
+
+    class Failed(Named, Exception):
+        pass
+
+    write = texts.ValueTexts(120, 6, 2, known_types)
+    one = Both()
+    one.name, one.size = "a", 3
+    assert write(one) == "Both(name='a', size=3)"
+    assert write([Both()]) == "[<Both>]"
+    error = Failed("wrong")
+    error.name = "b"
+    assert texts.fields(error) == [("name", "b")]

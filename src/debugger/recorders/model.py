@@ -273,8 +273,10 @@ class Recording(Struct, frozen=True):
     seen: int = 0
     chosen: int = 0
     took_ns: int = 0
-    # Functions whose counting was stopped.
+    # Functions whose later calls are in no event.
     stopped: frozenset[int] = frozenset()
+    # The number of those calls, where it is known.
+    further: Mapping[int, int] = {}
     # False if the process ended without notice: its last sums may be missing.
     is_whole: bool = False
     unread: int = 0  # lines that are no records
@@ -283,6 +285,11 @@ class Recording(Struct, frozen=True):
     def has_calls(self) -> bool:
         """Whether the requested function was called; a killed process has no total."""
         return bool(self.seen) or any(isinstance(one, CallEntered) for one in self.events)
+
+    @property
+    def uncounted(self) -> frozenset[int]:
+        """The functions of which it is not known how often they were called."""
+        return self.stopped - (self.further.keys() if self.is_whole else frozenset())
 
     def find_function(self, number: int) -> RecordedFunction:
         """Return a function; one without a description has its number as its name."""
@@ -453,6 +460,7 @@ class RecordingLimits(Struct, frozen=True):
     events: int = 200_000
     merged: int = 20_000  # ways to functions that are counted apart
     counted: int = 100_000  # calls that came one way, after which they are counted no more
+    followed: int = 10_000  # calls of a rewritten function, after which they are only counted
     lines: int = 5_000  # of one call
     writes: int = 1_000  # of what is watched
     probed: int = 10_000  # hits of one probe that are told one by one; then fewer and fewer are

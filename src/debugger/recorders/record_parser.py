@@ -102,6 +102,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
 _FUNCTION = tuple[int, str, str, int]
 _THREAD = tuple[int, str]
 _STOPPED = tuple[int, int]
+_FURTHER = tuple[int, int]
 _END = tuple[int, int, int, int]
 
 
@@ -114,6 +115,7 @@ class _RecordParser:
         self.threads: dict[int, str] = {}
         self.events: list[Event] = []
         self.stopped: set[int] = set()
+        self.further: dict[int, int] = {}
         self.end: tuple[int, int, int, int] | None = None
         self.unread = 0
 
@@ -141,6 +143,9 @@ class _RecordParser:
             self.threads[number] = name
         elif kind == "k":
             self.stopped.add(msgspec.convert(rest, _STOPPED)[0])
+        elif kind == "K":
+            number, count = msgspec.convert(rest, _FURTHER)
+            self.further[number] = count
         elif kind == "begin":
             self.process = msgspec.convert(rest[0] if rest else None, RecordedProcess)
         elif kind == "end":
@@ -176,6 +181,7 @@ def parse_records(lines: Iterable[bytes]) -> Recording:
         chosen=chosen,
         took_ns=took or max((getattr(one, "at", 0) for one in reader.events), default=0),
         stopped=frozenset(reader.stopped),
+        further=reader.further,
         is_whole=reader.end is not None,
         unread=reader.unread,
     )

@@ -169,7 +169,7 @@ def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found)) or (cwd,)
 
 
-class _PythonRecorder:
+class PythonRecorder:
     """The recorder inside Python (`ProcessRecorder`), which writes during the whole run."""
 
     def __init__(self, order: RecordingOrder) -> None:
@@ -229,7 +229,7 @@ async def record_run(
     """
     scratch = Path(tempfile.mkdtemp(prefix="record-", dir=scratch_root))
     (scratch / "input").write_bytes(stdin)
-    chosen = _PythonRecorder(recorder) if isinstance(recorder, RecordingOrder) else recorder
+    chosen = PythonRecorder(recorder) if isinstance(recorder, RecordingOrder) else recorder
     recorded = chosen.recording_environment(env, scratch)
     interrupted = interrupted or asyncio.Event()
     tail = _OutputTail()

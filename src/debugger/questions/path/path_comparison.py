@@ -186,9 +186,9 @@ def _rename_files(one: Recording, files: Mapping[str, str]) -> Recording:
 
 def _count_calls(ran: RecordedRun) -> int:
     return sum(
-        call.count
+        sum(call.count for call in call_tree.walk_calls(call_tree.build_trees(one)))
+        + sum(one.further.values())
         for one in ran.recordings
-        for call in call_tree.walk_calls(call_tree.build_trees(one))
     )
 
 

@@ -136,7 +136,8 @@ def report_path(
         runs=(run,),
         process=ran.process,
         passing=int(recorded_run.is_passing(run)),
-        calls=sum(one.count for one in calls),
+        calls=sum(one.count for one in calls)
+        + sum(recording.further.get(one, 0) for one in functions),
         functions=len(functions),
         files=len({recording.find_function(one).file for one in functions}),
         rows=tuple(call_row(one) for one in flatten_tree(folded, rows)),

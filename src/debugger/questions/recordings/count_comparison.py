@@ -12,7 +12,13 @@ from debugger.recorders import run_alignment
 from debugger.recorders.count_ratio import CountPair, CountRatio, find_dominant_ratio
 from debugger.recorders.counted_recording import unify_parts
 from debugger.recorders.line_effect import classify_line
-from debugger.recorders.model import CallEntered, CallsMerged, PartCounts, Recording
+from debugger.recorders.model import (
+    CallEntered,
+    CallsMerged,
+    PartCounts,
+    RecordedFunction,
+    Recording,
+)
 
 _CALLED = -1  # a function's calls are told before its lines
 
@@ -69,10 +75,19 @@ def compare_run_counts(
     }
     unchanged = frozenset(same.values())
     numbers: dict[str, int] = {}
-    first = _sum_counts(_located_counts(runs[0], _SourceHome({}, {}, unchanged), numbers))
-    right = _sum_counts(_located_counts(runs[1], _SourceHome(same, lines, unchanged), numbers))
+    homes = (_SourceHome({}, {}, unchanged), _SourceHome(same, lines, unchanged))
+    first, right = (
+        _sum_counts(_located_counts(run, home, numbers))
+        for run, home in zip(runs, homes, strict=True)
+    )
+    # A count that ended at a limit in one run says nothing of the other's.
+    unknown = {
+        key
+        for run, home in zip(runs, homes, strict=True)
+        for key in _uncounted_functions(run, home, numbers)
+    }
     files = list(numbers)
-    every = sorted({*first, *right})
+    every = sorted({*first, *right} - unknown)
     pairs = {key: _count_pair(key, first, right) for key in every}
     ratio = find_dominant_ratio(pairs.values())
     rows: list[CountView] = []
@@ -133,21 +148,37 @@ def _sum_counts(counts: Iterable[tuple[_CountKey, int, int]]) -> _Tally:
     return found
 
 
+def _function_key(one: RecordedFunction, home: _SourceHome, numbers: dict[str, int]) -> _CountKey:
+    """Return the key of a function's calls; a new file is added to `numbers`."""
+    known = home.lines.get(one.file)
+    number = numbers.setdefault(home.files.get(one.file, one.file), len(numbers))
+    begins = one.line if known is None else known.get(one.line, one.line)
+    return _CountKey(number, begins, 0, 0, one.name)
+
+
+def _uncounted_functions(
+    run: Sequence[Recording], home: _SourceHome, numbers: dict[str, int]
+) -> Iterator[_CountKey]:
+    """Return the keys of functions that were called more often than is known."""
+    for recording in run:
+        for number in recording.uncounted:
+            yield _function_key(recording.find_function(number), home, numbers)
+
+
 def _located_counts(
     run: Sequence[Recording], home: _SourceHome, numbers: dict[str, int]
 ) -> Iterator[tuple[_CountKey, int, int]]:
     """Return the counts of each function and line; new files are added to `numbers`."""
     for recording in run:
+        for number, count in recording.further.items():
+            yield _function_key(recording.find_function(number), home, numbers), count, 0
         for event in _last_counts(recording):
             one = recording.find_function(event.function)
-            file = home.files.get(one.file, one.file)
-            known = home.lines.get(one.file)
-            number = numbers.setdefault(file, len(numbers))
-            begins = one.line if known is None else known.get(one.line, one.line)
+            key = _function_key(one, home, numbers)
             if not isinstance(event, PartCounts):
-                count = event.count if isinstance(event, CallsMerged) else 1
-                yield _CountKey(number, begins, 0, 0, one.name), count, 0
+                yield key, event.count if isinstance(event, CallsMerged) else 1, 0
                 continue
+            file, known = home.files.get(one.file, one.file), home.lines.get(one.file)
             for part in event.parts:
                 line = part.line if known is None else known.get(part.line)
                 if part.column and file in home.whole:
@@ -156,19 +187,14 @@ def _located_counts(
                     number_ = numbers.setdefault(one.file, len(numbers))
                     yield _CountKey(number_, one.line, part.line, 0, one.name), part.times, 0
                 else:
-                    yield (
-                        _CountKey(number, begins, line, part.column, one.name),
-                        part.times,
-                        part.to,
-                    )
+                    at = _CountKey(key.file, key.begins, line, part.column, one.name)
+                    yield at, part.times, part.to
 
 
 def _last_counts(recording: Recording) -> Iterator[CallEntered | CallsMerged | PartCounts]:
-    """Return the valid counts, without those of functions whose counting was stopped."""
+    """Return the valid counts of calls and lines."""
     merged: dict[int, CallsMerged] = {}
     for event in recording.events:
-        if getattr(event, "function", 0) in recording.stopped:
-            continue
         if isinstance(event, CallsMerged):
             merged[event.call] = event  # later sums replace earlier ones
         elif isinstance(event, CallEntered | PartCounts):

@@ -273,7 +273,14 @@ async def run_recorded(
     )
     own = require_recording(ran, program.launch_argv)
     chosen = _picked_recording(pick, ran.recordings) or own
-    run_view = recorded_run_view(program, ran, chosen, is_own=chosen is own, tells_all=tells_all)
+    run_view = recorded_run_view(
+        program,
+        ran,
+        chosen,
+        is_own=chosen is own,
+        tells_all=tells_all,
+        is_compared=is_compared,
+    )
     process = None if chosen is own else process_name(ran.recordings, chosen)
     return RecordedRun(chosen, ran.recordings, run_view, "python", process)
 
@@ -323,6 +330,7 @@ def recorded_run_view(
     *,
     is_own: bool = True,
     tells_all: bool = False,
+    is_compared: bool = False,
 ) -> RunView:
     """Describe a run's end; `first` is the process of the answer, if not all are."""
     chunks = [
@@ -347,18 +355,20 @@ def recorded_run_view(
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
         notes=(
             *(() if tells_all else other_process_notes(ran.recordings, first, is_own=is_own)),
-            *_run_notes(ran, first),
+            *_run_notes(ran, first, is_compared=is_compared),
             *(typescript_notes([line.text for line in lines]) if ran.status else ()),
         ),
     )
 
 
-def _run_notes(ran: CompletedRun, first: Recording) -> Iterable[str]:
+def _run_notes(ran: CompletedRun, first: Recording, *, is_compared: bool) -> Iterable[str]:
     if first.dropped:
         yield f"{first.dropped:,} events had no room, and are only counted"
-    if first.stopped:
-        names = [first.find_function(number).name for number in sorted(first.stopped)][:_NOTES]
+    if first.uncounted:
+        names = [first.find_function(number).name for number in sorted(first.uncounted)][:_NOTES]
         yield f"called too often to go on counting: {', '.join(names)}"
+    if first.further and not is_compared:
+        yield _further_note(first)
     if ran.waiting is not None:
         yield waiting_note(waiting_view(ran.waiting))
     for leftover in ran.killed[:_NOTES]:
@@ -369,6 +379,18 @@ def _run_notes(ran: CompletedRun, first: Recording) -> Iterable[str]:
         ]
         if texts:
             yield text.format(texts[0], len(texts))
+
+
+def _further_note(one: Recording) -> str:
+    """Name the functions of which only the first calls are in the tree, with all their calls."""
+    # How often each is in the tree is told there; here are those that are not.
+    most = sorted(one.further.items(), key=lambda pair: -pair[1])
+    named = [f"{one.find_function(number).name} ({count:,})" for number, count in most[:_NOTES]]
+    more = [f"{len(most) - _NOTES:,} more functions"] if len(most) > _NOTES else []
+    return (
+        "further calls that are not in the tree, where what they called is below their callers: "
+        + ", ".join(named + more)
+    )
 
 
 _FAILURE_NOTES = {

@@ -85,11 +85,11 @@ class ProcessRecording:
         self._order = order
         self._pid = os.getpid()
         journal = CodePart("journal")
-        encode = journal.encode
         self._journal = journal.RecordJournal(order["folder"], limits["bytes"], limits["files"])
         write = texts.ValueTexts(limits["text"], limits["items"], limits["depth"], known)
         # What the parts want of each other, by name.
-        shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"))
+        common = [CodePart(name) for name in ("frames", "tool", "line_effects")]
+        shared = SharedNames(*common, chosen, texts)
         self._is_over = False
         # A test run has a recorder of its own, since only failures and one traced test count.
         # Where the lines of single tests are recorded, these are only chosen.
@@ -111,17 +111,12 @@ class ProcessRecording:
             self._follow_origins(order, write, shared)
             return
         if order["checks"]:
-            shared = SharedNames(
-                CodePart("frames"), chosen, texts, CodePart("tool"), CodePart("followed"),
-                CodePart("expressions"), CodePart("run_end"), invariants := CodePart("invariants"),
-            )  # fmt: skip
-            self._book = invariants.InvariantRecorder(order, self._journal, write, shared, encode)
-            self._events = CodePart("checked").source(self._book, CodePart("traced"), shared)
+            self._check_invariants(order, write, chosen, texts, journal.encode)
             return
         self._book = calls.CallBook(order, self._journal, chosen.CodeChooser(order), write, shared)
         self._watch: Any = None
         if order["watch"]:
-            looked = SharedNames(CodePart("frames"), chosen, texts, CodePart("snapshots"), known)
+            looked = SharedNames(*common, chosen, texts, CodePart("snapshots"), known)
             self._watch = CodePart("stored").WriteRecorder(self._book, order["watch"], looked)
         if order["tests"]:
             runners = CodePart("runners")
@@ -153,6 +148,16 @@ class ProcessRecording:
             and not (sys.flags.inspect or sys.flags.interactive)
             and _find_module(getattr(sys, "orig_argv", [])) not in _TRACING
         )
+
+    def _check_invariants(
+        self, order: dict[str, Any], write: Any, chosen: CodePart, texts: CodePart, encode: Any
+    ) -> None:
+        """Evaluate invariants."""
+        names = ("frames", "tool", "followed", "expressions", "run_end")
+        invariants = CodePart("invariants")
+        shared = SharedNames(*map(CodePart, names), chosen, texts, invariants)
+        self._book = invariants.InvariantRecorder(order, self._journal, write, shared, encode)
+        self._events = CodePart("checked").source(self._book, CodePart("traced"), shared)
 
     def _follow_origins(self, order: dict[str, Any], write: Any, known: Any) -> None:
         """Record where the value of one expression comes from."""

@@ -242,10 +242,14 @@ def write_regions(regions: list[tuple[int, int, tuple[int, int, bool]]]) -> byte
     """Return an exception table: by first and last unit, the target, the depth, and a flag."""
     found = bytearray()
     for start, end, (target, depth, is_numbered) in regions:
-        flag = 128  # of an entry's first byte
+        at = len(found)
         for number in (start, end - start, target, depth << 1 | is_numbered):
-            for shift in range(max(number.bit_length() - 1, 0) // 6, -1, -1):
-                more = 64 if shift else 0
-                found.append(flag | more | number >> 6 * shift & 63)
-                flag = 0
+            if number < 64:  # noqa: PLR2004 - six bits
+                found.append(number)
+            elif number < 4096:  # noqa: PLR2004 - twice
+                found += bytes((64 | number >> 6, number & 63))
+            else:
+                shifts = range((number.bit_length() - 1) // 6 * 6, 0, -6)
+                found += bytes((*(64 | number >> shift & 63 for shift in shifts), number & 63))
+        found[at] |= 128  # an entry's first byte
     return bytes(found)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # written less often, and cost one part of the run's time in so many.
 _FLUSH_S = 0.3
 _FLUSH_SHARE = 40
+_STOP_SHARE = 20  # the same, where a function is stopped
 _NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
@@ -30,17 +31,20 @@ class CallSpot:
 
     __slots__ = (
         "began",
+        "calls",
         "code",
         "count",
         "due",
         "exact",
         "first",
+        "fixed",
         "id",
         "is_lined",
         "is_single",
         "kids",
         "last",
         "level",
+        "line",
         "number",
         "outer",
         "owner",
@@ -77,7 +81,11 @@ class CallSpot:
         # not be, and the last that was.
         self.due = self.exact = self.sampled = 0
         self.is_lined = False
+        # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
+        # the texts of its variables, and those of them that cannot change.
+        self.line = self.calls = 0
         self.last: dict[str, str] = {}
+        self.fixed: dict[str, Any] = {}
         self.passed = 0
 
 
@@ -87,12 +95,13 @@ class ThreadCalls:
     Of rewritten code the callers are not listed: each frame knows its own.
     """
 
-    __slots__ = ("is_over", "number", "root", "stack", "top")
+    __slots__ = ("calls", "is_over", "number", "root", "stack", "top")
 
     def __init__(self, number: int, level: int) -> None:
         self.number = number
         self.root = self.top = CallSpot(None, None, level, self)
         self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
+        self.calls = 0  # that began or went on
         self.is_over = False  # of the process that forked this one
 
 
@@ -129,6 +138,8 @@ class CallBook:
         # Always the same dictionary, for the hooks.
         self.threads: dict[int, ThreadCalls] = ThreadTable()
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
+        # What each stopped function was called after that, where it is known.
+        self.further_calls: Any = tuple
         # Of code that was rewritten to report its events, by its identity.
         self.plain_codes: dict[int, CodeType] = {}
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
@@ -164,6 +175,8 @@ class CallBook:
         self.inside = 0  # calls asked for that are running
         self.events = 0
         self.due = clock() + _FLUSH_S
+        self._flushed = self._flush_cost = 0.0
+        self._further: dict[int, int] = {}  # by function, as they were written last
 
     def plain_code(self, frame: FrameType) -> CodeType:
         """Return the code of a frame, as it was before it was rewritten."""
@@ -275,6 +288,7 @@ class CallBook:
     def push(self, thread: ThreadCalls, top: CallSpot, spot: CallSpot) -> None:
         """Make a node the innermost; a recursion's time belongs to its outer call."""
         at = clock()
+        thread.calls += 1
         # Nothing is called between these two, for a program that recurs too deeply ends anywhere.
         thread.stack.append((top, at if spot.is_single or spot.parent is top else 0.0))
         thread.top = spot
@@ -452,6 +466,7 @@ class CallBook:
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
     ) -> tuple[CallSpot, int]:
         self._changed_values(thread.top, frame)
+        thread.top.fixed.clear()
         if code.co_flags & self._parts.GENERATES:
             self.suspended.pop(id(frame), None)
         return self._pop_spot(thread)
@@ -485,6 +500,7 @@ class CallBook:
             return False
         if spot.level == 0 and self.has_focus:
             self.inside += 1
+        thread.calls += 1
         thread.stack.append((thread.top, clock()))
         thread.top = spot
         return True
@@ -496,8 +512,10 @@ class CallBook:
             return
         spot.passed += 1
         if spot.passed > self.limits["lines"]:
+            spot.line = 0  # what changes from now on is of no line that is known
             return
         self._changed_values(spot, frame)
+        spot.line = line
         self.write(["p", spot.id, self.stamp(), line])
 
     def is_past_lines(self, spot: CallSpot, code: CodeType) -> bool:
@@ -526,26 +544,23 @@ class CallBook:
             hits[line] = self.stamp()
 
     def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
+        """Record the variables of a call that differ from what was recorded of them last."""
         if not spot.is_lined or spot.code is not frame.f_code:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
-        values = self._parts.variables(frame.f_code, frame)
-        texts = {name: self.texts(one) for name, one in list(values.items())[:60]}
-        last = spot.last
-        changed: list[list[Any]] = [
-            [name, text] for name, text in texts.items() if last.get(name) != text
-        ]
-        changed += [[name, None] for name in last if name not in texts]
+        changed = self._parts.changed_variables(spot, frame, self._parts.variables, self.texts)
         if changed:
-            spot.last = texts
             self.write(["v", spot.id, changed])
 
     def stop_counting(self, code: CodeType) -> None:
-        """Note that more calls of a function are not counted."""
+        """Note that more calls of a function are not followed."""
         self.stopped.add(id(code))
         self.journal.write(["k", self.functions[id(code)], self.stamp()], last=True)
-        self.flush()  # nothing of it may come any more that would do so
+        # Nothing may come any more that would write the sums. Where many functions are stopped,
+        # and many paths are known, it is not done for each of them.
+        if clock() - self._flushed > self._flush_cost * _STOP_SHARE:
+            self.flush()
 
     def flush(self) -> None:
         """Write the current sums; later ones replace them."""
@@ -557,8 +572,13 @@ class CallBook:
                 head = ["m", spot.id, spot.parent.id, spot.number, spot.owner.number, spot.first]
                 sums = [spot.count, spot.raised, int(spot.total * _NS)]
                 self.journal.write([*head, *sums], last=True)
-        at = clock()
-        self.due = at + max(_FLUSH_S, (at - began) * _FLUSH_SHARE)
+        for code, count in self.further_calls():
+            if self._further.get(id(code)) != count:
+                self._further[id(code)] = count
+                self.journal.write(["K", self.functions[id(code)], count], last=True)
+        self._flushed = at = clock()
+        self._flush_cost = at - began
+        self.due = at + max(_FLUSH_S, self._flush_cost * _FLUSH_SHARE)
 
     def end(self) -> None:
         """Write the facts that are known only at the end."""

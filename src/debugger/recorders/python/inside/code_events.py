@@ -1,13 +1,13 @@
 """Rewrites the program's own code, so that it reports its events itself (CPython 3.11).
 
-Functions of which no more calls are counted get other code, and then run as fast as without us.
+Functions of which no more calls are followed get other code where they are found, and then run
+nearly as fast as without us.
 """
 
 from __future__ import annotations
 
 import sys
 from _weakref import ref
-from time import perf_counter as clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _OPTIMIZED = 0x1
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
-_SEARCH_SHARE = 20  # one part of the run's time in so many is for the search of functions
 _NO_CALLS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
@@ -31,11 +30,7 @@ class CodeEvents:
         self._rewritten: list[CodeType] = []  # kept alive, since they are found by identity
         # The guards of executed lines, in order; as a guard, since it is a constant of code.
         self._hits: Any = parts.HookGuard() if book.lines == "hit" else None
-        self._pending: list[Any] = []  # hooks of functions that are to be replaced
-        self._replaced: list[Any] = []
-        self._faster: list[Any] = []  # weak references to functions
-        self._began = clock()
-        self._searched = 0.0  # seconds
+        self._faster: list[Any] = []  # hooks of functions that have faster code
         self._is_over = False
 
     def __reduce__(self) -> Any:
@@ -49,13 +44,19 @@ class CodeEvents:
             hooks.close()
 
     def stop_calls(self, code: CodeType) -> None:
-        """Report only the lines of a function."""
+        """Report only the lines of a function, and the number of its calls."""
         hooks = self._hooks[id(code)]
         hooks.close_calls()
-        self._pending.append(hooks)
-        # A search goes through all objects of the program.
-        if self._searched * _SEARCH_SHARE <= clock() - self._began:
-            self._replace_functions()
+        function = hooks.function() if hooks.function is not None else None
+        if function is not None and function.__code__ is hooks.faster:
+            self.collect_lines()
+            made = self._put_hooks(hooks, is_counted=False, is_first=False)
+            function.__code__ = hooks.uncounted = self._keep_code(made, code)
+
+    def further_calls(self) -> list[tuple[CodeType, int]]:
+        """Return the number of calls of each function that is followed no more, after that."""
+        hooks = [self._hooks[key] for key in list(self._book.stopped) if key in self._hooks]
+        return [(one.code, one.further_calls) for one in hooks]
 
     def make_faster(self, code: CodeType) -> None:
         """Let further calls of a running function pass over executed lines, and most hooks."""
@@ -69,7 +70,8 @@ class CodeEvents:
             self.collect_lines()
             hooks.faster = self._keep_code(self._put_hooks(hooks, is_first=False), code)
             function.__code__ = hooks.faster
-            self._faster.append((hooks, ref(function)))
+            hooks.function = ref(function)
+            self._faster.append(hooks)
 
     def collect_lines(self) -> None:
         """Report the lines that were executed for the first time since the last call."""
@@ -85,33 +87,12 @@ class CodeEvents:
             self._hits.clear()
         for hooks in self._hooks.values():
             hooks.open()
-        if self._replaced:
-            self._parts.set_codes([(hooks.uncounted, hooks.rewritten) for hooks in self._replaced])
-            self._replaced.clear()
-        for hooks, reference in self._faster:
-            function = reference()
-            if function is not None and function.__code__ is hooks.faster:
+        for hooks in self._faster:
+            function = hooks.function()
+            if function is not None and function.__code__ in (hooks.faster, hooks.uncounted):
                 function.__code__ = hooks.rewritten
-            hooks.faster = None
+            hooks.faster = hooks.uncounted = hooks.function = None
         self._faster.clear()
-
-    def _replace_functions(self) -> None:
-        """Replace the code of functions that are no longer counted by one without these hooks."""
-        began = clock()
-        pending, self._pending = self._pending, []
-        for hooks in pending:
-            made = self._put_hooks(hooks, is_counted=False, is_first=False)
-            hooks.uncounted = self._keep_code(made, hooks.code)
-        self._parts.set_codes(
-            [
-                (code, hooks.uncounted)
-                for hooks in pending
-                for code in (hooks.rewritten, hooks.faster)
-                if code is not None
-            ]
-        )
-        self._replaced += pending
-        self._searched += clock() - began
 
     def _put_hooks(self, hooks: Any, begin_main: Any = None, **options: bool) -> CodeType:
         parts = self._parts
@@ -143,7 +124,8 @@ class CodeEvents:
         is_function = code.co_flags & _OPTIMIZED and code.co_name not in _NO_CALLS
         if is_function or code.co_name == "<module>":
             callbacks = self._calls.make_hooks(code)
-            hooks = self._parts.CodeHooks(code, made, callbacks, self._hits)
+            followed = self._book.limits["followed"]
+            hooks = self._parts.CodeHooks(code, made, callbacks, self._hits, followed=followed)
             self._hooks[id(code)] = hooks
             hooks.rewritten = made = self._put_hooks(hooks, begin_main)
             if self._is_over:

@@ -4,9 +4,15 @@ A rewritten function calls hooks where `sys.monitoring` would have its events: a
 ends, and at a generator's yields and resumptions. The first execution of each line is noted in a
 list. Before each hook stands a guard, an object that is true when the hook is of no use any more;
 it costs two instructions. The names, constants, positions and variables of the code stay.
+
+A function has a budget of calls that are followed: an iterator, of which each call takes one. Each
+later call takes one of another iterator, which costs four instructions and tells their number.
 """
 
 from __future__ import annotations
+
+import sys
+from itertools import repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +22,7 @@ if TYPE_CHECKING:
 NOT_REPORTED = None  # what stands for a call whose start was not reported
 HOOK_VALUES = 8  # that the hooks' calls have on the stack at most
 _CALLED = 2  # values below the arguments of a call
+_FOLLOWED = 10_000  # calls of a function
 
 
 class HookGuard(list):  # type: ignore[type-arg]
@@ -36,33 +43,46 @@ class HookGuard(list):  # type: ignore[type-arg]
 
 
 class LineGuard(HookGuard):
-    """The guard of a line."""
+    """The guard of a line. It has no constructor, since a large project has many of them."""
 
     __slots__ = ("code", "line")
-
-    def __init__(self, code: CodeType, line: int) -> None:
-        super().__init__()
-        self.code = code
-        self.line = line
+    code: CodeType
+    line: int
 
 
 class CodeHooks:
     """The hooks of one code object, and their guards."""
 
     def __init__(
-        self, code: CodeType, source: CodeType, callbacks: dict[str, Any], hits: Any = None
+        self,
+        code: CodeType,
+        source: CodeType,
+        callbacks: dict[str, Any],
+        hits: Any = None,
+        *,
+        followed: int = _FOLLOWED,
     ) -> None:
         self.code = code
         self.source = source  # the same, with the functions in it rewritten
-        self.callbacks = callbacks  # by event: start, return, yield, resume, throw, unwind
+        self.callbacks = callbacks  # by event: start, stop, return, yield, resume, throw, unwind
         self.hits: HookGuard | None = hits  # gets the guards of executed lines, if they are wanted
         self.rewritten: CodeType = code  # what reports its events
         self.faster: CodeType | None = None  # what does not report lines that were executed
         self.uncounted: CodeType | None = None  # what reports only the lines that are left
+        self.function: Any = None  # a weak reference to the function that has faster code
         self.calls = HookGuard()  # closed: starts are not reported
         self.resumptions = HookGuard()  # closed: resumptions are not reported
         self.yields = HookGuard()  # closed: yields are not reported
         self.lines: dict[int, LineGuard] = {}
+        self.budget: Any = iter(range(followed))  # of it each followed call takes one
+        self.further: Any = repeat(None, sys.maxsize)  # of it each other call takes one
+        self._first_further = 0  # those that an earlier recording took, of the process that forked
+
+    @property
+    def further_calls(self) -> int:
+        """The number of calls that were not followed."""
+        taken: int = sys.maxsize - self.further.__length_hint__()
+        return taken - self._first_further
 
     def close_calls(self) -> None:
         """Report no more starts and resumptions; calls that run are reported to their end."""
@@ -78,12 +98,15 @@ class CodeHooks:
         """Report everything once more."""
         for guard in (self.calls, self.resumptions, self.yields, *self.lines.values()):
             guard.clear()
+        self.budget.__setstate__(0)
+        self._first_further += self.further_calls
 
     def line_guard(self, line: int) -> LineGuard:
         """Return the guard of a line."""
         found = self.lines.get(line)
         if found is None:
-            found = self.lines[line] = LineGuard(self.code, line)
+            found = self.lines[line] = LineGuard()
+            found.code, found.line = self.code, line
         return found
 
 
@@ -137,6 +160,7 @@ class CodeRewriter:
             self._insert_hooks(every, entry, is_main=begin_main is not None)
             self._add_unwind()
         else:
+            self._out += self._count_further()
             self._insert_hooks(every, entry)
         self._out += [*self._throws, *self._stubs]
         for one in (*every, *self._twins):
@@ -256,13 +280,26 @@ class CodeRewriter:
             ]
         skip = self._make("LOAD_CONST", self._constant(NOT_REPORTED))
         body = self._make("NOP")
+        counted = self._count_further()
         self._out += [
             self._make("LOAD_CONST", self._constant(self._hooks.calls)),
-            self._jump("POP_JUMP_FORWARD_IF_TRUE", skip),
+            self._jump("POP_JUMP_FORWARD_IF_TRUE", counted[0]),
             *self._call(self._hooks.callbacks["start"], swallow=self._swallow(skip, 0)),
             self._jump("JUMP_FORWARD", body),
+            *counted,
             skip,
             body,
+        ]
+
+    def _count_further(self) -> list[Any]:
+        """Return the instructions that count a call which is not followed."""
+        taken = self._make("NOP")
+        return [
+            self._make("LOAD_CONST", self._constant(self._hooks.further)),
+            self._jump("FOR_ITER", taken),
+            self._make("POP_TOP"),
+            self._make("POP_TOP"),
+            taken,
         ]
 
     def _add_return(self, one: Any) -> None:

@@ -7,7 +7,7 @@ at one by one. What is between two hooks is copied as it is, and only jumps are 
 from __future__ import annotations
 
 import opcode
-from itertools import accumulate
+from itertools import accumulate, compress
 from opcode import hasjrel, opmap, opname
 
 TYPE_CHECKING = False
@@ -28,6 +28,9 @@ for _op in hasjrel:
 _MARKS[opmap["RETURN_VALUE"]] = _RETURN
 _MARKS[opmap["RESUME"]] = _RESUME
 _MARKS[opmap["YIELD_VALUE"]] = _YIELD
+_MARK_TABLE = bytes(_MARKS)
+_ENTRY_STARTS = bytes(byte >> 7 for byte in range(256))  # of an entry of a location table
+_LOAD = opmap["LOAD_CONST"]
 _CALL = opmap["CALL"]  # PRECALL may have done its work, and passes over it
 # The first byte of an entry of the location table, without its size.
 _NO_LOCATION, _NO_COLUMNS = 0xF8, 0xE8
@@ -48,7 +51,7 @@ def _assemble(*steps: tuple[str, int]) -> bytes:
 
 def _with_constant(number: int) -> bytes:
     """Return the instruction that puts a constant on the stack."""
-    return _instruct("LOAD_CONST", number)
+    return bytes((_LOAD, number)) if number < 256 else _instruct("LOAD_CONST", number)  # noqa: PLR2004 - a byte
 
 
 def _jump(name: str, passed: bytes) -> bytes:
@@ -56,6 +59,8 @@ def _jump(name: str, passed: bytes) -> bytes:
     return _instruct(name, len(passed) // 2)
 
 
+# By the length of what is jumped over.
+_JUMPS_IF_TRUE = [_jump("POP_JUMP_FORWARD_IF_TRUE", bytes(length)) for length in range(64)]
 _PUSH_NULL = _assemble(("PUSH_NULL", 0))
 _POP_TOP = _assemble(("POP_TOP", 0))
 _APPEND = _assemble(("LIST_APPEND", 1), ("POP_TOP", 0))
@@ -102,7 +107,7 @@ class CodeSplicer:
         code, parts = self._code, self._parts
         self._scan()
         handlers = parts.read_handlers(code.co_exceptiontable)
-        self._start = self._start_hook() if self._is_counted else b""
+        self._start = self._start_hook() if self._is_counted else self._count_further()
         if self._hooks.hits is not None:
             for unit in self._find_leaders(handlers):
                 self._insert_line(unit)
@@ -141,9 +146,9 @@ class CodeSplicer:
             if self._lines and self._lines[-1] != line:
                 self._changes.add(start // 2)
             self._lines += [line] * ((end - start) // 2)
-        for unit, mark in enumerate(ops.translate(bytes(_MARKS))):
-            if not mark:
-                continue
+        marks = ops.translate(_MARK_TABLE)
+        for unit in compress(range(self._units), marks):
+            mark = marks[unit]
             if mark == _RETURN:
                 self._returns.append(unit)
             elif mark == _JUMP:
@@ -212,17 +217,28 @@ class CodeSplicer:
         self._due = (len(found) // 2, len(found + due) // 2)
         return found + due
 
+    def _count_further(self) -> bytes:
+        """Return what counts a call that is not followed."""
+        return _take_one(self._constant(self._hooks.further), b"")
+
     def _start_hook(self) -> bytes:
-        callback = self._constant(self._hooks.callbacks["start"])
+        callbacks = self._hooks.callbacks
         self._mark = _with_constant(self._constant(self._parts.NOT_REPORTED))
-        call = _PUSH_NULL + _with_constant(callback) + _CALL_START
+        call = _PUSH_NULL + _with_constant(self._constant(callbacks["start"])) + _CALL_START
         if self._is_faster:
             call = self._look_up_call()
-        call += _jump("JUMP_FORWARD", self._mark)
+        # What the budget's end comes to, and what a closed guard does.
+        stop = _PUSH_NULL + _with_constant(self._constant(callbacks["stop"])) + _CALL_START
+        stop += _POP_TOP
+        further = self._count_further()
+        call += _jump("JUMP_FORWARD", stop + further + self._mark)
+        budget = _take_one(self._constant(self._hooks.budget), call)
         guard = _with_constant(self._constant(self._hooks.calls))
-        guard += _jump("POP_JUMP_FORWARD_IF_TRUE", call)
-        self._called = (len(guard) // 2, len(guard + call) // 2)
-        return guard + call + self._mark
+        guard += _jump("POP_JUMP_FORWARD_IF_TRUE", budget + call + stop)
+        before = len(guard + budget) // 2
+        self._called = (before, before + len(call) // 2)
+        self._stopping = (self._called[1], self._called[1] + len(stop) // 2)
+        return guard + budget + call + stop + further + self._mark
 
     def _return_hook(self) -> bytes:
         name = "finish" if self._is_faster else "return"
@@ -288,10 +304,12 @@ class CodeSplicer:
         start = end + len(leave) // 2
         begin = self._write_handler(start, match, _POP_TOP + self._mark)
         first = heads[self._entry] + 1
+        stopping: Any = (first + self._stopping[0], first + self._stopping[1], (start, 0, False))
         regions: list[Any] = [(first + self._called[0], first + self._called[1], (start, 0, False))]
         later: list[Any] = []
         if self._is_faster:
             begin, regions, later = self._write_looking_up(start, begin, match)
+        regions.append(stopping)
         # An exception that leaves the function; an error of the hook changes nothing.
         call = _PUSH_NULL + _with_constant(self._constant(hooks.callbacks["unwind"]))
         call += _CALL_UNWIND
@@ -346,7 +364,7 @@ class CodeSplicer:
 
     def _write_locations(self, tail: int) -> bytes:
         table = self._code.co_linetable
-        starts = [at for at, byte in enumerate(table) if byte > 127]  # noqa: PLR2004 - a flag
+        starts = list(compress(range(len(table)), table.translate(_ENTRY_STARTS)))
         ends = accumulate([(table[at] & 7) + 1 for at in starts], initial=0)
         places = dict(zip(ends, [*starts, len(table)], strict=True))
         added = {unit: len(made) // 2 for unit, made in self._inserted.items()}
@@ -371,7 +389,13 @@ class CodeSplicer:
 def _line_hook(guard: bytes, hits: bytes) -> bytes:
     """Return the hook of a line: it calls nothing, and cannot fail."""
     note = hits + guard + _APPEND + guard + hits + _APPEND
-    return guard + _jump("POP_JUMP_FORWARD_IF_TRUE", note) + note
+    return guard + _JUMPS_IF_TRUE[len(note)] + note
+
+
+def _take_one(iterator: int, passed: bytes) -> bytes:
+    """Return what takes one of a constant iterator; at its end it passes over what follows."""
+    taken = _POP_TOP + _POP_TOP
+    return _with_constant(iterator) + _jump("FOR_ITER", taken + passed) + taken
 
 
 def _same_line(units: int) -> bytes:

@@ -54,14 +54,6 @@ def _objects_in(found: Any) -> Iterator[Any]:
             break
 
 
-def set_codes(pairs: list[tuple[CodeType, CodeType]]) -> None:
-    """Set other code in all functions of the given ones. It goes through all objects."""
-    others = {id(code): other for code, other in pairs}
-    for one in _import_gc().get_referrers(*(code for code, _ in pairs)):
-        if type(one) is _FUNCTION and id(one.__code__) in others:
-            one.__code__ = others[id(one.__code__)]
-
-
 def _import_gc() -> Any:
     """Return the module, without an import that the program has not done."""
     is_known = "gc" in sys.modules

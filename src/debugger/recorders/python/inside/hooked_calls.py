@@ -7,7 +7,8 @@ whatever happened between.
 
 Two readings of the clock cost as much as all else. So of a path with many short calls only some
 are timed, and stand for the others. Such a function's code is then replaced by one that looks its
-call up itself (see `code_splicer`), and calls a hook only where a call is timed.
+call up itself (see `code_splicer`), and calls a hook only where a call is timed. Of each function
+only the first calls are followed; its code counts the further ones by itself.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 _MANY = 256  # calls of one path, after which only some are timed, and the code is made faster
 _SAMPLED = 16  # of so many calls one is timed
 _SHORT_S = 100e-6  # the mean time of calls of which only some are timed
+_NEVER = sys.maxsize
 _LONG = 32  # times the mean: a call that stands for itself alone
 
 
@@ -64,7 +66,7 @@ class HookedCalls:
         self._book = book
         self._parts = parts
         self._events = events
-        self._limit: int = book.limits["counted"]
+        self._limit: int = book.limits["followed"]
         finish = self._make_finish()
         leave = self._make_return(finish)
         self._function_hooks = {
@@ -97,8 +99,12 @@ class HookedCalls:
         def first() -> Any:
             return calls.begin_first(code)
 
+        def stop() -> None:
+            calls.stop_counting(code)
+
         start = self._make_start(code, counted)
         hooks = {"start": start, "first": first, "counted": counted, "key": id(code)}
+        hooks["stop"] = stop
         return {**self._function_hooks, **hooks}
 
     def _make_start(self, code: CodeType, counted: Any) -> Any:
@@ -249,7 +255,7 @@ class HookedCalls:
                 call = book.repeat_call(spot, outer)
                 call.due = _MANY
                 # Between its calls may be those of other paths, so that each is timed.
-                spot.due, spot.exact = 0, self._limit + 1
+                spot.due, spot.exact = 0, _NEVER
             else:
                 spot.exact = _MANY
             at = clock()
@@ -264,24 +270,19 @@ class HookedCalls:
         return call
 
     def begin_due(self, call: Any) -> Any:
-        """Begin a call of a path with many calls: a first one, a timed one, or one too many."""
-        spot = call.spot
-        if spot.count > self._limit:
-            call.owner.top = call.outer
-            return self.stop_counting(spot.code)
-        if call is not spot or not call.due:
+        """Begin a call of a path with many calls: the first of them, or a timed one."""
+        if call is not call.spot or not call.due:
             self._begin_many(call)
-        if call is spot:
+        if call is call.spot:
             call.began = clock()
         return call
 
     def _begin_many(self, call: Any) -> None:
         """Choose which further calls of a path are timed, and make their code faster."""
-        never = self._limit + 1
         if call is not call.spot:
-            call.due = never
+            call.due = _NEVER
         elif call.total > call.count * _SHORT_S:
-            call.exact = never  # each call
+            call.exact = _NEVER  # each call
         else:
             call.due, call.sampled = call.count, call.count - 1
         try:
@@ -295,7 +296,7 @@ class HookedCalls:
         mean = call.total / call.count
         call.total += taken + skipped * (taken if taken < mean * _LONG else mean)
         call.sampled = call.count
-        call.due = min(call.count + _SAMPLED, self._limit + 1)
+        call.due = call.count + _SAMPLED
 
     def end_single(self, spot: Any, value: Any) -> None:
         """Report the return of a call that is recorded by itself."""
@@ -324,9 +325,13 @@ class HookedCalls:
             self._events.end()
 
     def stop_counting(self, code: CodeType) -> None:
-        """Stop counting a function: a hook costs more than many functions do."""
-        self._book.stop_counting(code)
-        self._events.stop_calls(code)
+        """Follow a function no more: a hook costs more than many functions do."""
+        try:
+            if id(code) not in self._book.stopped:
+                self._book.stop_counting(code)
+                self._events.stop_calls(code)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_fault(error)
 
 
 def _suspend(call: Any) -> None:

@@ -62,7 +62,12 @@ def may_be_known(kind: type) -> bool:
     """Tell whether a type claims to be one of a known library; few do, and many are asked."""
     module = _module_of(kind)
     top = module.partition(".")[0].lstrip("_") if type(module) is str else ""
-    return top in _LIBRARIES or top in _OWN or "unittest.mock" in sys.modules
+    return top in _LIBRARIES or top in _OWN
+
+
+def has_mocks() -> bool:
+    """Tell whether a value may be a mock, which derives from one of its library's types."""
+    return "unittest.mock" in sys.modules
 
 
 def known_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
@@ -86,12 +91,13 @@ def known_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
 
 def shown_fields(stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Drop the library's own fields from a model object's fields."""
-    return [
-        (name, one)
-        for name, one in stored
-        if not (name.startswith("__") and name.endswith("__"))
-        and not (name in _HIDDEN and module_of(type(one)).startswith(("sqlalchemy.", "django.")))
-    ]
+    return [one for one in stored if one[0][:1] != "_" or _is_shown(*one)]
+
+
+def _is_shown(name: str, one: Any) -> bool:
+    if name[:2] == "__" and name[-2:] == "__":
+        return False
+    return not (name in _HIDDEN and module_of(type(one)).startswith(("sqlalchemy.", "django.")))
 
 
 def has_repr(kind: type) -> bool:

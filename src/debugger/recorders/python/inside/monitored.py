@@ -106,6 +106,7 @@ class CallMonitor:
                 if spot.count > book.limits["counted"]:
                     return self._stop_counting(code)
                 at = clock() if spot.parent is top else 0.0
+                thread.calls += 1
                 thread.stack.append((top, at))
                 thread.top = spot
                 return None

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
 
+    _ChosenWriter = tuple[Any, Callable[..., str], bool | None]
+
 _CUT = "…"
 _HINT = ", str() shows it"
 _LITTLE = (f"({_CUT}", f"[{_CUT}", f"{{{_CUT}")  # fields that are not read for their depth
 _BITS_MAX = 256  # a larger integer is described by its size
 _SMALL = 1_000_000_000  # numbers that are written at once
-_SLOTS_KEPT = 10_000  # classes whose slots are known
+_CLASSES_KEPT = 10_000  # classes of which it is known how their values are written
 _FIELDS_SEEN = 64  # items that are read of one container or object
 _PLAIN = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented))
 
@@ -38,8 +40,9 @@ _Member = type(_Function.__dict__["__globals__"])
 _Module = type(sys)
 _Builtin = type(len)
 _MISSING = object()
-# By the class's identity: to hash a class may run its metaclass's code.
-_slots: dict[int, tuple[Any, tuple[str, ...]]] = {}
+# By the class's identity: to hash a class may run its metaclass's code. A name is that of a slot;
+# without one it is the dictionary that is read.
+_readers: dict[int, tuple[Any, tuple[tuple[str, Any], ...]]] = {}
 
 
 class _BoundMethodSample:
@@ -52,29 +55,51 @@ _Method = type(_BoundMethodSample().method)
 
 def fields(value: Any) -> list[tuple[str, Any]]:
     """Return an object's stored fields: its dictionary, then its slots."""
+    kind = type(value)
+    known = _readers.get(id(kind))
+    # Another class may have come to where one was that is gone.
+    if known is None or known[0]() is not kind:
+        known = _find_readers(kind)
     found: list[tuple[str, Any]] = []
-    for base in _mro_of(type(value)):
+    attributes = None
+    for name, read in known[1]:
+        if not name:
+            # Several bases may have the descriptor of the one dictionary.
+            if attributes is None:
+                attributes = read(value)
+                if type(attributes) is dict:
+                    found += _take_first(attributes.items())
+            continue
+        try:
+            found.append((name, read(value)))
+        except AttributeError:  # an empty slot
+            continue
+    for name, _ in found:
+        if type(name) is not str:
+            return [one for one in found if type(one[0]) is str]
+    return found
+
+
+def _find_readers(kind: type) -> tuple[Any, tuple[tuple[str, Any], ...]]:
+    """Find what reads a class's fields, once, since a class has many other names."""
+    # The descriptors of the interpreter itself: a `__dict__` or a slot that the program has
+    # replaced is not read.
+    found: list[tuple[str, Any]] = []
+    for base in _mro_of(kind):
         names = _names_in(base)
-        # The descriptors of the interpreter itself: a `__dict__` or a slot that the program has
-        # replaced is not read.
         stored = names.get("__dict__", _MISSING)
         if type(stored) is _Getter or type(stored) is _Member:
-            attributes = stored.__get__(value)
-            if type(attributes) is dict:
-                found += [
-                    (name, one)
-                    for name, one in _take_first(attributes.items())
-                    if type(name) is str
-                ]
+            found.append(("", stored.__get__))
         if "__slots__" in names:
-            for name in _slots_of(base, names):
-                descriptor = names.get(name)
-                one = (
-                    _read_descriptor(descriptor, value) if type(descriptor) is _Member else _MISSING
-                )
-                if one is not _MISSING:
-                    found.append((name, one))
-    return found
+            found += [
+                (name, one.__get__)
+                for name, one in list(names.items())
+                if type(one) is _Member and name not in ("__dict__", "__weakref__")
+            ]
+    if len(_readers) >= _CLASSES_KEPT:
+        _readers.clear()
+    known = _readers[id(kind)] = (ref(kind), tuple(found))
+    return known
 
 
 def field(value: Any, name: str) -> tuple[bool, Any]:
@@ -85,20 +110,14 @@ def field(value: Any, name: str) -> tuple[bool, Any]:
     return False, None
 
 
-def _slots_of(base: type, names: Any) -> tuple[str, ...]:
-    """Return the names of a class's slots, found once, since a class has many other names."""
-    known = _slots.get(id(base))
-    # Another class may have come to where one was that is gone.
-    if known is None or known[0]() is not base:
-        found = tuple(
-            name
-            for name, one in list(names.items())
-            if type(one) is _Member and name not in ("__dict__", "__weakref__")
-        )
-        if len(_slots) >= _SLOTS_KEPT:
-            _slots.clear()
-        known = _slots[id(base)] = (ref(base), found)
-    return known[1]
+def _has_public_field(value: Any, kind: type) -> bool:
+    """Tell whether the first entry of an object's dictionary is a field that is always shown."""
+    known = _readers.get(id(kind))
+    if known is None or known[0]() is not kind or not known[1] or known[1][0][0]:
+        return False
+    attributes = known[1][0][1](value)
+    names = _take_first(attributes, 1) if type(attributes) is dict else []
+    return bool(names) and type(names[0]) is str and names[0][:1] != "_"
 
 
 def _read_descriptor(descriptor: Any, value: Any) -> Any:
@@ -126,6 +145,9 @@ class ValueTexts:
         self._known = known
         self._items = items
         self._depth = depth
+        # By the identity of a class: a reference to it, what writes its values, and whether it may
+        # be a known library's (None: not even a mock).
+        self._writers: dict[int, _ChosenWriter] = {}
 
     def __call__(self, value: Any) -> str:
         """Format a value."""
@@ -173,23 +195,34 @@ class ValueTexts:
 
     def _write_structured(self, value: Any, kind: type, depth: int) -> str:
         """Format a class, a value of a known type, or one of a type that derives from ours."""
+        chosen = self._writers.get(id(kind))
+        if chosen is None or chosen[0]() is not kind:
+            chosen = self._choose_writer(kind)
+        if chosen[2] or (self._known.has_mocks() and chosen[2] is not None):
+            known: str = self._known.known_text(
+                value, kind, lambda one: self._write_value(one, depth - 1)
+            )
+            if known:
+                return known
+        return chosen[1](self, value, kind, depth)
+
+    def _choose_writer(self, kind: type) -> _ChosenWriter:
+        """Choose what writes the values of a type."""
         write = None
         # By the type's own slot: `__mro__` and `isinstance` can be overridden.
         for base in _mro_of(kind):
             write = self._derived.get(id(base))
             if write is not None:
                 break
-        if (
-            write is not ValueTexts._write_class
-            and self._known.may_be_known(kind)
-            and "_member_map_" not in _names_in(kind)
-        ):
-            known: str = self._known.known_text(
-                value, kind, lambda one: self._write_value(one, depth - 1)
-            )
-            if known:
-                return known
-        return (write or ValueTexts._write_fields)(self, value, kind, depth)
+        is_enum = "_member_map_" in _names_in(kind)
+        is_plain = write is ValueTexts._write_class or is_enum
+        may_be_known = None if is_plain else self._known.may_be_known(kind)
+        if write is None:
+            write = ValueTexts._write_member if is_enum else ValueTexts._write_fields
+        if len(self._writers) >= _CLASSES_KEPT:
+            self._writers.clear()
+        chosen = self._writers[id(kind)] = (ref(kind), write, may_be_known)
+        return chosen
 
     def _write_class(self, value: Any, _kind: type, _depth: int) -> str:
         return f"<class {_name_of(value)}>"
@@ -319,12 +352,15 @@ class ValueTexts:
             return f"{_name_of(kind)}.{name}"
         return ""
 
+    def _write_member(self, value: Any, kind: type, depth: int) -> str:
+        return self._member_name(value, kind) or self._write_fields(value, kind, depth)
+
     def _write_fields(self, value: Any, kind: type, depth: int) -> str:
-        named = self._member_name(value, kind)
-        if named:
-            return named
+        # Most objects are within another one, and not shown.
+        if depth <= 0 and _has_public_field(value, kind):
+            return f"{_name_of(kind)}({_CUT})"
         stored = self._known.shown_fields(fields(value))
-        name = _name_of(kind)
+        name: str = _name_of(kind)
         if not stored:
             # A getter of a compiled type runs no Python code.
             shape = _names_in(kind).get("shape", _MISSING)  # an array's, of numpy and its like

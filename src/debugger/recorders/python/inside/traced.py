@@ -201,6 +201,7 @@ class CallTracer:
                     if not known.has_lines:
                         frame.f_trace_lines = False
                     spot.count += 1
+                    thread.calls += 1
                     thread.stack.append((top, at))
                     thread.top = spot
                     return known.on_event
