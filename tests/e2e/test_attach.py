@@ -225,7 +225,7 @@ def test_without_gdb_a_python_process_is_refused_with_another_way(cli, unique, t
             str(process.pid),
             exit=5,
             code="ADAPTER_NOT_FOUND",
-            says="needs gdb to enter a running process",
+            says="gdb is needed to enter a running process",
             hint="python -m debugpy --listen",
             env={"PATH": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)},
         )

@@ -28,6 +28,7 @@ from debugger.questions.group.answer import (
     MemberView,
     MergedState,
     NamedValues,
+    RemoteShellEnd,
 )
 from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
@@ -691,6 +692,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         ends=(MemberEnd(("0", "2"), "ended by SIGTERM", 0.3),),
     ),
     JoinedMember("train", "/job/train", (), ()),
+    RemoteShellEnd("train", 1),
     GroupValues("train", 2, (NamedValues("step", (MergedValue("120", ("0",)),)),)),
     MemberProbes(
         "train",

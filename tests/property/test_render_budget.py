@@ -6,6 +6,7 @@ import json
 import re
 import types
 import typing
+from collections.abc import Mapping
 from enum import Enum
 
 from hypothesis import given
@@ -110,7 +111,7 @@ def of_type(wanted, depth=0):
         times = TIMES[min(depth, len(TIMES) - 1)]
         many = st.builds(lambda found, times: tuple(found * times), few, st.sampled_from(times))
         return many if depth < DEEPEST else st.just(())
-    if origin is dict:
+    if origin in {dict, Mapping}:
         return st.dictionaries(*(of_type(one, depth + 1) for one in inner), max_size=3)
     assert issubclass(wanted, Struct | Enum), wanted
     is_enum = issubclass(wanted, Enum)

@@ -13,9 +13,9 @@ from debugger.daemon.daemon_client import DaemonClient
 from debugger.errors import DebuggerError, ErrorCode
 
 CORE = f"""\
-Real debuggers for C, C++, Rust, Go, Java, Python, JavaScript, Ruby and PHP, for what the code \
-does not show. A question runs a command line (`./prog ARGS`, `python x.py`) to its answer and \
-cleans up:
+Real debuggers for C/C++, Rust, Go, Java, Python, JavaScript, Ruby, PHP: for what the code does \
+not show. A question runs a command (`./prog ARGS`, `python x.py`) to its answer and cleans \
+up:
 {situations.list_as_tools()}
 
 In a session every answer is the whole stop: debug_evaluate, debug_variables, debug_stack inspect \

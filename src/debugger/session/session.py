@@ -314,8 +314,7 @@ class Session(SessionState):
             case OutputPrinted(stream, text, rank):
                 writer = find_writer(self, rank)
                 # A rank on another host has its session there: the line itself names it.
-                is_elsewhere = rank and writer is self
-                writer.add_output(stream, f"{rank}| {text}" if is_elsewhere else text)
+                writer.add_output(stream, f"{rank}| {text}" if rank and writer is self else text)
             case NoteReported(text):
                 self.pending_notes.append(text)
             case LogpointPassed():

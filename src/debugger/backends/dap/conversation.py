@@ -30,11 +30,7 @@ from debugger.backends.dap.dap_transport import (
     TcpConnection,
     encode_message,
 )
-from debugger.backends.dap.debug_adapter import (
-    AdapterLocation,
-    DebugAdapter,
-    StreamFiles,
-)
+from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter, StreamFiles
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.backends.dap.two_connection_launch import LaunchConnection
 from debugger.errors import DebuggerError, ErrorCode
@@ -62,9 +58,8 @@ async def run_in_terminal(
         DebuggerError: LAUNCH_FAILED.
     """
     env = dict(launched.env)
-    # The request's `env` holds changes only, and null removes a variable (DAP:
-    # RunInTerminalRequest). The base is the environment of the user's command, not the daemon's
-    # own.
+    # The request's `env` changes the environment of the user's command, not the daemon's; null
+    # removes a variable (DAP: RunInTerminalRequest).
     extra_environment = dict(arguments.env or {})
     if adapter.delegated_launch is not None:
         extra_environment = dict(adapter.delegated_launch.program_environment(extra_environment))
@@ -100,10 +95,9 @@ class AdapterLimits(Struct, frozen=True):
 class AdapterConversation:
     """A started and initialized adapter, with the program's streams.
 
-    The handshake: `initialize` and its response; `launch` or `attach`, whose response is not
-    awaited; the `initialized` event; breakpoints; `configurationDone`; then the response to
-    `launch`, or the first stop, or the end. Newer lldb-dap, debugpy and gdb answer `launch` only
-    after `configurationDone`, so that awaiting the response in between would deadlock.
+    The handshake: `initialize` and its response; `launch` or `attach`; the `initialized` event;
+    breakpoints; `configurationDone`; then the response to `launch`, or the first stop, or the end.
+    Newer lldb-dap, debugpy and gdb answer `launch` only then: to await it before would deadlock.
     """
 
     def __init__(

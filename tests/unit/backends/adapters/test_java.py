@@ -26,7 +26,7 @@ def make_jdk(path: Path, version: str, modules: str = MODULES) -> Path:
 def test_a_jdk_is_taken_from_java_home_else_from_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(java_home, "_FOLDERS", ())
+    monkeypatch.setattr(java_home, "FOLDERS", ())
     old = make_jdk(tmp_path / "old", "11.0.2")
     bare = make_jdk(tmp_path / "bare", "21.0.1", 'MODULES="java.base"\n')
     good = make_jdk(tmp_path / "good", "17.0.15")
@@ -46,7 +46,7 @@ def test_a_jdk_is_taken_from_java_home_else_from_the_path(
 def test_without_a_jdk_the_command_that_installs_one_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(java_home, "_FOLDERS", ())
+    monkeypatch.setattr(java_home, "FOLDERS", ())
     env = {"PATH": str(tmp_path), "HOME": str(tmp_path), "JAVA_HOME": str(tmp_path)}
     with pytest.raises(DebuggerError) as raised:
         select_backend.find_adapter(select_backend.ADAPTERS["java"], env, {})

@@ -29,6 +29,10 @@ class Adapter:
         return dap.StackTraceBody(stack_frames=tuple(shown), total_frames=total)
 
 
+async def keep_names(_connection, frames):
+    return frames
+
+
 def outside(frame: dap.DapStackFrame) -> bool:
     return (frame.name or "").startswith("x")
 
@@ -71,7 +75,10 @@ async def test_without_a_total_a_full_window_has_no_known_end():
 async def test_a_stack_that_a_stop_was_judged_by_serves_until_it_may_have_changed(command, count):
     adapter = Adapter("...")
     read = dap_inspection.ProgramStacks(
-        adapter, SimpleNamespace(has_outside_frames=False, handles_are_calls=False)
+        adapter,
+        SimpleNamespace(
+            has_outside_frames=False, handles_are_calls=False, name_functions=keep_names
+        ),
     )
     stop = Stopped(StopReason.STEP, "step", thread=1)
 

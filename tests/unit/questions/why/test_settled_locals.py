@@ -30,9 +30,12 @@ def test_what_may_change_a_mutable_local_otherwise_leaves_none(rest: str) -> Non
     assert _settled(f"let mut one = read();\n{rest}") == ()
 
 
-def test_a_loop_and_an_arm_of_a_match_are_no_bindings_that_a_breakpoint_sees() -> None:
+def test_a_loop_is_no_binding_that_a_breakpoint_sees() -> None:
     assert _settled("for one in list {\n    show(one);\n}") == ()
-    assert _settled("match found {\n    Some(one) => show(one),\n    None => (),\n}") == ()
+
+
+def test_an_arm_of_a_match_binds_the_names_of_its_pattern() -> None:
+    assert _settled("match found {\n    Some(one) => show(one),\n    None => (),\n}") == (3,)
 
 
 def test_methods_that_only_read_and_other_fields_leave_the_lines() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEAST = 17
-_FOLDERS = (
+FOLDERS = (
     "/usr/lib/jvm/*",
     "/usr/java/*",
     "/opt/java/*",
@@ -54,7 +54,7 @@ def _list_homes(env: Mapping[str, str]) -> Iterator[Path]:
         found = shutil.which(name, path=env.get("PATH", os.defpath))
         if found is not None:
             yield Path(found).resolve().parent.parent
-    found_homes = [one for pattern in _FOLDERS for one in Path("/").glob(pattern[1:])]
+    found_homes = [one for pattern in FOLDERS for one in Path("/").glob(pattern[1:])]
     user = Path(env.get("HOME") or Path.home())
     found_homes += [one for pattern in _USER_FOLDERS for one in user.glob(pattern)]
     yield from sorted(found_homes, key=_order_by_version, reverse=True)
