@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +171,8 @@ def open_editor(
         process.kill()
         process.wait()
         client.join_reader()
-        assert process.stdout is not None
-        process.stdout.close()
+        for stream in (process.stdin, process.stdout):
+            with suppress(BrokenPipeError):
+                stream.close()  # type: ignore[union-attr]  # both are pipes
     for message in client.messages:
         check_message(message)

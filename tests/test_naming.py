@@ -247,7 +247,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/translation": 3650,
     "clients": 156,
     "daemon": 1625,
-    "editors": 1956,
+    "editors": 1964,
     "hosts": 2428,
     "install": 1601,
     "mcp": 1630,

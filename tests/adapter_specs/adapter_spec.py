@@ -167,6 +167,7 @@ class AdapterSpec:
     prints_counting: str | None = "counting\n"
     tells_failed_conditions: bool = True
     stops_at_signals: bool = False
+    watches_locals: bool = True  # of those that watch at all
     killed_ends: ExitedProgram = _OF_SIGSEGV
     unadvertised: str = "stepBack"
     lacks: Mapping[str, str] = field(default_factory=dict)

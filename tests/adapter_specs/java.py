@@ -49,6 +49,7 @@ SPEC = AdapterSpec(
     inner="Loop.calculate",
     outer="Loop.sumTo",
     variable="i",
+    watches_locals=False,
     first=1,
     stop_line=find_marker("java/Loop.java", "step"),
     call_line=find_marker("java/Loop.java", "add"),

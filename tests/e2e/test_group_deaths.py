@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ class Job:
         self._runtime_dir = runtime_dir
         self._wait_until = wait_until
         self._client: subprocess.Popen[bytes] | None = None
+        self._ranks: list[int] = []
 
     def begin(self, *words: str) -> None:
         """Run a command beside the test, as one that is being answered."""
@@ -69,14 +71,14 @@ class Job:
             pid for pid, parent in sorted(own) if parent in pids
         ]
 
-    def await_ranks(self) -> list[int]:
+    def await_ranks(self) -> None:
         """Wait until the launcher and all of its ranks are there."""
         self._wait_until(lambda: len(self.programs()) > RANKS, 60, what="the ranks")
-        return self.programs()
+        self._ranks = self.programs()
 
     def kill(self, victim: str) -> None:
         """Kill one of those that a group depends on."""
-        launcher, *ranks = self.await_ranks()
+        launcher, *ranks = self._ranks
         if victim == "client":
             assert self._client is not None
             self._client.kill()
@@ -84,7 +86,8 @@ class Job:
         parents = {pid: parent for pid, parent, _ in commands_of(self._runtime_dir)}
         pids = {"member": ranks[0], "launcher": launcher, "supervisor": parents.get(launcher, 0)}
         state = json.loads((self._runtime_dir / "daemon.json").read_bytes())
-        os.kill(pids.get(victim, state["pid"]), signal.SIGKILL)
+        with suppress(ProcessLookupError):  # the end of the group was faster
+            os.kill(pids.get(victim, state["pid"]), signal.SIGKILL)
 
     def await_end(self, victim: str, *, is_question: bool) -> None:
         """End what is left to end, and wait until no process has this runtime folder."""
@@ -95,7 +98,7 @@ class Job:
             self._client = None
         self._wait_until(lambda: self._left() == [], 30, what=f"the end after {victim}")
         if victim != "daemon":
-            assert list_sessions(self.cli) == {}
+            self._wait_until(lambda: list_sessions(self.cli) == {}, 30, what="the sessions' end")
 
     def _left(self) -> list[bytes]:
         """Return the processes that have the folder, other than the daemon, if it lives."""

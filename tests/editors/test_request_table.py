@@ -155,7 +155,8 @@ def ask_for_breakpoints(editor: EditorClient, spec: AdapterSpec, frame: dict[str
         info = editor.ask("dataBreakpointInfo", name=spec.variable, frameId=frame["id"])
         watched = [{"dataId": info["dataId"], "accessType": "write"}]
         (made_there,) = editor.ask("setDataBreakpoints", breakpoints=watched)["breakpoints"]
-        assert made_there["verified"], made_there
+        assert made_there["verified"] == spec.watches_locals, made_there
+        assert spec.watches_locals or "watches fields only" in made_there["message"]
         editor.ask("setDataBreakpoints", breakpoints=[])
     else:
         info = editor.ask("dataBreakpointInfo", name=spec.variable, frameId=frame["id"])

@@ -200,7 +200,7 @@ def test_a_child_of_node_that_crashes_is_told_though_its_parent_ends_well(
     assert answer.startswith("crash: undefined: m.x is undefined"), answer
     assert "a process that the program started" in answer
     kept = cli("crash", "--keep", "--", "node", script, check=0).out
-    assert "debugger stop (crash.1)" in kept, kept
+    assert "debugger stop --session crash (crash.1)" in kept, kept
     assert cli("print", "m").out.startswith("m = {w: 2}")
 
 

@@ -20,6 +20,7 @@ from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import EditorConversation
 from debugger.editors.editor_text import source_body
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import State
 from debugger.model.program import Instruction, LoadedModule
 from debugger.session import source_files
 from debugger.session.session import Session
@@ -199,8 +200,18 @@ async def _list_sources(session: Session) -> list[str]:
     try:
         ability = session.backend.find_ability(LoadedSourceAbility)
     except DebuggerError:
-        return [*found, *_script_paths(await _modules_or_none(session))]
+        loaded = _script_paths(await _modules_or_none(session))
+        return [*found, *loaded, *await _stack_files(session)]
     return [*found, *await ability.list_loaded_sources()]
+
+
+async def _stack_files(session: Session) -> list[str]:
+    """Return the files of the frames of the stop: all that is known where nothing lists more."""
+    stop = session.last_stop
+    if session.state is not State.STOPPED or stop is None or stop.thread is None:
+        return []
+    frames = (await session.backend.read_stack(stop.thread, levels=_SOURCES_MAX)).frames
+    return [one.file for one in frames if one.file is not None]
 
 
 async def _modules_or_none(session: Session) -> list[LoadedModule]:
