@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 import debuggees
-from cli_commands import resolve_program
+from cli_commands import answer_data, resolve_program
 from debugger.backends.dap.dap_transport import encode_message
 from editor_client import EditorClient, open_editor
 from running_programs import run_program
@@ -186,7 +186,7 @@ def test_what_an_editor_has_started_ends_with_it(
 ):
     with open_editor(runtime_dir) as editor:
         _launch(editor, LOOP, LOOP, STEP)
-        program = psutil.Process(editor.event("process")["systemProcessId"])
+        program = psutil.Process(answer_data(cli("--json", "status", check=0))["pid"])
         editor.process.kill()
         editor.process.wait()
         program.wait(30)
