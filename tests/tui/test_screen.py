@@ -227,7 +227,8 @@ def test_a_real_terminal_shows_it(  # noqa: PLR0917 - the sizes
         def screen() -> str:
             return ask("capture-pane", "-p", "-t", "s")
 
-        wait_until(lambda: "square = 1" in screen(), PATIENCE_S, what="the screen")
+        wait_until(lambda: "square = 1" in screen(), PATIENCE_S, what="the variables")
+        wait_until(lambda: "●▶" in screen(), PATIENCE_S, what="the line")
         lines = screen().splitlines()
         assert "loop · stopped: breakpoint · the agent acts" in lines[0]
         assert any("●▶" in line and 'print(f"step {i}")' in line for line in lines), screen()
