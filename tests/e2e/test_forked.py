@@ -29,9 +29,11 @@ followed = pytest.mark.parametrize(
 
 @followed
 def test_forked_children_stop_at_once_and_end_with_their_own_status(
-    cli: Cli, by: tuple[str, str]
+    cli: Cli, by: tuple[str, str], wait_until: Any
 ) -> None:
     stop = start_forking(cli, by, "many", 2, "--break", WORKED)
+    # A stop of the other one during a step would be the step's answer.
+    wait_until(lambda: _count_stopped(cli) == 2, 20, what="both children to stop")
     seen = {}
     while stop["reason"] == "breakpoint":
         assert stop["frame"]["function"] == "work"
@@ -50,6 +52,10 @@ def test_forked_children_stop_at_once_and_end_with_their_own_status(
     assert stop["output"][-1]["text"] == "ended, together 6"
     known = list_sessions(cli)
     assert {name: known[name]["exit_code"] for name in seen} == seen
+
+
+def _count_stopped(cli: Cli) -> int:
+    return sum(one["state"] == "stopped" for one in list_sessions(cli).values())
 
 
 @followed
