@@ -143,6 +143,7 @@ def test_a_program_that_never_ends_is_answered_in_part(
 def test_a_client_that_goes_away_leaves_nothing(
     runtime_dir: Path, cli: Callable[..., Any], program: Path, wait_until: Callable[..., None]
 ) -> None:
+    cli("sessions", check=0)  # starts the daemon, which both would start otherwise
     words = [sys.executable, "-m", "debugger", "crash", "--", str(program), "stays"]
     asking = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
