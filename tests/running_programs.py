@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-import pytest
+from left_out import leave_out
 
 _SECONDS = 30.0
 
@@ -83,9 +83,7 @@ def dump_core(program: Path, folder: Path) -> Path:
             return found[0]
     gdb = shutil.which("gdb")
     if gdb is None:
-        if os.environ.get("CI", "").lower() not in ("", "0", "false"):
-            pytest.fail("the kernel leaves no core file here, and gdb is missing", pytrace=False)
-        pytest.skip("the kernel leaves no core file here, and gdb is missing")
+        leave_out("the kernel leaves no core file here, and gdb is missing")
     target = folder / "core.gdb"
     words = [gdb, "-q", "-nx", "-batch", "-ex", "run", "-ex", f"generate-core-file {target}"]
     subprocess.run(

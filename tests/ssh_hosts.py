@@ -15,12 +15,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import psutil
-import pytest
 
 from debugger import paths
+from left_out import leave_out
 
 SSHD: Final = "/usr/sbin/sshd"
 _START_S: Final = 10.0
@@ -90,13 +90,6 @@ def require_hosts(count: int, *, is_isolated: bool = False) -> SshHosts:
     if not is_available():
         leave_out("openssh-server is missing (make tools)")
     return start_hosts(count, is_isolated=is_isolated)
-
-
-def leave_out(reason: str) -> NoReturn:
-    """Skip the test, or fail it where CI is set: there all must be installed."""
-    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 def _can_isolate() -> bool:

@@ -16,8 +16,9 @@ import pytest
 
 from cli_commands import Cli, answer_data, marked_location
 from debuggees import build_debuggee
+from left_out import leave_out
 from process_trees import read_again
-from ssh_hosts import SshHosts, leave_out, require_hosts, write_debugger_config
+from ssh_hosts import SshHosts, require_hosts, write_debugger_config
 
 PROGRAM = "groups/meet.c"
 LAUNCHER = ("mpirun", "--host", "h1:2,h2:2", "-n", "4")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+from left_out import leave_out
 
 _BUILD_S = 60.0
 _PACKAGES = Path(__file__).parents[2] / ".cache" / "conformance" / "node_modules"
@@ -33,10 +34,8 @@ def compile_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., P
 def packages() -> Path:
     """Return the folder of npm's packages that has jest and vitest."""
     missing = [name for name in ("jest", "vitest") if not (_PACKAGES / name).is_dir()]
-    if missing and os.environ.get("CI", "").lower() not in ("", "0", "false"):
-        pytest.fail(f"{missing[0]} is missing, and CI must have it (make judges)", pytrace=False)
     if missing:
-        pytest.skip(f"{missing[0]} is missing (make judges)")
+        leave_out(f"{missing[0]} is missing (make judges)")
     return _PACKAGES
 
 
