@@ -87,7 +87,16 @@ class GoLog:
             for one, texts in zip(self.sites, self._expressions, strict=True)
         ]
 
-    def wrap_sink(self, sink: Sink) -> Sink:
+    def tap_question(self, begins: Sequence[BreakpointSpec]) -> QuestionRun:
+        """Return the question with these breakpoints and the logpoints, whose events are kept."""
+        make = self.question.make_backend
+        return replace(
+            self.question,
+            make_backend=lambda sink, tasks: make(self._wrap_sink(sink), tasks),
+            breakpoints=(*begins, *self.breakpoints()),
+        )
+
+    def _wrap_sink(self, sink: Sink) -> Sink:
         """Return a sink that keeps the logpoints' events, and passes the others on."""
 
         def take(event: BackendEvent) -> None:
@@ -225,13 +234,7 @@ async def run_to_location(
     begins = [spec] if spec is not None else []
     others = [one for one in sites if not _is_at(one, location.spec)]
     log = GoLog(question, others, first=len(begins) + 1)
-    make = question.make_backend
-    tapped = replace(
-        question,
-        make_backend=lambda sink, tasks: make(log.wrap_sink(sink), tasks),
-        breakpoints=(*begins, *log.breakpoints()),
-    )
-    async with question_run.run_question(tapped) as run:
+    async with question_run.run_question(log.tap_question(begins)) as run:
         stop = await _reach(run, location)
         found = GoStop(run, log)
         await found.read_stack(stop.thread if stop.thread is not None else 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from msgspec import Struct
 
@@ -168,13 +168,7 @@ async def _run_watched(
         [one for one in sites if (one.file, one.line) not in taken],
         first=len(begins) + 1,
     )
-    make = question.make_backend
-    tapped = replace(
-        question,
-        make_backend=lambda sink, tasks: make(log.wrap_sink(sink), tasks),
-        breakpoints=(*begins, *log.breakpoints()),
-    )
-    async with question_run.run_question(tapped) as run:
+    async with question_run.run_question(log.tap_question(begins)) as run:
         found = _WatchedRun(run, plan)
         await found.follow()
         yield found, log
