@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
 
 from debugger.backends import abilities
+from debugger.backends.adapters.agent_adapter import AgentAdapter
 from debugger.backends.adapters.java import java_command, java_home
 from debugger.backends.base import (
     AttachTarget,
-    ConditionError,
     LaunchTarget,
-    LogpointPassed,
-    OutputPrinted,
 )
-from debugger.backends.dap import debug_adapter as generic
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_abilities import DapWatchpoints
 from debugger.backends.dap.debug_adapter import (
     AdapterConnection,
     AdapterLocation,
     AdapterSearch,
-    DebugAdapter,
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.location import nearest_lines
 from debugger.model.program import (
     EvaluationPurpose,
     Frame,
-    ScopeKind,
     Stopped,
     StopReason,
     Variable,
@@ -62,7 +56,7 @@ class JavaWatchpoints(DapWatchpoints):
     slot_count: int | None = None  # the JVM has no limit
 
 
-class JavaAdapter(DebugAdapter):
+class JavaAdapter(AgentAdapter):
     """Our adapter for Java, on the JDK's debug interface."""
 
     name = "java"
@@ -78,21 +72,11 @@ class JavaAdapter(DebugAdapter):
     runs_in_terminal = True
     start_limit_s = _COMPILE_S
     build_limit_s = _COMPILE_S
-    exception_filters = ("uncaught",)
-    catch_filters: ClassVar = {
-        "throw": "raised",
-        "raised": "raised",
-        "uncaught": "uncaught",
-    }
-    filters_by_condition = True
-    logs_at_functions = True
     keeps_steps = True
     own_abilities: ClassVar = {abilities.WatchpointAbility: JavaWatchpoints}
     request_abilities = frozenset(
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
     )
-
-    parse_exit = staticmethod(generic.convert_exit_or_signal)
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the command that starts the adapter; None without a JDK."""
@@ -163,22 +147,6 @@ class JavaAdapter(DebugAdapter):
             return "java -version tries the JVM itself"
         return None
 
-    def parse_output(
-        self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
-        """Convert an `output` event (DAP: OutputEvent)."""
-        if body.category == "condition":
-            return ConditionError(None, body.output)
-        return generic.parse_output(body)
-
-    def site_key(self, one: Breakpoint) -> object:
-        """Return the key of a breakpoint: the adapter keeps each, also several at one line."""
-        return one.id
-
-    def format_type_condition(self, types: Sequence[str]) -> str:
-        """Format the condition of an exception filter that stops at some types."""
-        return ",".join(types)
-
     def shorten_refusal(self, why: str) -> str | None:
         """Return why a breakpoint does not bind; None where `explain_unbound` knows near lines."""
         return None if why.startswith(_NO_CODE) else why
@@ -201,17 +169,6 @@ class JavaAdapter(DebugAdapter):
             why=f"{_NO_CODE}{spec.line}",
             nearest_lines=nearest_lines(spec.line, lines),
         )
-
-    async def read_argument_names(
-        self, connection: AdapterConnection, frame: Frame
-    ) -> list[str] | None:
-        """Return the names of a frame's arguments."""
-        names: list[str] = []
-        for scope in await connection.read_scopes(frame):
-            if scope.kind is ScopeKind.ARGUMENTS:
-                found = await connection.fetch_variables(scope.handle, start=None, count=None)
-                names += [one.name for one in found]
-        return names
 
     async def read_returned_value(
         self, connection: AdapterConnection, stop: Stopped, frame: Frame

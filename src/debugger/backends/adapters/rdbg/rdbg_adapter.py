@@ -11,37 +11,29 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
 
 from debugger.backends import abilities
+from debugger.backends.adapters.agent_adapter import AgentAdapter
 from debugger.backends.adapters.rdbg import ruby_attach
 from debugger.backends.base import (
     AttachTarget,
-    ConditionError,
     LaunchTarget,
-    LogpointPassed,
-    OutputPrinted,
 )
-from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_abilities import DapLoadedSources, DapWatchpoints
 from debugger.backends.dap.debug_adapter import (
-    AdapterConnection,
     AdapterLocation,
     AdapterSearch,
     AdapterServer,
-    DebugAdapter,
     StreamFiles,
-    convert_exit_or_signal,
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
-from debugger.model.events import OutputStream
-from debugger.model.program import Frame, ScopeKind
+from debugger.model.program import Frame
 
 AGENT = Path(__file__).with_name("agent") / "start.rb"
 _RUBY_S = 10.0  # seconds for Ruby to say whether it has the gem
@@ -99,7 +91,7 @@ class RubyWatchpoints(DapWatchpoints):
         )
 
 
-class RdbgAdapter(DebugAdapter):
+class RdbgAdapter(AgentAdapter):
     """Our agent inside the program, with the frames of the gem debug."""
 
     name = "rdbg"
@@ -121,11 +113,7 @@ class RdbgAdapter(DebugAdapter):
         socket_variable="DEBUGGER_RUBY_SOCKET",
         suffix=".rb",
     )
-    exception_filters = ("uncaught",)
-    catch_filters: ClassVar = {"throw": "raised", "raised": "raised", "uncaught": "uncaught"}
-    filters_by_condition = True
     assigns_by_expression = True
-    logs_at_functions = True
     own_abilities: ClassVar = {
         abilities.LoadedSourceAbility: DapLoadedSources,
         abilities.WatchpointAbility: RubyWatchpoints,
@@ -138,8 +126,6 @@ class RdbgAdapter(DebugAdapter):
             abilities.ReturnValueAbility,
         }
     )
-
-    parse_exit = staticmethod(convert_exit_or_signal)
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the Ruby that runs programs; None without Ruby, or without the gem debug."""
@@ -174,35 +160,6 @@ class RdbgAdapter(DebugAdapter):
         assert target.pid is not None
         await ruby_attach.enter_by_gdb(target.pid, code, target.env)
 
-    def parse_output(
-        self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
-        """Convert an `output` event of our agent: a log, or a condition that failed."""
-        if body.category == "log":
-            return LogpointPassed(None, body.output)
-        if body.category == "condition":
-            return ConditionError(None, body.output)
-        return OutputPrinted(OutputStream.CONSOLE, body.output)
-
-    def site_key(self, one: Any) -> object:
-        """Return a breakpoint's own number: several may stand at one line."""
-        return one.id
-
-    def format_type_condition(self, types: Sequence[str]) -> str:
-        """Format the types that a filter stops at."""
-        return ", ".join(types)
-
     def format_truth(self, condition: str) -> str:
         """Format a condition as an expression whose value is true or false."""
         return f"!!({condition})"
-
-    async def read_argument_names(
-        self, connection: AdapterConnection, frame: Frame
-    ) -> list[str] | None:
-        """Return the names of a frame's arguments: they are a scope of their own."""
-        scopes = await connection.read_scopes(frame)
-        given = next((one for one in scopes if one.kind is ScopeKind.ARGUMENTS), None)
-        if given is None:
-            return None
-        variables = await connection.fetch_variables(given.handle, start=None, count=None)
-        return [one.name for one in variables]

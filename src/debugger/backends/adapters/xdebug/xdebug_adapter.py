@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from debugger.backends import abilities
+from debugger.backends.adapters.agent_adapter import AgentAdapter
 from debugger.backends.adapters.xdebug.dbgp_link import DbgpLink
 from debugger.backends.base import (
     AttachTarget,
-    ConditionError,
     LaunchTarget,
-    LogpointPassed,
-    OutputPrinted,
 )
-from debugger.backends.dap import messages as dap
 from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
     AdapterSearch,
     AdapterServer,
-    DebugAdapter,
     StreamFiles,
-    convert_exit_or_signal,
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import DebuggerTraits, Runtime
-from debugger.model.events import OutputStream
 
 # The address of the built-in server, for a program that is its router: `php -S`.
 SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
@@ -57,7 +50,7 @@ def _link_options(path: str) -> list[str]:
     return [word for key, value in settings.items() for word in ("-d", f"xdebug.{key}={value}")]
 
 
-class XdebugAdapter(DebugAdapter):
+class XdebugAdapter(AgentAdapter):
     """Xdebug, which PHP loads, by its own protocol DBGp."""
 
     name = "xdebug"
@@ -76,14 +69,8 @@ class XdebugAdapter(DebugAdapter):
         link_options=_link_options,
         suffix=".php",
     )
-    exception_filters = ("uncaught",)
-    catch_filters: ClassVar = {"throw": "raised", "raised": "raised", "uncaught": "uncaught"}
-    filters_by_condition = True
     assigns_by_expression = True
-    logs_at_functions = True
     request_abilities = frozenset({abilities.ExceptionAbility, abilities.RawCommandAbility})
-
-    parse_exit = staticmethod(convert_exit_or_signal)
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the PHP that runs programs; None without PHP, or without Xdebug 3."""
@@ -121,29 +108,10 @@ class XdebugAdapter(DebugAdapter):
             hint="debugger start SCRIPT.php",
         )
 
-    def parse_output(
-        self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
-        """Convert an `output` event of our translation."""
-        if body.category == "log":
-            return LogpointPassed(None, body.output)
-        return OutputPrinted(OutputStream.CONSOLE, body.output)
-
-    def site_key(self, one: Any) -> object:
-        """Return a breakpoint's own number: several may stand at one line."""
-        return one.id
-
-    def format_type_condition(self, types: Sequence[str]) -> str:
-        """Format the types that a filter stops at."""
-        return ", ".join(types)
-
     def format_truth(self, condition: str) -> str:
         """Format a condition as an expression whose value is true or false."""
         return f"(bool)({condition})"
 
     def shorten_error(self, text: str) -> str:
         """Say more than Xdebug does of what cannot be evaluated."""
-        is_vague = text == "error evaluating code"
-        return (
-            "PHP cannot evaluate it: a syntax error, or what it calls throws" if is_vague else text
-        )
+        return _VAGUE if text == "error evaluating code" else text
