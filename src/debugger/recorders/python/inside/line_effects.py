@@ -30,6 +30,7 @@ _NAMES = frozenset(opmap.get(name, -1) for name in ("STORE_NAME", "DELETE_NAME")
 # Of two names, as 3.13 has them, and of a comprehension within its function.
 _OTHERS = ("STORE_FAST_", "LOAD_FAST_AND_CLEAR")
 _WIDE = 2  # bytes of an instruction
+_KNOWN_MAX = 10_000  # functions whose lines are known
 _VARIABLES = 60  # of a call whose lines are recorded
 # Types whose values cannot change, and hold no other object of the program.
 _FIXED = frozenset((int, float, complex, bool, str, bytes, type(None)))
@@ -42,6 +43,8 @@ def line_effects(code: CodeType) -> LineEffects:
     """Return the effects of a function's lines; a line that is not among them may change all."""
     known = _known.get(id(code))
     if known is None:
+        if len(_known) >= _KNOWN_MAX:
+            _known.clear()
         known = _known[id(code)] = (code, _find_effects(code))
     return known[1]
 
