@@ -50,7 +50,7 @@ def settled_lines(
     if not file.endswith(_SUFFIX) or not name.isidentifier():
         return ()
     body = {
-        number: _without_comment(text[number - 1])
+        number: value_lines.without_comment(text[number - 1])
         for number in range(span[0] + 1, min(span[1], len(text)) + 1)
         if name in text[number - 1]
     }
@@ -86,7 +86,3 @@ def _may_change(plain: str, word: str, field: str, is_reading: Callable[[str], b
         return True
     methods = {one[2] for one in re.finditer(_METHOD.format(word), plain)}
     return any(not _READING.fullmatch(one) and not is_reading(one) for one in methods)
-
-
-def _without_comment(line: str) -> str:
-    return re.sub(r"//.*$", "", line)
