@@ -375,6 +375,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.stored",
         "debugger.recorders.python.inside.exit_call",
         "debugger.recorders.python.inside.origin_iterators",
+        "debugger.recorders.python.inside.origin_library",
         "debugger.recorders.python.inside.origin_merges",
         "debugger.recorders.python.inside.origin_moves",
         "debugger.recorders.python.inside.object_marks",

@@ -522,3 +522,62 @@ def test_an_iterator_that_was_used_up_is_said_to_be_with_the_statement(
         one for one in why(cli, "first", "used_up.py:22", "used_up.py")["links"]
         if "used up" in one["text"]
     ]  # fmt: skip
+
+
+_AGAIN = "the cache of {} gave the result of an earlier call again"
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("later", [("assigned to later", 50), ("stored by shared.append", 48)]),
+        ("first", [("assigned to first", 49), (_AGAIN.format("rates"), 49)]),
+        ("price", [("assigned to price", 54), (_AGAIN.format("Shop.price"), 54)]),
+        ("point_items['y']", [("item ['y'] taken from point", 56), ("set as item [1]", 55)]),
+        (
+            "items['high']",
+            [
+                ("item ['high'] taken from limits", 58),
+                ("passed as high to Limits by a library's code", 57),
+            ],
+        ),
+        (
+            "values[1]",
+            [
+                ("item [1] taken from limits", 59),
+                ("passed as high to Limits by a library's code", 57),
+            ],
+        ),
+        (
+            "number",
+            [
+                ("assigned to number", 61),
+                ("returned by configured", 35),
+                ("config.read_string(text) called on it", 34),
+                ("passed as text to configured", 61),
+            ],
+        ),
+        ("total", [("assigned to total", 63), ("assigned to values", 59)]),
+    ],
+)
+def test_a_value_is_followed_through_what_a_library_keeps_or_changes(
+    cli: Callable[..., Any], expression: str, expected: list[tuple[str, int]]
+) -> None:
+    data = why(cli, expression, "library.py:64", "library.py")
+    assert links(data)[: len(expected)] == expected
+
+
+def test_a_cached_result_is_that_of_the_call_with_the_same_arguments(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "first", "library.py:64", "library.py")
+    assert links(data)[2] == ("returned by rates (call 2)", 22)
+    price = why(cli, "price", "library.py:64", "library.py")
+    assert [one["line"] for one in price["links"][2]["stack"]] == [52, 67]
+
+
+def test_of_several_calls_on_an_object_none_is_chosen(cli: Callable[..., Any]) -> None:
+    data = why(cli, "digest", "library.py:64", "library.py")
+    operands = [one["text"] for one in data["links"][-1]["operands"]]
+    assert operands == ["state.update(first)", "state.update(second)", "state"]
+    assert data["ended"] == "not followed"

@@ -433,6 +433,8 @@ _KINDS: Mapping[str, LinkKind] = {
     "input": LinkKind.INPUT,
     "definition": LinkKind.OTHER,
     "used up": LinkKind.OTHER,
+    "cached": LinkKind.LOADED,
+    "called": LinkKind.OTHER,
     "value": LinkKind.COMPUTED,
 }
 _TEXTS: Mapping[str, str] = {
@@ -446,6 +448,8 @@ _TEXTS: Mapping[str, str] = {
     "loop": "{name}: the element of this round",
     "part": "{name} of the value before",
     "made": "made by {callee}",
+    "cached": "the cache of {callee} gave the result of an earlier call again",
+    "called": "{name} called on it",
     "value": "{name}",
     "definition": "{name} is defined",
 }
@@ -492,7 +496,7 @@ def _link_text(link: OriginLinkRecord) -> str:
     text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
     text = _merged_text(link) if link.kind == "merged" else text
     text += _missed_text(link)
-    if link.how == "drawn":
+    if link.how == "drawn" and link.kind != "called":
         return f"{text}, made by {link.note} of {link.sources[0][0]}"
     return f"{text}, read from {link.note}" if link.how == "input" else text
 

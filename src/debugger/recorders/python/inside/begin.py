@@ -172,6 +172,7 @@ class ProcessRecording:
             "origin_buffers",
             "origin_choice",
             "origin_iterators",
+            "origin_library",
             "origin_merges",
             "origin_moves",
             "origin_hits",

@@ -96,6 +96,11 @@ def choose_operand(
     return ChosenOperand(best[0], None) if len(best) == 1 else None
 
 
+def drop_functions(operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the operands that may be data; all, if none is."""
+    return tuple(one for one in operands if _kind_of(one) not in _NO_DATA) or tuple(operands)
+
+
 def choose_largest(sizes: Sequence[int], total: int) -> int | None:
     """Return the number of the part that is most of a whole; None if none is."""
     largest = max(sizes, default=0)

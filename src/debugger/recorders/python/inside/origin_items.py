@@ -23,7 +23,10 @@ _NEWEST = frozenset({"pop"})
 _TAKING = frozenset({"get", "get_nowait", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
 _KEYED = frozenset({"get", "setdefault", "__getitem__"})
 _SAME_ITEMS = frozenset({"reversed", "sorted", "list", "tuple", "iter", "set", "values"})
+_DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
+_CHAINS = (ast.Name, ast.Attribute, ast.Subscript)
 _PLAIN_KEYS = (str, bytes, int, float, bool, type(None))
+_ELEMENTS = 500  # of a new container
 _COMPREHENDED = 64  # items of a comprehension whose links are stored
 _SEARCHED = 200  # items among which a new one is searched
 _BUILTIN = type(len)
@@ -305,7 +308,33 @@ class ItemLinks:
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             self._note_joined(node, value, scope)
         else:
-            self._reader.note_elements(node, value, scope)
+            self.note_elements(node, value, scope)
+
+    def note_elements(self, node: Any, value: Any, scope: Any) -> None:
+        """Store the links of the items of a display: each comes from its own expression."""
+        reader = self._reader
+        if isinstance(node, ast.Dict):
+            pairs = [
+                (reader.read(key, scope), one)
+                for key, one in zip(node.keys, node.values)  # noqa: B905 - of Python 3.8, too
+                if key is not None
+            ]
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            pairs = list(enumerate(node.elts[:_ELEMENTS]))
+        else:
+            return
+        for at, one in pairs:
+            place = reader.item_place(value, at)
+            known = reader.read(one, scope) if isinstance(one, _CHAINS) else self._missing
+            known = place.value if known is self._missing else known
+            snap = self._links.snap_value(known) if known is not self._missing else known
+            how, sources = reader.origin(one, scope, snap)
+            if isinstance(one, _DISPLAYS) and known is not self._missing:
+                reader.store.forget(known)
+                self.note_new(one, known, scope)
+            link = scope.new_link("item", place.key, how, sources, snap)
+            link.note = scope.note
+            reader.store.put(value, place.key, link)
 
     def _note_joined(self, node: Any, value: Any, scope: Any) -> None:
         """Store the links of the items of `a + b`, which are those of both."""
@@ -379,7 +408,7 @@ class ItemLinks:
             how, operands = self._reader.origin(made, scope, snap)
             if how == "new" and is_known:
                 self._reader.store.forget(item.value)
-                self._reader.note_elements(made, item.value, scope)
+                self.note_elements(made, item.value, scope)
             scope.held, scope.inner = values, {}
             if not is_known:
                 continue

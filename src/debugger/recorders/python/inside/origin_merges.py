@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _ITEMS = 500  # of one container
 _DICT_CALLS = frozenset({"dict", "OrderedDict"})
+_RECORD_METHODS = frozenset({"_replace", "_asdict"})
+_RECORD_FUNCTIONS = frozenset({"asdict", "astuple", "vars"})
 _EMPTY: dict[Any, Any] = {}
 
 
@@ -81,6 +83,46 @@ class MergedItems:
         parts = [MergedPart(node)]
         operands = self._operands_of(parts, owner, scope)
         self._note_pairs(parts, operands, owner, scope, is_new=False)
+
+    def note_fields(self, call: Any, value: Any, scope: Any) -> None:
+        """Store the links of the items that were the fields of another value.
+
+        That is what `x._replace(a=1)` and `x._asdict()` of a named tuple give, `asdict(x)` and
+        `astuple(x)` of a data class, and `vars(x)`.
+        """
+        name = self._plans.call_name(call) if isinstance(call, ast.Call) else ""
+        is_method = name in _RECORD_METHODS and isinstance(call.func, ast.Attribute)
+        if not is_method and not (name in _RECORD_FUNCTIONS and call.args):
+            return
+        record = call.func.value if is_method else call.args[0]
+        operand = self._operand_of(record, value, scope)
+        given = {one.arg: one.value for one in call.keywords} if name == "_replace" else _EMPTY
+        self._reader.store.forget(value)
+        for at, (field, key, one) in enumerate(self._fields_of(value, operand.items)[:_ITEMS]):
+            snap = self._links.snap_value(one)
+            if field in given:
+                link = self._item_link(given[field], key, one, snap, scope)
+            else:
+                source = f".{field}" if f".{field}" in operand.links else f"[{at}]"
+                link = self._merged_link(operand, source, snap, scope)
+                link.name = key
+            self._reader.store.put(value, key, link)
+
+    def _fields_of(self, value: Any, record: Any) -> list[tuple[str, str, Any]]:
+        """Return the name of each field, the key of its item, and the item.
+
+        The items of a plain tuple have the order of the record's fields.
+        """
+        if type(value) is dict:
+            return [(key, self._reader.item_place(value, key).key, one)
+                    for key, one in value.items() if type(key) is str]  # fmt: skip
+        if not isinstance(value, tuple):
+            return []
+        names = type.__dict__["__dict__"].__get__(type(value)).get("_fields", ())
+        if type(value) is tuple:
+            names = [key[1:] for key, _, _ in self._reader.parts(record, len(value))]
+        names = names if len(names) == len(value) else [""] * len(value)
+        return [(names[at], f"[{at}]", one) for at, one in enumerate(value)]
 
     # -- dictionaries ------------------------------------------------------------------------------
 
@@ -178,7 +220,7 @@ class MergedItems:
         link.note = scope.note
         if how == "new" and type(snap) is tuple:
             self._reader.store.forget(value)
-            self._reader.note_elements(node, value, scope)
+            self._reader.items.note_elements(node, value, scope)
         return link
 
     def _merged_link(self, found: _MergeOperand, name: str, snap: Any, scope: Any) -> Any:

@@ -67,6 +67,7 @@ class OriginRecorder:
         inputs = parts.InputCalls(parts)
         self.reader = parts.OriginReader(parts, parts, inputs)
         self.reader.items = items = parts.ItemLinks(self.reader, parts, parts)
+        self.reader.cached = parts.CachedResults(self.reader, parts, self._plans)
         self._writes = parts.StatementWrites(self.reader, parts, parts, inputs, items)
         self._arguments = parts.ArgumentOrigins(self.reader, parts, parts, self._plans)
         closures = parts.ClosureLinks(parts.is_same)
@@ -227,6 +228,8 @@ class OriginRecorder:
                 if is_first:
                     self.reader.store.forget(made)
             self._arguments.bind_parameters(scope)
+            if known.is_own:
+                self.reader.cached.note_arguments(scope)
             if not known.is_own and name == "__init__":
                 self._bind_fields(scope)
         if known.is_entry:
@@ -356,12 +359,16 @@ class OriginRecorder:
         return self._trace_unrecorded
 
     def _bind_fields(self, scope: Any) -> None:
-        """Give the fields of a data class the links of its constructor's parameters."""
+        """Give the fields of a data class the links of its constructor's parameters.
+
+        Its code was made by the library, so it is known by the name of the class.
+        """
         names = scope.code.co_varnames[: scope.code.co_argcount + scope.code.co_kwonlyargcount]
         made = scope.held.get(names[0])
         for name in names[1:]:
             link = scope.names.get(name)
             if link is not None:
+                link.callee = _class_name(made)
                 self.reader.store.put(made, f".{name}", link)
 
     def _find_caller(self, scope: Any, frame: FrameType) -> None:
@@ -502,7 +509,8 @@ class OriginRecorder:
         if code.co_name == "__init__" and code.co_varnames:
             made = scope.held.get(code.co_varnames[0])
             link = parent.new_link("made", code, "new", (), self._parts.snap_value(made))
-            link.callee, link.line = code, scope.stack[1]
+            is_own = code.co_filename != "<string>"
+            link.callee, link.line = code if is_own else _class_name(made), scope.stack[1]
             parent.add_return(scope.position, type(made).__name__, link)
             return
         node = self._plans.result_node(code, statements, is_yield=is_yield)
@@ -521,6 +529,7 @@ class OriginRecorder:
         link = scope.new_link(kind, code, how, sources, snap)
         link.callee, link.line, link.note = code, frame.f_lineno or scope.line, note
         parent.add_return(scope.position, code.co_name, link)
+        self.reader.cached.note_result(scope, link)
         if scope.is_cached and code.co_argcount == 1:  # a library's descriptor may store it
             self.reader.store.put(scope.held[code.co_varnames[0]], f".{code.co_name}", link)
 
@@ -528,7 +537,7 @@ class OriginRecorder:
         """Give the fields of a named tuple the links of its constructor's parameters."""
         store, code = self.reader.store, scope.code
         store.forget(value)
-        name = type.__dict__["__name__"].__get__(type(value))
+        name = _class_name(value)
         for at, field in enumerate(code.co_varnames[1 : code.co_argcount]):
             if field in scope.names:
                 scope.names[field].callee = name
@@ -574,6 +583,10 @@ class OriginRecorder:
         """Write the origin at the last hit, or of the exception that ended the program."""
         self._hits.end()
         self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
+
+
+def _class_name(value: Any) -> str:
+    return str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def _makes_tuple(code: CodeType) -> bool:

@@ -66,6 +66,7 @@ class CallScope:
         self.position: Any = None  # of the call in its caller
         self.stack: Any = None
         self.call = 0
+        self.arguments: dict[str, Any] | None = None  # of a function with a cache
         self.thread = 0
         self.line = 0
         self.note = ""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _OPERANDS = 8  # of one expression
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
-_ELEMENTS = 500  # of a new container
 _CLASSES = 5_000
 _SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
 _CONTAINERS = frozenset(
@@ -61,8 +60,11 @@ class OriginReader:
         self._inputs = inputs
         self._store = links.LinkStore()
         self.buffers = links.BufferLinks(links, links)
-        self.items: Any = None  # the links of items, which need this reader
+        # The links of items, and the results in caches, which need this reader.
+        self.items: Any = None
+        self.cached: Any = None
         self.used = links.UsedIterators(self, links, plans)
+        self.calls = links.ObjectCalls(self, links)
         self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
         self._getters: dict[int, tuple[Any, bool]] = {}
         self._containers: dict[int, tuple[Any, str]] = {}
@@ -210,6 +212,10 @@ class OriginReader:
                 return one
         return base
 
+    def is_container(self, value: Any) -> bool:
+        """Tell whether a value is a container of the interpreter's own, whose items have links."""
+        return type(value) is set or self._container_of(type(value)) != ""
+
     def _container_of(self, kind: type) -> str:
         """Return the name of the interpreter's own container that a type reads its items as."""
         known = self._containers.get(id(kind))
@@ -299,7 +305,7 @@ class OriginReader:
     def find_by_snap(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
         """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
         if isinstance(node, ast.Call):
-            return scope.returned(node, self._plans.call_name(node))
+            return self._find_result(node, scope, self.missing)
         if not isinstance(node, (ast.Attribute, ast.Subscript)):
             return None
         called = scope.returned(node, "")
@@ -379,7 +385,7 @@ class OriginReader:
         self, node: ast.Call, scope: Any, value: Any
     ) -> tuple[str, tuple[Any, ...]]:
         name = self._plans.call_name(node)
-        link = scope.returned(node, name)
+        link = self._find_result(node, scope, value)
         made = self._links.ValueOperandLink
         if link is not None:
             if link.kind == "made":
@@ -412,6 +418,11 @@ class OriginReader:
             return "unrecorded", leaves
         return self._library_origin(node, leaves, scope, value)
 
+    def _find_result(self, node: ast.Call, scope: Any, value: Any) -> Any:
+        """Return the link of what own code returned for a call, now or into a cache."""
+        link = scope.returned(node, self._plans.call_name(node))
+        return link if link is not None else self.cached.find(node, scope, value)
+
     def _buffer_link(self, node: Any, scope: Any, value: Any) -> Any:
         """Return the link of what a call read from a buffer in memory; None if it is not known."""
         if id(node) not in scope.positions:
@@ -433,9 +444,16 @@ class OriginReader:
         def read(one: Any) -> Any:
             return self.read(one, scope)
 
+        leaves = links.drop_functions(leaves)
         chosen = links.choose_operand(
             node, leaves, value, read=read, store=self._store, links=links
         )
+        first = leaves[0] if chosen is None and len(leaves) == 1 else None
+        first = chosen.operand if chosen is not None and chosen.item is None else first
+        calls = self.calls.find(node, scope) if first is not None else []
+        if calls and first is not None and first.node is getattr(node.func, "value", None):
+            # They may have set what the method reads; of several nothing tells which one.
+            return ("drawn" if len(calls) == 1 else "library"), (*calls, *leaves)
         if chosen is None:
             if len(leaves) != 1 or type(leaves[0].value) is not tuple:
                 return "library", leaves
@@ -524,7 +542,7 @@ class OriginReader:
 
     def _result_link(self, node: ast.Call, scope: Any) -> Any:
         """Return the link of the result of a call within an expression, or of what it read."""
-        link = scope.returned(node, self._plans.call_name(node))
+        link = self._find_result(node, scope, self.missing)
         if link is None:
             link = self._buffer_link(node, scope, self.missing)
         message = "" if link is not None else self._inputs.call_input(node, scope, self)
@@ -541,32 +559,6 @@ class OriginReader:
                 yield owner
         yield from node.args
         yield from (one.value for one in node.keywords)
-
-    def note_elements(self, node: Any, value: Any, scope: Any) -> None:
-        """Store the links of a new container's items."""
-        if isinstance(node, ast.Dict):
-            pairs = [
-                (self.read(key, scope), one)
-                for key, one in zip(node.keys, node.values)  # noqa: B905 - of Python 3.8, too
-                if key is not None
-            ]
-        elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            pairs = list(enumerate(node.elts[:_ELEMENTS]))
-        else:
-            return
-        for at, one in pairs:
-            key = f"[{_key_text(at)}]"
-            known = self.read(one, scope) if _is_chain(one) else self.missing
-            if known is self.missing:
-                known = self.item_place(value, at).value
-            snap = self._links.snap_value(known) if known is not self.missing else known
-            how, sources = self.origin(one, scope, snap)
-            if isinstance(one, _DISPLAYS) and known is not self.missing:
-                self._store.forget(known)
-                self.items.note_new(one, known, scope)
-            link = scope.new_link("item", key, how, sources, snap)
-            link.note = scope.note
-            self._store.put(value, key, link)
 
 
 def _is_chain(node: Any) -> bool:

@@ -131,6 +131,7 @@ class StatementWrites:
                 self._items.note_new(source, value, scope)
         elif how in ("library", "drawn"):
             self._reader.buffers.add_content(source, value, sources)
+            self._items.merges.note_fields(source, value, scope)
         elif how == "copy" and isinstance(getattr(source, "slice", None), ast.Slice):
             self._items.note_slice(source, sources, value, scope)
         elif how == "computed" and isinstance(source, ast.BinOp):
@@ -144,7 +145,7 @@ class StatementWrites:
             return
         inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
         self._reader.store.forget(value)
-        self._reader.note_elements(inner, value, scope)
+        self._items.note_elements(inner, value, scope)
         for one in sources:
             original = self._reader.read(one.node, scope)
             if original is value and one.value != self._links.snap_value(value):
@@ -436,6 +437,7 @@ class StatementWrites:
         """Store what a container's method copied into it, or `setdefault` put there."""
         name = call.func.attr
         self._reader.used.note_rewind(call, scope)
+        self._reader.calls.note_call(call, scope)
         if name not in _MERGING | {"setdefault"}:
             return
         owner = self._reader.read(call.func.value, scope)
