@@ -364,3 +364,42 @@ def test_a_value_is_followed_through_merges_deep_copies_and_promises_that_are_aw
     data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
     assert data["links"][0]["text"] == first
     assert (data["links"][-1]["frame"]["line"], data["ended"]) == (last, "constant")
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "texts", "last", "ended"),
+    [
+        ("fromInner", ["c: by default"], 12, "constant"),
+        ("fromOuter", ["c: by default"], 13, "constant"),
+        ("fromLater", ["m: by default", "n passed as 6"], 14, "constant"),
+        (
+            "z",
+            ["z written", "options.size set in the literal that made the object"],
+            15,
+            "constant",
+        ),
+        ("pair", ["yielded by pairs(n=3)"], 6, "constant"),
+        ("step", ["yielded by slow(n=3)", "n passed as 3"], 20, "constant"),
+        ("behind", ["returned by later(n=1, m=8)", "m passed as 8"], 21, "constant"),
+        ("age", ["JSON.parse(text).user.age is a part of the result"], 22, "constant"),
+        ("text", ["n passed as 3"], 23, "constant"),
+        ("seen", ["value passed by emit"], 27, "constant"),
+        ("proxied", ["proxied written"], 28, "not followed"),
+    ],
+)
+def test_a_value_is_followed_to_the_default_the_generator_or_the_call_that_gave_it(
+    cli: Callable[..., Any], expression: str, texts: list[str], last: int, ended: str
+) -> None:
+    words = [expression, "--at", "defaults.js:29", "--", "node", "defaults.js"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert [one["text"] for one in data["links"] if one["text"] in texts] == texts
+    assert (data["links"][-1]["frame"]["line"], data["ended"]) == (last, ended)
+
+
+@pytest.mark.adapter("js-debug")
+def test_an_argument_that_a_library_handed_on_is_inferred(cli: Callable[..., Any]) -> None:
+    words = ["seen", "--at", "defaults.js:29", "--", "node", "defaults.js"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert data["links"][-1]["certainty"] == "inferred"
+    assert data["ending"] == "21 is a literal at defaults.js:27"

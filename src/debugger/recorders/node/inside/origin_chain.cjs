@@ -1,5 +1,6 @@
 // Follows a value back through the trace, link by link.
 'use strict';
+const { types } = require('util');
 const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
@@ -18,6 +19,7 @@ class Chain {
     this.ended = 'not followed';
     this.ending = null;
     this.seen = new Set();
+    this.member = null; // the query for the property that is being followed
   }
 
   // A query is a node of the source, the activation that it was evaluated in, and the time.
@@ -55,6 +57,7 @@ class Chain {
   }
 
   step({ node, act, time }) {
+    this.member = null;
     const method = this[node.type];
     if (method) return method.call(this, node, act, time);
     const operands = this.operandsOf(node);
@@ -115,16 +118,27 @@ class Chain {
 
   destructured(event) {
     const { target, value, site, act } = event;
+    const fallback = target.rest ? null : this.defaultOf(target, value, site.rhs, event.time);
+    if (fallback) return { node: fallback, act, time: event.time };
     let object = value;
     for (const key of target.path.slice(0, -1)) object = values.readProperty(object, key, event.time);
     if (isObject(object) && !target.rest) {
       const key = target.path.at(-1);
-      const found = values.readProperty(object, key, event.time);
-      if (found === undefined && target.fallback) return { node: target.fallback, act, time: event.time };
       if (collections.hasOrigin(object, key, event.time)) return this.property(object, key, event.time, key);
     }
     if (!site.rhs) return this.end('not followed', null);
     return { node: target.rest ? site.rhs : collections.partOf(site.rhs, target.path), act, time: event.time };
+  }
+
+  // The default in a pattern that gave a name its value; null if that came from the whole value.
+  defaultOf({ path, fallback, outer }, whole, node, time) {
+    let depth = whole === NONE ? collections.lackingLiteral(node, path) : collections.lackingPart(whole, path, time);
+    for (let from; depth !== null; depth += collections.lackingLiteral(from, path.slice(depth))) {
+      from = outer?.find((one) => one.depth === depth)?.node;
+      if (!from) return fallback ?? null;
+      if (collections.lackingLiteral(from, path.slice(depth)) === null) return collections.partOf(from, path.slice(depth));
+    }
+    return null;
   }
 
   // The right side of an assignment, before it.
@@ -163,17 +177,33 @@ class Chain {
       this.link('passed', `${name} passed by a spread`, node, caller, { value });
       return { node: node.arguments.find((one) => one.type === 'SpreadElement').argument, act: caller, time: owner.began };
     }
-    if (!argument || (param.fallback && valueOf(argument, caller, owner.began) === undefined)) {
-      const how = param.fallback ? 'by default' : 'no argument given';
-      this.link('passed', `${name}: ${how}`, node, caller, { value });
-      if (!param.fallback) return this.end('uninitialised', `the call gives ${name} no argument`);
-      return { node: param.fallback, act: owner.lexical ?? owner, time: owner.began };
+    const whole = argument ? valueOf(argument, caller, owner.began) : undefined;
+    const fallback = param.rest ? null : this.defaultOf(param, whole, argument, owner.began);
+    if (fallback || !argument) {
+      this.link('passed', `${name}: ${fallback ? 'by default' : 'no argument given'}`, node, caller, { value });
+      if (!fallback) return this.end('uninitialised', `the call gives ${name} no argument`);
+      // It is evaluated outside of the function, and may read the parameters before it.
+      const act = Object.create(owner.lexical, { callee: { value: owner } });
+      return { node: fallback, act, time: owner.began };
     }
+    const isWhole = !param.path.length && !param.rest;
+    if (isWhole && whole !== NONE && !Object.is(whole, value)) return this.passedByLibrary(name, found, call);
     const text = textOf(argument, caller);
     const as = text === name ? '' : ` as ${short(text)}`;
     this.link('passed', `${name} passed${as}`, node, caller, { value });
     const next = { node: argument, act: caller, time: owner.began };
     return param.path.length ? this.patternArgument(param, next, value) : next;
+  }
+
+  // A library's function called it, as an event does: of the call's arguments the same value may be it.
+  passedByLibrary(name, { owner, binding }, { site: { node }, act }) {
+    const value = owner.params[binding.param.slot];
+    const same = node.arguments.filter((one) => Object.is(valueOf(one, act, owner.began), value));
+    const by = calleeName(node) ?? 'a library';
+    const certainty = same.length === 1 ? 'inferred' : 'seen';
+    this.link('passed', `${name} passed by ${by}`, node, act, { value, certainty });
+    if (same.length === 1) return { node: same[0], act, time: owner.began };
+    return this.end('not followed', `${owner.site.fn.shown} was called by ${by}`);
   }
 
   patternArgument(param, next) {
@@ -182,9 +212,6 @@ class Chain {
     for (const key of param.path.slice(0, -1)) object = isObject(object) ? values.readProperty(object, key, next.time) : NONE;
     const key = param.path.at(-1);
     if (!isObject(object) || object === NONE) return { ...next, node: collections.partOf(next.node, param.path) };
-    if (values.readProperty(object, key, next.time) === undefined && param.fallback) {
-      return { ...next, node: param.fallback };
-    }
     return this.property(object, key, next.time, key);
   }
 
@@ -215,7 +242,10 @@ class Chain {
     if (!isObject(object)) return { node: node.object, act, time };
     const copied = collections.followCopied(this, node, act, time, text);
     if (copied !== undefined) return copied;
-    return collections.settledElement(node, object, key, act, time) ?? this.property(object, key, time, text);
+    const settled = collections.settledElement(node, object, key, act, time);
+    if (settled) return settled;
+    this.member = { node, act, time };
+    return this.property(object, key, time, text);
   }
 
   ChainExpression(node, act, time) {
@@ -262,6 +292,7 @@ class Chain {
     const getter = values.readOwn(object, key)?.getter;
     const isOwn = getter && !Function.prototype.toString.call(getter).includes('[native code]');
     if (isOwn) return this.readGetter(object, key, getter, text);
+    if (types.isProxy(object)) return this.end('not followed', `${text} is read through a Proxy`);
     const made = collections.followMade(this, object, key, time, text);
     return made === undefined ? this.unwritten(object, key, time, text) : made;
   }
@@ -323,6 +354,8 @@ class Chain {
     if (known?.getter) return this.readGetter(object, key, known.getter, text);
     const later = trace.properties.get(object)?.get(key)?.find((one) => one.time > time);
     if (later) return this.laterWrite(text, later);
+    const made = known && this.member ? collections.followWhole(this, this.member, text) : undefined;
+    if (made !== undefined) return made;
     if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran`);
     const birth = trace.births.get(object);
     if (birth?.call && !birth.call.child) {
@@ -456,7 +489,7 @@ class Chain {
     if (['Identifier', 'MemberExpression', 'CallExpression', 'NewExpression', 'ThisExpression', 'AwaitExpression', 'ChainExpression'].includes(node.type)) {
       return node.name === 'undefined' || node.name === 'NaN' ? [] : [node];
     }
-    const inner = [node.left, node.right, node.argument, node.test, node.consequent, node.alternate, ...(node.expressions ?? [])];
+    const inner = [node.left, node.right, node.argument, node.test, node.consequent, node.alternate, ...(node.expressions ?? []), ...(node.quasi?.expressions ?? [])];
     return inner.filter(Boolean).flatMap((one) => this.operandsOf(one));
   }
 

@@ -156,6 +156,14 @@ function hasOrigin(object, key, time) {
 function followElement(chain, collection, index, event, target) {
   const node = event.site.node.right;
   const { time, act } = event;
+  const { generator } = event.round ?? {};
+  const made = generator?.yields?.find((one) => one.index === index && (target.path.length || Object.is(one.value, event.value)));
+  if (made) {
+    const by = places.argumentsOf(generator) || ` by ${generator.site.fn.shown}`;
+    chain.link('returned', `yielded${by}`, made.site.node, generator, { value: made.value });
+    const { path } = target;
+    return path.length ? chain.destructured({ ...made, act: generator, target }) : { node: made.site.rhs, act: generator, time: made.time };
+  }
   let [object, key] = [collection, String(index)];
   for (const step of target.path) {
     const inner = isObject(object) ? values.readProperty(object, key, time) : NONE;
@@ -222,6 +230,23 @@ function followMade(chain, object, key, time, text) {
   return followOperands(chain, node, call, birth.act, birth.time);
 }
 
+// A part of what a library's call made, as `JSON.parse(text).user`; undefined for others.
+function followWhole(chain, { node, act, time }, text) {
+  let root = node;
+  while (/^(Member|Chain)Expression$/.test(root.type)) root = root.object ?? root.expression;
+  let at = { act, time };
+  if (root.type === 'Identifier') {
+    const event = lastBefore(values.findVariable(root, act)?.events, time);
+    if (!event?.site.rhs || event.round || event.target.path.length) return undefined;
+    [root, at] = [event.site.rhs, event];
+  }
+  root = root.type === 'AwaitExpression' ? root.argument : root;
+  const call = root.type === 'CallExpression' ? values.lastCall(root, at.act, at.time) : null;
+  if (!call || (call.child && !places.isCallbackOf(call.child, root, at.act))) return undefined;
+  chain.link('loaded', `${text} is a part of the result`, root, at.act, { certainty: 'inferred' });
+  return followCall(chain, root, call, at.act, at.time);
+}
+
 // A part of a deep copy, `copy.a.b`, is the same part of what was copied; undefined for others.
 function followCopied(chain, node, act, time, text) {
   const keys = [];
@@ -266,6 +291,29 @@ function partOf(node, path) {
     if (!at) return node;
   }
   return at;
+}
+
+// At which depth of a path a value has nothing; null if it has something, or is not known.
+function lackingPart(whole, path, time) {
+  let object = whole;
+  for (let depth = 0; object !== NONE; depth++) {
+    if (object === undefined) return depth;
+    if (depth === path.length) return null;
+    object = values.readProperty(object, path[depth], time);
+  }
+  return null;
+}
+
+// The same of a literal, by its text.
+function lackingLiteral(node, path) {
+  let at = node;
+  for (let depth = 0; depth < path.length; depth++) {
+    const isPlain = at?.type === 'ObjectExpression' && at.properties.every((one) => one.kind === 'init' && !one.computed);
+    if (!isPlain) return null;
+    at = at.properties.findLast((one) => String(one.key.name ?? one.key.value) === path[depth])?.value;
+    if (!at) return depth + 1;
+  }
+  return null;
 }
 
 // The array of promises of `await Promise.all([a, b])`; null for other expressions.
@@ -385,5 +433,5 @@ function lastWrite(node, act, time) {
 
 module.exports = {
   chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followCopied,
-  followElement, followFirstWrite, partOf, settledElement, followMade, hasOrigin,
+  followElement, followFirstWrite, partOf, settledElement, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
 };

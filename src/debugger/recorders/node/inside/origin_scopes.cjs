@@ -21,7 +21,11 @@ function targetsOf(pattern, path = []) {
   if (pattern.type === 'Identifier') return [{ node: pattern, path }];
   if (pattern.type === 'AssignmentPattern') {
     const inner = targetsOf(pattern.left, path);
-    for (const one of inner) one.fallback = pattern.right;
+    for (const one of inner) {
+      // Of `{ c = 7 } = {}` the name has a default, and the object that it is read from another.
+      if (pattern.left.type === 'Identifier') one.fallback = pattern.right;
+      else (one.outer ??= []).push({ node: pattern.right, depth: path.length });
+    }
     return inner;
   }
   if (pattern.type === 'RestElement') {

@@ -459,7 +459,7 @@ class Rewriter {
     const number = this.writer.addSite(node, scope.fn, { scope, rhs: node.argument });
     const act = this.act(scope);
     this.writer.open(node.start, ` __dbg.w(${act},${number},`);
-    this.wrap(node.argument, scope, ` __dbg.p(${act},`, ')');
+    this.wrap(node.argument, scope, ` __dbg.z(${act},${number},`, ')');
     this.writer.close(node.end, ')');
   }
 

@@ -58,14 +58,27 @@ class Activation {
     this.variables = null;
     this.calls = null;
     this.loops = null;
+    this.loop = null; // the one that is about to begin its first round
+    this.yields = null;
     trace.watch?.(this);
     const pending = parent?.stack.at(-1);
-    if (pending) {
+    if (this.site.fn.isGenerator && parent?.loop && !parent.loop.generator) {
+      // The loop's first step began it, and the call before only made it.
+      parent.loop.generator = this;
+      this.call = generatorCall(this.site.fn, parent);
+    } else if (pending) {
       this.call = pending;
       pending.child = this;
       if (pending.kids.length < KEPT) pending.kids.push(this);
     }
   }
+}
+
+// The call that made the generator which a loop goes through; null if it was made elsewhere.
+function generatorCall(fn, act) {
+  const { right } = act.loop.site.node;
+  const name = right.callee?.property?.name ?? right.callee?.name;
+  return name === fn.name.split('.').at(-1) ? act.calls?.get(right.site?.number)?.at(-1) ?? null : null;
 }
 
 function ownerOf(act, target) {
@@ -165,17 +178,19 @@ const hooks = {
   },
   // A loop over a collection begins, and each round.
   l(act, number, value) {
-    (act.loops ??= new Map()).set(number, { collection: value, index: -1 });
+    act.loop = { site: trace.sites.get(number), collection: value, index: -1, generator: null };
+    (act.loops ??= new Map()).set(number, act.loop);
     return value;
   },
   y(act, number, values) {
     trace.current = act;
     const site = trace.sites.get(number);
     const loop = act.loops?.get(number);
+    act.loop = null;
     if (!loop) return;
     loop.index += 1;
     const time = ++trace.time;
-    const round = { collection: loop.collection, index: loop.index };
+    const round = { collection: loop.collection, index: loop.index, generator: loop.generator };
     site.targets.forEach((target, at) => {
       addVariable(act, target, { time, site, act, value: values[at], target, round });
     });
@@ -215,6 +230,7 @@ const hooks = {
   },
   // A call: its site, its receiver, its arguments, its result.
   s(act, number) {
+    trace.current = act; // a loop that waited has no event of its own when it ends
     act.stack.push({
       site: number, recv: NONE, child: null, kids: [], args: [], began: trace.time, act,
     });
@@ -276,6 +292,13 @@ const hooks = {
     trace.current = act.back;
     act.isWaiting = true;
     return value;
+  },
+  // A generator yields a value, and waits.
+  z(act, number, value) {
+    act.yields ??= [];
+    const index = (act.yields.at(-1)?.index ?? -1) + 1;
+    keep(act.yields, { time: ++trace.time, site: trace.sites.get(number), value, index });
+    return hooks.p(act, value);
   },
   w(act, number, value) {
     act.isWaiting = false;

@@ -67,8 +67,10 @@ function formatMembers(value) {
 function findVariable(node, act) {
   const binding = node.scope?.find(node.name);
   if (!binding) return null;
-  let owner = act;
-  for (let up = node.scope.fn.depth - binding.depth; up > 0 && owner; up--) owner = owner.lexical;
+  let up = node.scope.fn.depth - binding.depth;
+  // A parameter that another one's default reads: its function's own code has not begun.
+  let owner = up < 0 ? act.callee : act;
+  for (; up > 0 && owner; up--) owner = owner.lexical;
   if (!owner) return null;
   const exported = binding.kind === 'import' ? findExport(binding.node, owner.site.file) : null;
   return exported ?? { binding, owner, events: owner.variables?.[binding.index] ?? [] };
@@ -258,7 +260,8 @@ function variableValue(event, time) {
     if (!isObject(value) && typeof value !== 'string') return NONE;
     value = readProperty(value, key, time);
   }
-  return value;
+  const isDefault = value === undefined && (target.fallback || target.outer);
+  return isDefault ? NONE : value;
 }
 
 // The branch of `a || b`, `a ?? b` or `c ? a : b` that was taken; null if it is not known.
