@@ -287,3 +287,20 @@ def test_the_lines_that_may_give_a_value_are_planned_from_the_source_alone() -> 
 )
 def test_the_right_side_of_an_assignment_is_classified(text: str, kind: str) -> None:
     assert go_source.classify_value(text).kind == kind
+
+
+def test_what_got_the_address_of_an_unwritten_variable_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "read.go"
+    file.write_text(
+        "func read(t string) int {\n"
+        "\tvar v struct{ Age int }\n"
+        "\t_ = json.Unmarshal([]byte(t), &v) // fills it\n"
+        "\tvar other int\n"
+        "\treturn v.Age\n"
+        "}\n"
+    )
+    function = go_source.GoSourceFunction("read", str(file), 1, 6)
+    text = go_source.address_text_before(function, "v", 5)
+    assert text == "what got its address at read.go:3 `_ = json.Unmarshal([]byte(t), &v)`"
+    assert go_source.address_text_before(function, "v", 3) == ""
+    assert go_source.address_text_before(function, "other", 5) == ""

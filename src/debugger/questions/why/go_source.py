@@ -479,6 +479,17 @@ def paths_in(text: str) -> tuple[str, ...]:
     return side.origin.operands if side.origin is not None else ()
 
 
+def address_text_before(function: GoSourceFunction, name: str, line: int) -> str:
+    """Say where a function last took the address of a variable before a line; "" if nowhere."""
+    lines = lines_of(function.file)
+    pattern = re.compile(rf"&{re.escape(name)}\b")
+    for number in range(min(line - 1, len(lines)), function.head, -1):
+        text = _without_comment(lines[number - 1])
+        if pattern.search(text):
+            return f"what got its address at {Path(function.file).name}:{number} `{text.strip()}`"
+    return ""
+
+
 def lines_of(file: str) -> Sequence[str]:
     """Return the lines of a source; none if it cannot be read."""
     return source_files.read_source(file) or ()

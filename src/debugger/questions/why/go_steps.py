@@ -90,11 +90,13 @@ class GoSteps:
             return ChainEnded(
                 ChainEnd.CONSTANT, f"{root} was not changed: {one.text} at {name}:{one.line}"
             )
-        place = f"{Path(position.activation.function.file).name}:{position.line}"
+        function = position.activation.function
+        place = f"{Path(function.file).name}:{position.line}"
+        by = go_source.address_text_before(function, root, position.line) or "a pointer to it"
         return ChainEnded(
             ChainEnd.NOT_FOLLOWED,
             f"no line of the program's sources was seen to write {position.expression} before "
-            f"{place}: a library may have, or a pointer to it; debugger who-wrote "
+            f"{place}: a library may have, or {by}; debugger who-wrote "
             f"'{position.expression}' --at {place} -- CMD watches the memory from there on",
         )
 
