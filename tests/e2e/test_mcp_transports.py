@@ -228,7 +228,7 @@ async def test_a_signal_ends_the_server_quietly(runtime_dir, number, words) -> N
         process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
         await process.stdout.readline()
     process.send_signal(number)
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(20):
         out, err = await process.communicate()
     assert (process.returncode, out, err) == (0, b"", b"")
 
