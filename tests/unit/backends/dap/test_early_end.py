@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ExitedProgram
 from driven_backend import DrivenBackend, drive_adapter, launch_target
+from event_loop import begin_task
 
 BOUND_S = 20.0
 ABORTED = ExitedProgram(signal="SIGABRT")
@@ -81,6 +82,10 @@ async def handshake() -> AsyncIterator[Handshake]:
         yield Handshake(client, waits, event, waits.post_request("launch", {}))
 
 
+async def create_task(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    return asyncio.create_task(coroutine)
+
+
 @pytest.mark.parametrize("is_waited_for", [True, False])
 @pytest.mark.parametrize("is_enough", [True, False])
 @pytest.mark.parametrize("answer", ["success", "failure", "loss"])
@@ -88,9 +93,8 @@ async def test_an_event_counts_if_it_came_before_the_failure_also_in_the_same_tu
     handshake: Handshake, answer: str, is_enough: bool, is_waited_for: bool
 ):
     # Both come in one turn of the event loop, before whoever waits wakes.
-    wait = asyncio.create_task(handshake.wait(is_enough=is_enough))
-    if is_waited_for:
-        await asyncio.sleep(0)
+    begin = begin_task if is_waited_for else create_task
+    wait = await begin(handshake.wait(is_enough=is_enough))
     handshake.play("event")
     handshake.play(answer)
     await wait
@@ -103,9 +107,8 @@ async def test_an_event_counts_if_it_came_before_the_failure_also_in_the_same_tu
 async def test_a_failure_counts_if_the_event_came_after_it(
     handshake: Handshake, answer: str, code: ErrorCode, is_waited_for: bool
 ):
-    wait = asyncio.create_task(handshake.wait(is_enough=True))
-    if is_waited_for:
-        await asyncio.sleep(0)
+    begin = begin_task if is_waited_for else create_task
+    wait = await begin(handshake.wait(is_enough=True))
     handshake.play(answer)
     handshake.play("event")
     with pytest.raises(DebuggerError) as failed:
@@ -116,9 +119,8 @@ async def test_a_failure_counts_if_the_event_came_after_it(
 async def test_a_success_ends_the_wait_only_where_it_is_enough(handshake: Handshake):
     handshake.play("success")
     await handshake.wait(is_enough=True)
-    wait = asyncio.create_task(handshake.wait(is_enough=False))
-    done, _ = await asyncio.wait({wait}, timeout=0.05)
-    assert not done
+    wait = await begin_task(handshake.wait(is_enough=False))
+    assert not wait.done()
     handshake.play("event")
     await wait
 

@@ -63,8 +63,8 @@ def _is_loaded(pid: int) -> bool:
 
 def read_is_loaded(auxiliary_vector: bytes, read: ReadMemory) -> bool:
     """Return whether the loader has loaded the libraries, out of a process's memory."""
-    whole = len(auxiliary_vector) // 16 * 16
-    known = dict(struct.iter_unpack("<QQ", auxiliary_vector[:whole]))
+    size = len(auxiliary_vector) // 16 * 16
+    known = dict(struct.iter_unpack("<QQ", auxiliary_vector[:size]))
     at, size, count = (known.get(key, 0) for key in (_AT_PHDR, _AT_PHENT, _AT_PHNUM))
     if not at:
         # The kernel writes the vector last at an exec; threads of its own and zombies have none.
