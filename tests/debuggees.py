@@ -205,5 +205,5 @@ def hash_source(path: Path, *, debug: bool) -> str:
 @functools.cache
 def compiler_version(compiler_path: str, option: str) -> str:
     command = [compiler_path, option]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
     return done.stdout

@@ -24,8 +24,8 @@ from mcp.client.streamable_http import streamable_http_client
 from warm_daemon import WARM_PROCESS
 
 CALL_S = 60.0
-_START_S = 20.0
-_END_S = 10.0
+_START_S = 60.0
+_END_S = 30.0
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,14 @@ import pytest
 
 from debuggees import build_debuggee, find_marker, find_source
 from event_loop import begin_task
-from mcp_client import McpConnection, connect_http, connect_stdio, server_command, start_http_server
+from mcp_client import (
+    CALL_S,
+    McpConnection,
+    connect_http,
+    connect_stdio,
+    server_command,
+    start_http_server,
+)
 
 BOTH = pytest.mark.parametrize("over", [connect_stdio, connect_http])
 LOOP_PY = str(find_source("loop.py"))
@@ -228,7 +235,7 @@ async def test_a_signal_ends_the_server_quietly(runtime_dir, number, words) -> N
         process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
         await process.stdout.readline()
     process.send_signal(number)
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(CALL_S):
         out, err = await process.communicate()
     assert (process.returncode, out, err) == (0, b"", b"")
 
@@ -271,7 +278,7 @@ sys.exit(run_command(["mcp"]))
     assert process.stdout is not None
     process.stdin.write(INITIALIZE + json.dumps(call).encode() + b"\n")
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(CALL_S):
             lines = [json.loads(await process.stdout.readline()) for _ in range(2)]
             assert [one["id"] for one in lines] == [1, 2]
             process.stdin.close()

@@ -19,10 +19,13 @@ from fakes import fake_adapter
 
 Check = Callable[[DaemonStack], Awaitable[None]]
 CHECKS: dict[str, Check] = {}
-# Seconds: a fake's request and initialize time-outs, and the longest that a check may take.
-_REQUEST_S, _INITIALIZE_S, _BOUND_S = 1.0, 5.0, 30.0
+# Seconds: a fake's request and initialize time-outs, and the longest that a check may take. Only a
+# fake that is not to answer in time has the shorter request time-out: others have all the time that
+# a slow machine needs.
+_SILENT_S, _REQUEST_S, _INITIALIZE_S, _BOUND_S = 1.0, 20.0, 5.0, 60.0
+_SILENT = ("never-answers:", "wedges-on:", "slow:evaluate:")
 
-START = ("start", "main.c", "--adapter", "fake", "--timeout", "5")
+START = ("start", "main.c", "--adapter", "fake", "--timeout", "20")
 BREAK = ("--break", "main.c:4")
 
 
@@ -398,6 +401,10 @@ async def _(run: DaemonStack) -> None:
     )
 
 
+def _is_silent(spec: str) -> bool:
+    return spec.startswith(_SILENT)
+
+
 @pytest.fixture
 async def run_with(
     runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -409,7 +416,9 @@ async def run_with(
     config = tmp_path / "config.toml"
 
     def make(*arguments: str) -> Any:
-        seconds = {"dap_initialize_secs": _INITIALIZE_S, "dap_request_secs": _REQUEST_S}
+        request_s = _SILENT_S if any(map(_is_silent, arguments)) else _REQUEST_S
+        initialize_s = _INITIALIZE_S if "initialize-never-answered" in arguments else _REQUEST_S
+        seconds = {"dap_initialize_secs": initialize_s, "dap_request_secs": request_s}
         write_configuration(config, adapter="fake", arguments=arguments, **seconds)
         return open_stack(tmp_path, config)
 

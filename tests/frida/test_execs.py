@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -139,4 +140,28 @@ async def test_who_is_held_goes_on_when_the_host_dies(start_engine):
         os.kill(live.engine.host_pid, signal.SIGKILL)
         await live.until(EngineLost)
         out, _ = guest.communicate(timeout=BOUND_S)
+    assert (guest.returncode, out) == runner().alone("vfork", str(executed.path))[:2]
+
+
+@pytest.mark.parametrize("preloaded", [(), ("libc.so.6",)])
+async def test_a_program_is_entered_once_its_loader_has_loaded_its_libraries(
+    start_engine, tmp_path: Path, preloaded
+):
+    # The loader waits for a writer of the second library: no C library is there yet, or none that
+    # can be called.
+    gate = tmp_path / "gate.so"
+    os.mkfifo(gate)
+    executed = build_program("executed.c", "-O0")
+    with subprocess.Popen(  # noqa: ASYNC220
+        [runner().path, "later", executed.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # the loader says that the gate is no library
+        text=True,
+        env={**os.environ, "LD_PRELOAD": ":".join((*preloaded, str(gate)))},
+    ) as guest:
+        entering = asyncio.create_task(start_engine.attach(runner(), guest.pid))
+        await asyncio.to_thread(lambda: gate.open("wb").close())
+        await entering
+        out, _ = guest.communicate("go\n", timeout=BOUND_S)
     assert (guest.returncode, out) == runner().alone("vfork", str(executed.path))[:2]

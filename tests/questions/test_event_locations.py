@@ -152,7 +152,7 @@ def test_values_at_the_hang_are_those_of_the_frame_that_it_is_about(
 
 @LLDB
 def test_an_event_that_does_not_come_is_reported(cli: Cli, folder: Path) -> None:
-    ends = cli("probe", "--at", "hang", "total", "--timeout", "1", "--", "./ends", cwd=folder)
+    ends = cli("probe", "--at", "hang", "total", "--timeout", "60", "--", "./ends", cwd=folder)
     assert "--at hang: no hang: it ended with status 0" in ends.err
     ends = cli("holds", "total > 3", "--at", "exit", "--", "./ends", cwd=folder)
     assert "debugger probe --at exit EXPR -- CMD shows values there" in ends.err

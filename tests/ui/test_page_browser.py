@@ -24,6 +24,7 @@ LOOP = debuggees.find_source("loop.py")
 CROWDED = debuggees.find_source("crowded.py")
 RETURN = debuggees.find_marker("loop.py", "return")
 ADD = debuggees.find_marker("loop.py", "add")
+PRINT = debuggees.find_marker("loop.py", "print")
 MEET = debuggees.find_source("groups/meet.py")
 ADD_UP = debuggees.find_marker("groups/meet.py", "add")
 SOURCE_BYTES = 5_000_000
@@ -295,6 +296,39 @@ def test_a_person_sets_values_conditions_and_evaluates_by_keyboard(
     check_breakpoint_form(browser, agent, check_with_axe)
 
 
+def test_what_is_drawn_again_keeps_the_focus(
+    browser: Browser, server: PageServerProcess, agent: Agent
+):
+    start_loop(agent, "kept")
+    agent("break", f"{LOOP}:{ADD}", check=0)
+    open_page(browser, server, "kept")
+    at_line(browser, RETURN)
+    browser.wait_text("#breakpoints", f"loop.py:{ADD}")
+    focused = "(document.activeElement.closest('li')?.innerText ?? '')"
+    browser.run("document.querySelectorAll('#breakpoints .where')[1].focus()")
+    agent("break", f"{LOOP}:{PRINT}", check=0)
+    browser.wait_text("#breakpoints", f"loop.py:{PRINT}")
+    assert f"loop.py:{ADD}" in browser.run(f"return {focused}")
+    browser.press("Delete")
+    browser.wait(f"!document.querySelector('#breakpoints').innerText.includes('loop.py:{ADD}')")
+    assert "loop.py" in browser.run(f"return {focused}")
+    browser.run("document.querySelector('#sessions button').focus()")
+    agent("--session", "another", "start", str(LOOP), "--no-wait", check=0)
+    browser.wait_text("#sessions", "another")
+    assert "kept" in browser.run(f"return {focused}")
+    # The branch of the active row is loaded only after the tree was drawn.
+    browser.wait_text("#variables", "square")
+    focus_variable(browser, "square")
+    values = "[...document.querySelectorAll('#variables .active span')].map((one) => one.innerText)"
+    before = browser.run(f"return {values}")
+    agent("--session", "kept", "continue", check=0)
+    browser.wait(
+        f"document.querySelector('#variables .active .changed') && {values}.join() != arguments[0]",
+        ",".join(before),
+    )
+    assert "square" in browser.run(f"return {values}")
+
+
 # Scrolls an element by as much in each frame; gives the times between the frames.
 SCROLL = """
 const [selector, by, count] = arguments;
@@ -558,7 +592,7 @@ def test_a_person_takes_one_worker_of_eight_steps_it_and_hands_it_back(
     # The agent goes on with the others, to their meeting; the one that is held stays.
     agent("breakpoint", "remove", "--all", check=0)
     went = agent("continue", "--group", "meet", "--timeout", "0.5")
-    assert "4 did not go on: cannot continue: a person took over" in went.stdout
+    assert "4 did not go on: cannot continue: a person took over" in went.stdout, went.stderr
     browser.wait_text("#members", "8 running", SLOW_S)
     at_line(browser, ADD_UP)
     browser.press("F2")

@@ -516,10 +516,15 @@ def go_on(pid: int) -> None:
 
     SIGCONT also discards pending stop signals (signal(7)).
     """
-    with suppress(OSError):  # it has gone
-        text = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
-        if re.search(r"^State:\s*T", text, re.MULTILINE) or has_pending(pid):
+    # Twice: a thread may take the signal after its state was read, and before what is pending is.
+    if any(_has_stop(pid) for _ in range(2)):
+        with suppress(OSError):  # it has gone
             os.kill(pid, signal.SIGCONT)
+
+
+def _has_stop(pid: int) -> bool:
+    """Tell whether a stop signal is pending, or has stopped any thread: the others follow it."""
+    return any(one.state == "T" for one in read_threads(pid).values()) or has_pending(pid)
 
 
 def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:

@@ -251,11 +251,11 @@ class SupervisedProcess:
         order = {"op": "spawn", "id": number, "argv": list(argv), "cwd": cwd, "env": dict(env)}
         await self._send_order(order | names)
         try:
-            async with asyncio.timeout(_REPLY_S):
+            async with asyncio.timeout(_START_S):
                 return await spawned, ended
         except TimeoutError:
             raise DebuggerError(
-                ErrorCode.LAUNCH_FAILED, f"{argv[0]} did not start within {_REPLY_S:g} s"
+                ErrorCode.LAUNCH_FAILED, f"{argv[0]} did not start within {_START_S:g} s"
             ) from None
 
     async def release_processes(self, pids: Sequence[int], outputs: Sequence[int]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_transport import ProgramLink, TcpConnection
 from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
@@ -101,6 +102,40 @@ async def start_supervised(
         ignores_sigpipe=adapter.ignores_sigpipe,
     )
     return guard, port
+
+
+async def run_in_terminal(
+    adapter: DebugAdapter,
+    arguments: dap.RunInTerminalArguments,
+    launched: LaunchTarget,
+    *,
+    guard: SupervisedProcess,
+    files: StreamFiles,
+) -> tuple[int, Ended]:
+    """Run the program below the guard, on our files (DAP: RunInTerminalRequest).
+
+    Returns its pid and the future of its end.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    env = dict(launched.env)
+    # The request's `env` changes the environment of the user's command, not the daemon's; null
+    # removes a variable (DAP: RunInTerminalRequest).
+    extra_environment = dict(arguments.env or {})
+    if adapter.delegated_launch is not None:
+        extra_environment = dict(adapter.delegated_launch.program_environment(extra_environment))
+    for key, value in extra_environment.items():
+        if value is None:
+            env.pop(key, None)
+        else:
+            env[key] = value
+    return await guard.spawn_program(
+        arguments.args,
+        cwd=arguments.cwd or launched.cwd,
+        env=env,
+        stdio=(files.stdin, files.stdout, files.stderr),
+    )
 
 
 async def connect_started(

@@ -22,7 +22,7 @@ from debugger.backends.base import (
 from debugger.backends.dap import adapter_server, dap_client, dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.dap_client import DapClient
+from debugger.backends.dap.dap_client import DapClient, HandshakeWaits
 from debugger.backends.dap.dap_transport import (
     ByteStream,
     MessageDecoder,
@@ -38,43 +38,6 @@ from debugger.model.events import OutputStream
 from debugger.model.program import Stopped
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.supervised_process import SupervisedProcess
-
-Ending = asyncio.Future[tuple[int | None, int | None]]
-
-
-async def run_in_terminal(
-    adapter: DebugAdapter,
-    arguments: dap.RunInTerminalArguments,
-    launched: LaunchTarget,
-    *,
-    guard: SupervisedProcess,
-    files: StreamFiles,
-) -> tuple[int, Ending]:
-    """Run the program below the guard, on our files (DAP: RunInTerminalRequest).
-
-    Returns its pid and the future of its end.
-
-    Raises:
-        DebuggerError: LAUNCH_FAILED.
-    """
-    env = dict(launched.env)
-    # The request's `env` changes the environment of the user's command, not the daemon's; null
-    # removes a variable (DAP: RunInTerminalRequest).
-    extra_environment = dict(arguments.env or {})
-    if adapter.delegated_launch is not None:
-        extra_environment = dict(adapter.delegated_launch.program_environment(extra_environment))
-    for key, value in extra_environment.items():
-        if value is None:
-            env.pop(key, None)
-        else:
-            env[key] = value
-    return await guard.spawn_program(
-        arguments.args,
-        cwd=arguments.cwd or launched.cwd,
-        env=env,
-        stdio=(files.stdin, files.stdout, files.stderr),
-    )
-
 
 # Seconds for the response to a disconnect that ends the program. An adapter that does not answer is
 # no harm: the guard kills what is left.
@@ -150,6 +113,9 @@ class AdapterConversation:
         self.events = EventDispatcher(
             adapter, sink=sink, judge=judge, drain=self._drain_output, tasks=tasks
         )
+        self._handshake = HandshakeWaits(
+            self.client, adapter.name, self.events.initialized, self.events.happened
+        )
 
     def inherit_from(self, parent: AdapterConversation) -> None:
         """Copy what holds for a child process as for its parent."""
@@ -188,7 +154,7 @@ class AdapterConversation:
     def _report_output(self, stream: OutputStream, text: str) -> None:
         if self._delegation is not None:
             text = self._delegation.take_output(stream, text)
-        if self._adapter.runs_in_terminal and not self.events.happened.is_set():
+        if self._adapter.runs_in_terminal and not self.events.happened.done():
             self._first_output = (self._first_output + text)[-_WORDS_MAX:]
         if text:
             self._sink(OutputPrinted(stream, text))
@@ -350,7 +316,7 @@ class AdapterConversation:
             # turn it off: it is turned off from outside.
             dap_transport.disable_nagle(delegating.read_child_pid(arguments) or 0)
         await self._initialize_adapter()
-        self._begun = self.client.post_request(command, arguments)
+        self._begun = self._handshake.post_request(command, arguments)
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
             await self._wait_first(self.events.initialized, unless=self._begun, doing=command)
         # The program has opened its files: from here on the end of its output can be seen.
@@ -369,19 +335,17 @@ class AdapterConversation:
             if self.client.supports_request("configurationDone"):
                 # A program that ends or stops at once may do so before this response: then
                 # `happened` is enough.
-                done = self.client.post_request("configurationDone", ask.NoArguments())
+                done = self._handshake.post_request("configurationDone", ask.NoArguments())
                 await self._wait_first(self.events.happened, unless=done, doing="configurationDone")
             await self._wait_first(self.events.happened, unless=self._begun, doing="launch")
         if self.stdio is not None:
             self.stdio.note_opened()
 
     async def _wait_first(
-        self, event: asyncio.Event, *, unless: asyncio.Future[dap.DapMessage], doing: str
+        self, event: asyncio.Future[None], *, unless: asyncio.Future[dap.DapMessage], doing: str
     ) -> None:
         """Wait for an event, or for a response that reports a failure."""
-        await dap_client.wait_for_first(
-            self.client,
-            self._adapter.name,
+        await self._handshake.wait_for_event(
             event,
             unless=unless,
             doing=doing,
@@ -498,7 +462,7 @@ class AdapterConversation:
         if self._guard is None or self.stdio is None or self.launched is None:
             raise DebuggerError(ErrorCode.NOT_SUPPORTED, "nothing was launched here")
         files = self._stream_files(self.launched)
-        self._launcher, ended = await run_in_terminal(
+        self._launcher, ended = await adapter_server.run_in_terminal(
             self._adapter, arguments, self.launched, guard=self._guard, files=files
         )
         if self._adapter.runs_in_terminal:
@@ -542,12 +506,20 @@ class AdapterConversation:
         sent: asyncio.Future[dap.DapMessage] | None = None,
     ) -> Any:
         """Send a request and return its response's body (see `DapClient.send_request`)."""
-        if command in ask.RESUMES.values():
+        is_resume = command in ask.RESUMES.values()
+        if is_resume:
             # Cleared before the request is sent: the stop may come before its response.
             self.events.halted.clear()
-        return await self.client.send_request(
-            command, arguments, body, within=self._limits.request_s, failure=failure, sent=sent
-        )
+        try:
+            return await self.client.send_request(
+                command, arguments, body, within=self._limits.request_s, failure=failure, sent=sent
+            )
+        except DebuggerError:
+            # A program that ends at once takes the response of its own adapter with it: it has run,
+            # and its end is reported.
+            if is_resume and self.events.has_program_ended:
+                return body()
+            raise
 
     # -- end -----------------------------------------------------------------------------------
 

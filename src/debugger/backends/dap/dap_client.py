@@ -379,44 +379,64 @@ def response_error_text(response: dap.DapMessage) -> str:
     return text.strip() or f"the adapter refused {response.command!r} without saying why"
 
 
-async def wait_for_first(
-    client: DapClient,
-    name: str,
-    event: asyncio.Event,
-    *,
-    unless: asyncio.Future[dap.DapMessage],
-    doing: str,
-    is_enough: bool,
-    within_s: float,
-) -> None:
-    """Wait for an event, or for a response that reports a failure.
+class HandshakeWaits:
+    """Waits for the events of a start, each unless a response reports a failure before it.
 
-    Adapters answer `launch` before or after their first event. The response counts only as a
-    failure until the event has come, unless `is_enough`.
-
-    Raises:
-        DebuggerError: LAUNCH_FAILED, TIMEOUT, ADAPTER_DIED.
+    A chunk of bytes may bring an event and a response, and a program may end together with its
+    adapter: whoever waits wakes after both. What counts is which of them came first.
     """
-    # An event cannot be awaited together with a future: a task waits for it, and is cancelled at
-    # the end.
-    waiter = asyncio.ensure_future(event.wait())
-    try:
-        pending: set[asyncio.Future[Any]] = {waiter, unless}
-        async with asyncio.timeout(within_s):
-            while not event.is_set() and pending:
+
+    def __init__(self, client: DapClient, name: str, *events: asyncio.Future[None]) -> None:
+        self._client = client
+        self._name = name
+        self._completed: list[asyncio.Future[Any]] = []
+        for event in events:
+            event.add_done_callback(self._completed.append)
+
+    def post_request(
+        self, command: str, arguments: msgspec.Struct | dict[str, Any]
+    ) -> asyncio.Future[dap.DapMessage]:
+        """Send a request of the handshake (see `DapClient.post_request`)."""
+        response = self._client.post_request(command, arguments)
+        response.add_done_callback(self._completed.append)
+        return response
+
+    async def wait_for_event(
+        self,
+        event: asyncio.Future[None],
+        *,
+        unless: asyncio.Future[dap.DapMessage],
+        doing: str,
+        is_enough: bool,
+        within_s: float,
+    ) -> None:
+        """Wait for an event, or for a response that reports a failure.
+
+        Adapters answer `launch` before or after their first event. A successful response ends the
+        wait only if it `is_enough`.
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED, TIMEOUT, ADAPTER_DIED, PROGRAM_EXITED.
+        """
+        pending: set[asyncio.Future[Any]] = {event, unless}
+        try:
+            async with asyncio.timeout(within_s):
+                # asyncio.wait does not cancel what it waits for, and goes through the event loop
+                # once: the callbacks above have run when it returns.
                 await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                if unless in pending and unless.done():
-                    client.decode_body(unless.result(), dap.DapBody, ErrorCode.LAUNCH_FAILED)
-                    if is_enough:
-                        return
-                    # Answered, with success: now only the event counts.
-                    pending.discard(unless)
-    except TimeoutError:
-        raise DebuggerError(
-            ErrorCode.TIMEOUT, f"{name} did not finish {doing} within {within_s:g} s"
-        ) from None
-    finally:
-        waiter.cancel()
+                if unless in self._completed and not self._is_before(event, unless):
+                    self._client.decode_body(unless.result(), dap.DapBody, ErrorCode.LAUNCH_FAILED)
+                    if not is_enough:
+                        await asyncio.wait({event})
+        except TimeoutError:
+            raise DebuggerError(
+                ErrorCode.TIMEOUT,
+                f"{self._name} did not finish {doing} within {within_s:g} s",
+            ) from None
+
+    def _is_before(self, one: asyncio.Future[Any], other: asyncio.Future[Any]) -> bool:
+        order = self._completed
+        return one in order and order.index(one) < order.index(other)
 
 
 async def connect_child(

@@ -124,9 +124,10 @@ class EventDispatcher:
         self.terminated = asyncio.Event()  # also set by an event that is not reported
         self._phase = ProgramPhase.ACTIVE
         self._is_muted = False  # in any phase: nothing is reported after a disconnect
-        self.initialized = asyncio.Event()
-        # Set by the first stop or the end: the launch has succeeded.
-        self.happened = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        self.initialized: asyncio.Future[None] = loop.create_future()
+        # Done with the first stop or the end: the launch has succeeded.
+        self.happened: asyncio.Future[None] = loop.create_future()
         # A raw command is running: `continued` then reports a resume that we did not request.
         self._reports_resume = False
         self._expects_status = True  # with `exited`, when the program ends
@@ -161,6 +162,11 @@ class EventDispatcher:
     def is_over(self) -> bool:
         """Whether the program's end, or its adapter's, is reported."""
         return self._phase is ProgramPhase.OVER
+
+    @property
+    def has_program_ended(self) -> bool:
+        """Whether the program's end is known, if it is not reported yet."""
+        return self._exited.is_set() or self.terminated.is_set()
 
     def _enter_phase(self, phase: ProgramPhase) -> None:
         assert phase in _PHASES_AFTER[self._phase], (self._phase, phase)
@@ -249,7 +255,7 @@ class EventDispatcher:
             return
         match name:
             case "initialized":
-                self.initialized.set()
+                _complete(self.initialized)
             case "stopped":
                 self._on_stopped(decode_body(body, dap.StoppedBody))
             # Elsewhere `continued` is not trusted. lldb-dap and CodeLLDB send one for each failed
@@ -354,7 +360,7 @@ class EventDispatcher:
             self._report_stop(filtered_stop)
 
     def _report_stop(self, stop: Stopped) -> None:
-        self.happened.set()
+        _complete(self.happened)
         if not self._is_deferred(stop):
             self._sink(stop)
 
@@ -403,9 +409,9 @@ class EventDispatcher:
     def _finish_end(self) -> None:
         if self._phase is ProgramPhase.ACTIVE:
             self._enter_phase(ProgramPhase.ENDING)
-            self.happened.set()
+            _complete(self.happened)
             self._is_deferred(None)
-            # `happened` is set first: a launch that is still being waited for has succeeded, if
+            # `happened` comes first: a launch that is still being waited for has succeeded, if
             # briefly.
             self._tasks.create_task(self._report_end())
 
@@ -445,13 +451,18 @@ class EventDispatcher:
     def note_adapter_lost(self, error: str | None) -> None:
         """Note that the adapter is gone; without an `error` that was expected."""
         # Whoever waits for one of these events must wake up, and finds the client lost.
-        self.initialized.set()
-        self.happened.set()
+        _complete(self.initialized)
+        _complete(self.happened)
         self._is_deferred(None)
         if self._is_muted or self._phase is not ProgramPhase.ACTIVE:
             return
         self._enter_phase(ProgramPhase.OVER)
         self._sink(BackendEnded(error=error))
+
+
+def _complete(event: asyncio.Future[None]) -> None:
+    if not event.done():
+        event.set_result(None)
 
 
 def _split_mark(text: str) -> tuple[int | None, str]:

@@ -114,7 +114,7 @@ function showSessions(overview) {
     const isStopped = own && overview.sessions.some((each) => each.state === "stopped" && own.sessions.includes(each.session));
     return { session: isCurrent ? state.session : one.session, name: own?.group ?? one.session, state: isStopped ? "stopped" : one.state, text, isCurrent };
   });
-  fillList(find("sessions"), rows, () => rows.map((one) => element("li", {}, element("button", {
+  fillList(find("sessions"), rows, () => rows.map((one) => element("li", { "data-key": one.name }, element("button", {
     class: "plain", "aria-current": one.isCurrent ? "true" : null, onclick: () => choose(one.session),
   }, element("span", { class: "dot", "data-state": one.state, "aria-hidden": "true" }),
   element("span", { class: "name" }, plainText(one.name, 80)),

@@ -45,13 +45,37 @@ export function baseName(path) {
 }
 
 const shown = new WeakMap();
+const FOCUSABLE = "button, input";
 
-/** Fills a list, unless its data are what it shows already: nothing moves under a click for no reason. */
+/**
+ * Fills a list, unless its data are what it shows already: nothing moves under a click for no reason.
+ * What had the focus has it again, in the item with the same `data-key`, or in that after one that
+ * is gone.
+ */
 export function fillList(list, data, build) {
   const text = JSON.stringify(data);
   if (shown.get(list) === text) return;
   shown.set(list, text);
+  const focused = noteFocus(list);
   list.replaceChildren(...build());
+  if (focused) focusAgain(list, focused);
+}
+
+function noteFocus(list) {
+  const item = [...list.children].find((one) => one.contains(document.activeElement));
+  if (!item) return null;
+  return {
+    key: item.dataset.key,
+    at: [...list.children].indexOf(item),
+    part: [...item.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement),
+  };
+}
+
+function focusAgain(list, { key, at, part }) {
+  const items = [...list.children];
+  const item = items.find((one) => one.dataset.key === key) ?? items[Math.min(at, items.length - 1)];
+  const parts = [...(item?.querySelectorAll(FOCUSABLE) ?? [])];
+  parts[Math.min(Math.max(part, 0), parts.length - 1)]?.focus({ preventScroll: true });
 }
 
 let toastTimer = 0;

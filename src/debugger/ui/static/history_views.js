@@ -25,7 +25,7 @@ export class EvidenceView {
     this.answers = answers;
     find("evidence-count").textContent = answers.length ? String(answers.length) : "";
     fillList(find("evidence"), [answers, this.chosen], () => answers.toReversed().map((one) =>
-      element("li", {}, element("button", {
+      element("li", { "data-key": one.id }, element("button", {
         class: "plain answer", "aria-current": one.id === this.chosen ? "true" : null, onclick: () => this.choose(one.id),
       },
       element("span", { class: "command" }, shortCommand(one)),

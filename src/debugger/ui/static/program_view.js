@@ -124,7 +124,7 @@ export class VariablesView {
       load: (start) => this.load(scope.variablesReference, start, `${owner}/${frame.name}/${scope.name}`),
       fill: (row) => row.append(element("span", { class: "group" }, plainText(scope.name, 100))),
     }));
-    this.tree.setRoots([...watched, ...scopes]);
+    await this.tree.setRoots([...watched, ...scopes], { waits: true });
   }
 
   async evaluate(text, frame) {
@@ -218,7 +218,7 @@ export function showBreakpoints(breakpoints, { onShow, onToggle, onEdit, onRemov
       event.preventDefault();
       act(one);
     };
-    return element("li", { onkeydown: press }, box,
+    return element("li", { "data-key": one.id, onkeydown: press }, box,
       element("button", { class: "plain where", onclick: () => onShow(one) }, plainText(place, 200),
         element("span", { class: "faint" }, plainText(more ? ` ${more}` : "", 200))),
       element("span", { class: "count" }, one.hits ? `${one.hits}×` : ""),

@@ -27,6 +27,7 @@ export class TreeView {
     this.roots = [];
     this.flat = [];
     this.active = 0;
+    this.activePath = null; // of the active row: it is found again when the tree has changed
     this.expanded = new Set();
     container.setAttribute("role", "tree");
     container.setAttribute("tabindex", "0");
@@ -42,15 +43,21 @@ export class TreeView {
     container.addEventListener("blur", () => this.list.schedule());
   }
 
-  /** Replaces the tree; branches that were expanded are expanded again. */
-  setRoots(nodes) {
-    const before = this.flat[this.active]?.path;
+  /**
+   * Replaces the tree; branches that were expanded are expanded again. With `waits` what is shown
+   * stays until they are loaded: the active row does not move meanwhile.
+   */
+  async setRoots(nodes, { waits = false } = {}) {
     this.roots = nodes;
+    const loads = [];
+    this.loads = waits ? loads : null;
     for (const one of nodes) this.prepare(one, null);
+    // Branches within branches are added meanwhile.
+    for (let at = 0; at < loads.length; at += 1) await loads[at];
+    if (this.roots !== nodes) return;
+    this.loads = null;
+    this.active = 0; // unless the row that was active is there again
     this.flatten();
-    const at = this.flat.findIndex((one) => one.path === before);
-    this.active = Math.max(0, at);
-    this.list.schedule();
   }
 
   prepare(node, parent) {
@@ -60,7 +67,10 @@ export class TreeView {
     node.isBranch = Boolean(node.load || node.children);
     if (node.opensItself && !this.closed?.has(node.path)) this.expanded.add(node.path);
     if (node.children) for (const one of node.children) this.prepare(one, node);
-    if (node.load && this.expanded.has(node.path)) this.loadMore(node);
+    if (node.load && this.expanded.has(node.path)) {
+      const load = this.loadMore(node);
+      this.loads?.push(load);
+    }
   }
 
   async loadMore(node) {
@@ -117,6 +127,7 @@ export class TreeView {
   }
 
   flatten() {
+    if (this.loads) return;
     this.flat = [];
     const visit = (nodes) => {
       nodes.forEach((node, at) => {
@@ -130,7 +141,8 @@ export class TreeView {
       });
     };
     visit(this.roots);
-    this.active = Math.min(this.active, Math.max(0, this.flat.length - 1));
+    const at = this.flat.findIndex((one) => one.path === this.activePath);
+    this.active = at >= 0 ? at : Math.min(this.active, Math.max(0, this.flat.length - 1));
     this.list.setCount(this.flat.length);
   }
 
@@ -165,13 +177,19 @@ export class TreeView {
     if (at === this.active) this.container.setAttribute("aria-activedescendant", row.id);
   }
 
+  /** Makes a row the active one. */
+  activate(at) {
+    this.active = Math.max(0, Math.min(at, this.flat.length - 1));
+    this.activePath = this.flat[this.active]?.path ?? null;
+  }
+
   click(event) {
     const row = event.target.closest(".row");
     if (!row) return;
     const at = Number(row.dataset.at);
     const node = this.flat[at];
     if (!node || node.isMore) return;
-    this.active = at;
+    this.activate(at);
     if (node.isBranch && (!node.choose || event.target.classList.contains("twist"))) this.toggle(node);
     else this.choose(node);
     this.list.schedule();
@@ -215,7 +233,7 @@ export class TreeView {
     const node = this.flat[this.active];
     if (!node) return;
     const move = (to) => {
-      this.active = Math.max(0, Math.min(to, this.flat.length - 1));
+      this.activate(to);
       this.list.showRow(this.active);
     };
     const keys = {

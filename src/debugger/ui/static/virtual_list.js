@@ -47,6 +47,8 @@ export class VirtualList {
 
   draw() {
     this.isScheduled = false;
+    // What has the focus in a row may be removed: the list has it then.
+    if (this.layer.contains(document.activeElement)) this.scroller.focus({ preventScroll: true });
     const top = this.scroller.scrollTop;
     const shown = Math.ceil(this.scroller.clientHeight / this.height) + 2 * SPARE;
     const at = Math.floor((top * this.scale) / this.height);

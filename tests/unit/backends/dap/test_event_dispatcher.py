@@ -107,7 +107,7 @@ async def test_a_stop_that_only_repeats_another_is_not_told(ear):
     ear.say("stopped", reason="goto", threadId=2, preserveFocusHint=True)
     (stop,) = ear.told
     assert (stop.reason, stop.thread) == (StopReason.GOTO, 1)
-    assert ear.events.happened.is_set()
+    assert ear.events.happened.done()
 
 
 async def test_nothing_is_told_after_the_end_or_a_disconnect():
@@ -181,8 +181,8 @@ async def test_losing_the_adapter_ends_the_session_with_why_and_wakes_who_waits(
     ear.events.note_adapter_lost("toy was killed by signal 9")
     ear.events.note_adapter_lost("again")
     assert ear.told == [BackendEnded(error="toy was killed by signal 9")]
-    assert ear.events.initialized.is_set()
-    assert ear.events.happened.is_set()
+    assert ear.events.initialized.done()
+    assert ear.events.happened.done()
 
 
 async def test_an_unknown_event_is_let_pass_and_a_malformed_one_is_a_protocol_error(ear):

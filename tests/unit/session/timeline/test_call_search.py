@@ -376,10 +376,10 @@ async def test_a_wait_wakes_for_a_call(timeline):
     # Woken after the first one, if that were woken too.
     other = await begin_task(timeline.wait(0, {EventKind.FUNCTION_ENTER}, 10))
     add_calls(timeline, call_entered("f", 1))
-    await asyncio.wait_for(other, 5)
+    await asyncio.wait_for(other, 20)
     assert not waits.done()
     add_calls(timeline, call_left("f", 1, "0", 1))
-    assert (await asyncio.wait_for(waits, 5)).kind is EXIT
+    assert (await asyncio.wait_for(waits, 20)).kind is EXIT
 
 
 def test_calls_that_cannot_be_written_are_counted_as_dropped(timeline, monkeypatch):

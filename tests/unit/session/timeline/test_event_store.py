@@ -425,10 +425,10 @@ async def test_a_wait_wakes_for_its_kind_alone(timeline):
     others = [await started(timeline.wait(0, one, 10)) for one in ({EventKind.RESUME}, OUTPUT)]
     timeline.append(EventKind.RESUME, session="s")
     wrote(timeline, "x\n")
-    await asyncio.wait_for(asyncio.gather(*others), 5)
+    await asyncio.wait_for(asyncio.gather(*others), 20)
     assert not waits.done()
     stop = timeline.append(EventKind.STOP, session="s")
-    found = await asyncio.wait_for(waits, 5)
+    found = await asyncio.wait_for(waits, 20)
     assert (found.seq, found.kind) == (stop, EventKind.STOP)
 
 
@@ -443,24 +443,24 @@ async def test_a_wait_returns_at_once_what_came_after_its_cursor(timeline):
 async def test_a_wait_for_output_wakes_for_a_prompt_without_a_newline(timeline):
     waits = await started(timeline.wait(0, OUTPUT, 10))
     wrote(timeline, "name? ")
-    assert (await asyncio.wait_for(waits, 5)).text == "name? "
+    assert (await asyncio.wait_for(waits, 20)).text == "name? "
 
 
 async def test_every_waiter_wakes(timeline):
     waits = [await started(timeline.wait(0, {EventKind.EXIT}, 10)) for _ in range(3)]
     end = timeline.append(EventKind.EXIT, session="s")
-    assert [one.seq for one in await asyncio.wait_for(asyncio.gather(*waits), 5)] == [end] * 3
+    assert [one.seq for one in await asyncio.wait_for(asyncio.gather(*waits), 20)] == [end] * 3
 
 
 async def test_a_wait_that_is_over_in_vain_gives_nothing(timeline):
-    assert await asyncio.wait_for(timeline.wait(0, {EventKind.STOP}, 0.01), 5) is None
+    assert await asyncio.wait_for(timeline.wait(0, {EventKind.STOP}, 0.01), 20) is None
 
 
 async def test_closing_ends_the_waits():
     timeline = Timeline()
     waits = await started(timeline.wait(0, {EventKind.STOP}, 60))
     timeline.close()
-    assert await asyncio.wait_for(waits, 5) is None
+    assert await asyncio.wait_for(waits, 20) is None
 
 
 def test_what_a_logpoint_printed_is_one_event_and_a_line_of_output():

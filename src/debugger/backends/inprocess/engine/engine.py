@@ -29,8 +29,14 @@ from debugger.backends.inprocess.engine.engine_events import (
 )
 from debugger.backends.inprocess.engine.host_events import HostEventDispatcher, wait_within
 from debugger.backends.inprocess.engine.host_link import EngineFolders, HostLink, PendingProgram
+from debugger.backends.inprocess.engine.loader_state import wait_until_loaded
 from debugger.backends.inprocess.engine.patch_sites import EngineBreakpoints, PatchSites
-from debugger.backends.inprocess.engine.preflight import check_machine, check_process, check_program
+from debugger.backends.inprocess.engine.preflight import (
+    check_machine,
+    check_process,
+    check_program,
+    still_loading,
+)
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.supervised_process import SupervisedEnd, SupervisedProcess
 
@@ -177,7 +183,10 @@ class Engine:
             DebuggerError: NOT_FOUND, DENIED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
         """
         check_machine()
+        is_loaded = await wait_until_loaded(pid)
         check_process(pid)
+        if not is_loaded:
+            raise still_loading(pid)
         engine = cls(sink, holds_modules=holds_modules)
         engine.pid = engine._dispatcher.pid = pid
         await engine._open_parts(place, tasks)

@@ -144,6 +144,15 @@ def check_process(pid: int) -> None:
         )
 
 
+def still_loading(pid: int) -> DebuggerError:
+    """Return the error for a process whose dynamic loader does not come to an end."""
+    return DebuggerError(
+        ErrorCode.WRONG_STATE,
+        f"process {pid} is still being loaded: its dynamic loader has not finished",
+        hint=_outside_text("attach", pid),
+    )
+
+
 def check_library(pid: int, maps: str, program: str) -> None:
     """Refuse a process that its map (proc_pid_maps(5)) shows without a C library.
 

@@ -74,6 +74,10 @@ public final class Adapter {
         } catch (DebuggerException problem) {
             client.sendFailure(request, problem.getMessage());
         } catch (VMDisconnectedException over) {
+            // The end comes first: what let the program run has succeeded then.
+            if (target != null) {
+                target.end();
+            }
             client.sendFailure(request, "the program has ended");
         } catch (ObjectCollectedException gone) {
             client.sendFailure(request, "the object was collected meanwhile");

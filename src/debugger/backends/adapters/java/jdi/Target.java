@@ -167,7 +167,8 @@ final class Target {
         }
     }
 
-    private synchronized void end() {
+    /** Reports the end once. */
+    synchronized void end() {
         if (!isOver) {
             isOver = true;
             client.sendEvent("terminated", Client.fields());
