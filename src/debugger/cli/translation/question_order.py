@@ -197,7 +197,7 @@ def _separate_unquoted(arranged: ArrangedWords) -> Correction | None:
 
 def _take_place_condition(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--at 'f.c:5 if x'` for the location and `--when`."""
-    options = []
+    options: list[tuple[str, tuple[str, ...]]] = []
     for flag, values in arranged.options:
         if flag == "--when" and values and is_file_line(values[0]):
             options.append(("--at", (spell_location(values[0]),)))  # `--where f.c:5`
@@ -522,7 +522,8 @@ def _order_try(arranged: ArrangedWords) -> Result:
         return Correction("try is at a stop of a session", (begin, tried))
     named_options = [one for one in ("until", "expect") if one in words[1:-1]]
     if named_options:
-        added, remaining = [], list(words)
+        added: list[tuple[str, tuple[str, ...]]] = []
+        remaining = list(words)
         for one in named_options:
             at = remaining.index(one)
             added.append((f"--{one}", (remaining[at + 1],)))

@@ -34,10 +34,10 @@ def order_start(arranged: ArrangedWords) -> Result:
         others = [one for one in _option_words(arranged) if one not in {"+pid", pids[0]}]
         return Correction("a process that runs is attached to", (("attach", pids[0], *others),))
     if cores := arranged.role_values("+core"):
-        program = [*arranged.positionals, *(arranged.rest or ()), "PROGRAM"][:1]
+        of_core = [*arranged.positionals, *(arranged.rest or ()), "PROGRAM"][:1]
         commands = (
-            ("crash", "--core", cores[0], *program),
-            ("attach", "--core", cores[0], *program),
+            ("crash", "--core", cores[0], *of_core),
+            ("attach", "--core", cores[0], *of_core),
         )
         return Correction("a core file is no run", commands)
     if "+exceptions" in {flag for flag, _ in arranged.options}:

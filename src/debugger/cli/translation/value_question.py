@@ -49,13 +49,13 @@ def order_value(arranged: ArrangedWords) -> Result:
             arranged = arranged.change(positionals=words, add=[("--at", (place,))])
     if not arranged.rest:
         return _refuse_program(arranged) or arranged
-    words = arranged.positionals
-    if len(words) == 1 and is_file_line(words[0]) and not places:
-        fixed = arranged.change(positionals=("EXPR",), add=[("--at", (spell_location(words[0]),))])
+    given = arranged.positionals
+    if len(given) == 1 and is_file_line(given[0]) and not places:
+        fixed = arranged.change(positionals=("EXPR",), add=[("--at", (spell_location(given[0]),))])
         return Correction("which value? It goes before --", (fixed.to_typed_order(),))
-    if words and re.fullmatch(r"&\w+", words[0]) and arranged.command.name == "who-wrote":
+    if given and re.fullmatch(r"&\w+", given[0]) and arranged.command.name == "who-wrote":
         # Of a variable's address nothing is written.
-        arranged = arranged.change(positionals=(words[0][1:], *words[1:]))
+        arranged = arranged.change(positionals=(given[0][1:], *given[1:]))
     if not arranged.positionals:
         fixed = arranged.change(positionals=("EXPR",))
         return Correction("which value? It goes before --", (fixed.to_typed_order(),))
