@@ -323,25 +323,20 @@ def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
     return msgspec.structs.replace(
         found,
         first_false=first,
-        made_false_by=_calling_statement(found, narrowed.statement),
+        made_false_by=_calling_statement(found, narrowed),
         why_unknown=narrowed.why or None,
         notes=narrowed.notes,
     )
 
 
-def _calling_statement(
-    found: Invariant, statement: BreakingStatement | None
-) -> BreakingStatement | None:
+def _calling_statement(found: Invariant, narrowed: Narrowed) -> BreakingStatement | None:
     """Return the call in the place of the called function's head, which assigns its parameters."""
-    first = found.first_false
-    if statement is None or first is None or first.kind != "entry" or not statement.callers:
+    first, statement, check = found.first_false, narrowed.statement, narrowed.check
+    if statement is None or first is None or check is None or first.kind != "entry":
         return statement
-    here, check = statement.frame, first.frame
-    is_head = (here.line or 0) < (check.line or 0) and here.file == check.file
-    span = [one for one in list_functions(here.file or "") if one.first == check.line]
-    is_around = any(one.first <= (here.line or 0) <= one.last
-                    for one in list_functions(here.file or "") if one not in span)  # fmt: skip
-    if not is_head or not span or (is_around and here.function != check.function):
+    here, entry = statement.frame, check.frame
+    is_same = (here.file, here.function) == (entry.file, entry.function)
+    if not is_same or (here.line or 0) >= (entry.line or 0) or not statement.callers:
         return statement
     caller, *others = statement.callers
     return msgspec.structs.replace(
