@@ -75,6 +75,11 @@ async def explain_stack_address(
             if is_brief:
                 return None
             if address < lowest:
+                inner = await session.backend.read_stack(thread, levels=1)
+                # The variables of a function that calls nothing may lie below its stack pointer.
+                variable = await _find_variable(session, inner.frames[0], address)
+                if variable and address >= lowest - _RED_ZONE:
+                    return _stack_explanation(thread, inner.frames[0], variable)
                 text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
                 return PointerExplanation("below_stack", f"{text} below it")
             frames = (await session.backend.read_stack(thread, levels=_FRAMES)).frames
@@ -110,10 +115,14 @@ async def _explain_in_frames(
         variable = await _find_variable(session, frame, address)
         if not variable and (high is None or high < low):
             return None
-        where = f"frame #{frame.index} {frame.function[:60]}"
-        place = f"{variable} in {where}" if variable else f"in {where}"
-        return PointerExplanation("stack", f"on the stack of thread {thread}: {place}")
+        return _stack_explanation(thread, frame, variable)
     return None
+
+
+def _stack_explanation(thread: int, frame: Frame, variable: str) -> PointerExplanation:
+    where = f"frame #{frame.index} {frame.function[:60]}"
+    place = f"{variable} in {where}" if variable else f"in {where}"
+    return PointerExplanation("stack", f"on the stack of thread {thread}: {place}")
 
 
 async def _find_variable(session: Session, frame: Frame, address: int) -> str:
