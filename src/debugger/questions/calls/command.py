@@ -22,7 +22,7 @@ from debugger.model.hit_filter import (
 from debugger.output.location_text import format_count
 from debugger.questions.calls import calls_question as questions
 from debugger.questions.calls.answer import Calls
-from debugger.questions.locations.chosen_hit import find_chosen_numbers
+from debugger.questions.locations.chosen_hit import condition_values, find_chosen_numbers
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.recordings.saved_runs import recorded_programs
 from debugger.questions.recordings.stepped_calls import CallFilter
@@ -90,15 +90,24 @@ async def calls(
     notes: tuple[str, ...] = ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
-    answer = await questions.record_calls(
-        program,
-        function,
-        nth=nth,
-        when=when,
-        depth=depth,
-        limit=hits.last or limit,
-        filtered=filtered,
-    )
+    try:
+        answer = await questions.record_calls(
+            program,
+            function,
+            nth=nth,
+            when=when,
+            depth=depth,
+            limit=hits.last or limit,
+            filtered=filtered,
+        )
+    except DebuggerError as error:
+        values = await _values_of_condition(call, requested, function, when)
+        if error.code is not ErrorCode.NOT_FOUND or not values:
+            raise
+        text = f"no call of {function} meets --when {shlex.quote(when)}; {values}"
+        raise DebuggerError(error.code, text, hint=error.hint) from error
+    if not answer.lives and (values := await _values_of_condition(call, requested, function, when)):
+        notes = (*notes, values)
     answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
     again = [
         *hits.options(),
@@ -111,6 +120,13 @@ async def calls(
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],
     )
+
+
+async def _values_of_condition(
+    call: CommandCall, options: QuestionOptions, function: str, when: str
+) -> str:
+    """Return the values that a condition had which no call met; "" if they are not known."""
+    return await condition_values(call, options, function, when) if when else ""
 
 
 async def _first_of_last(

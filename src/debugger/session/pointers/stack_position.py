@@ -75,16 +75,23 @@ async def explain_stack_address(
             if is_brief:
                 return None
             if address < lowest:
-                inner = await session.backend.read_stack(thread, levels=1)
-                # The variables of a function that calls nothing may lie below its stack pointer.
-                variable = await _find_variable(session, inner.frames[0], address)
-                if variable and address >= lowest - _RED_ZONE:
-                    return _stack_explanation(thread, inner.frames[0], variable)
-                text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
-                return PointerExplanation("below_stack", f"{text} below it")
+                return await _explain_below(session, thread, frames[0], (lowest, address))
             frames = (await session.backend.read_stack(thread, levels=_FRAMES)).frames
             return await _explain_in_frames(session, thread, frames, (lowest, address))
     return None
+
+
+async def _explain_below(
+    session: Session, thread: int, frame: Frame, span: tuple[int, int]
+) -> PointerExplanation:
+    """Explain an address below a thread's stack pointer."""
+    lowest, address = span
+    # The variables of a function that calls nothing may lie there.
+    is_near = address >= lowest - _RED_ZONE
+    if is_near and (variable := await _find_variable(session, frame, address)):
+        return _stack_explanation(thread, frame, variable)
+    text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
+    return PointerExplanation("below_stack", f"{text} below it")
 
 
 async def _begins_a_thread(session: Session, thread: int) -> bool:
