@@ -89,9 +89,9 @@ def test_a_parameter_that_is_false_at_the_entry_names_the_call(
 def test_a_function_that_no_source_has_is_refused_with_near_names(
     cli: Callable[..., Any],
 ) -> None:
-    refused = cli("holds", "1", "--each", "Ordr.total", "--", *SHOP, check=1, cwd=FOLDER)
+    refused = cli("holds", "1", "--each", "Order.totl", "--", *SHOP, check=1, cwd=FOLDER)
     assert "there is Order.total" in refused.err
-    assert "hint: debugger holds EXPR --each Order.total" in refused.err
+    assert "hint: debugger holds EXPR --each Order.total -- CMD" in refused.err
 
 
 def test_a_local_that_is_bound_anew_is_followed(check: Callable[..., Any], tmp_path: Path) -> None:

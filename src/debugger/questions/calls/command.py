@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Annotated
 
@@ -90,24 +91,16 @@ async def calls(
     notes: tuple[str, ...] = ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
-    try:
-        answer = await questions.record_calls(
-            program,
-            function,
-            nth=nth,
-            when=when,
-            depth=depth,
-            limit=hits.last or limit,
-            filtered=filtered,
-        )
-    except DebuggerError as error:
-        values = await _values_of_condition(call, requested, function, when)
-        if error.code is not ErrorCode.NOT_FOUND or not values:
-            raise
-        text = f"no call of {function} meets --when {shlex.quote(when)}; {values}"
-        raise DebuggerError(error.code, text, hint=error.hint) from error
-    if not answer.lives and (values := await _values_of_condition(call, requested, function, when)):
-        notes = (*notes, values)
+    recording = questions.record_calls(
+        program,
+        function,
+        nth=nth,
+        when=when,
+        depth=depth,
+        limit=hits.last or limit,
+        filtered=filtered,
+    )
+    answer = await _explain_no_call(call, requested, function, when, recording)
     answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
     again = [
         *hits.options(),
@@ -122,11 +115,28 @@ async def calls(
     )
 
 
-async def _values_of_condition(
-    call: CommandCall, options: QuestionOptions, function: str, when: str
-) -> str:
-    """Return the values that a condition had which no call met; "" if they are not known."""
-    return await condition_values(call, options, function, when) if when else ""
+async def _explain_no_call(
+    call: CommandCall,
+    options: QuestionOptions,
+    function: str,
+    when: str,
+    recording: Awaitable[Calls],
+) -> Calls:
+    """Return the recorded calls, or with none the values that the condition had."""
+    try:
+        answer = await recording
+    except DebuggerError as error:
+        is_unmet = error.code is ErrorCode.NOT_FOUND and when
+        values = await condition_values(call, options, function, when) if is_unmet else ""
+        if not values:
+            raise
+        text = f"no call of {function} meets --when {shlex.quote(when)}; {values}"
+        raise DebuggerError(error.code, text, hint=error.hint) from error
+    if answer.lives or not when:
+        return answer
+    values = await condition_values(call, options, function, when)
+    notes = (*answer.notes, values) if values else answer.notes
+    return msgspec.structs.replace(answer, notes=notes)
 
 
 async def _first_of_last(

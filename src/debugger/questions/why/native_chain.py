@@ -50,7 +50,6 @@ from debugger.questions.why.struct_parts import StructPart
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
 _OPERANDS = 4
-_CONDITIONAL = re.compile(r"(?:\}\s*)?(?:if|else|case|default|while|switch)\b")
 _LANE = 8  # hexadecimal digits of a number of four bytes
 _OWN = frozenset({"this", "self"})
 _LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
@@ -461,14 +460,12 @@ class NativeChain(NativeLinks):
     def explain_assignment(self, event: TraceEvent, target: ValuePosition) -> NextStep:
         """Add the link of an assignment that ran, or the first part of a loop."""
         frame = event.frames[0]
-        is_sure = event.new or not _CONDITIONAL.match(frame.statement)
         position = ValuePosition(
             target.expression,
             target.value,
             event.frames,
             0,
-            # The line ran: whether its condition let it assign was not seen.
-            observed(target) if is_sure else LinkCertainty.INFERRED,
+            observed(target, event),
             event,
             # A line has yet to run where it is recorded; a write has been done.
             is_ahead=not event.new,

@@ -2,81 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from debuggees import PROGRAMS
 from debugger.questions.holds.checked_lines import (
     list_functions,
     matching_functions,
     near_function_names,
 )
 
-GO = """package shop
-
-type Tree struct{ items []int }
-
-func (t *Tree) Add(item int) int {
-	t.items = append(t.items, item)
-	return len(t.items)
-}
-
-func counter(start int) func(int) int {
-	add := func(count int) int {
-		start += count
-		return start
-	}
-	go func() {
-		start = 0
-	}()
-	return add
-}
-"""
-CPP = """namespace geo {
-template <class T> struct Box {
-    T area(T height) {
-        return height;
-    }
-};
-int area(int side) {
-    return side;
-}
-}
-int main() {
-    struct Local {
-        int grow(int by) {
-            return by;
-        }
-    };
-    if (area(2)) {
-        return 1;
-    }
-}
-"""
-RUST = """mod shop {
-    pub trait Priced {
-        fn total(&self) -> i32;
-    }
-    impl Priced for Cart {
-        fn total(&self) -> i32 {
-            self.count
-        }
-    }
-}
-fn main() {
-    fn nested(count: i32) -> i32 {
-        count
-    }
-}
-"""
+FOLDER = PROGRAMS / "scopes"
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> list[str]:
-    texts = {"shop.go": GO, "box.cpp": CPP, "cart.rs": RUST}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return [str(tmp_path / name) for name in texts]
+def sources() -> list[str]:
+    return [str(FOLDER / f"scopes.{one}") for one in ("go", "cpp", "rs")]
 
 
 @pytest.mark.parametrize(
