@@ -72,6 +72,28 @@ def test_an_alias_in_a_callee_breaks_an_invariant_of_python(check: Callable[...,
     ]
 
 
+def test_a_parameter_that_is_false_at_the_entry_names_the_call(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "cart.py").write_text("def total(count):\n    return count\n", encoding="utf-8")
+    script = tmp_path / "buy.py"
+    script.write_text(
+        "import cart\n\nfor count in (1, 2, 3):\n    cart.total(count)\n", encoding="utf-8"
+    )
+    # The module is a part of the name.
+    answer = check("count < 3", "--each", "cart.total", "--", sys.executable, script)
+    assert statement_of(answer) == ("buy.py", 4, "cart.total(count)")
+    assert changes_of(answer) == [("count", "2", "3")]
+
+
+def test_a_function_that_no_source_has_is_refused_with_near_names(
+    cli: Callable[..., Any],
+) -> None:
+    refused = cli("holds", "1", "--each", "Order.totl", "--", *SHOP, check=1, cwd=FOLDER)
+    assert "there is Order.total" in refused.err
+    assert "hint: debugger holds EXPR --each Order.total -- CMD" in refused.err
+
+
 def test_a_local_that_is_bound_anew_is_followed(check: Callable[..., Any], tmp_path: Path) -> None:
     script = tmp_path / "shrink.py"
     script.write_text(

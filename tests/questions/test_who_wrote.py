@@ -401,3 +401,19 @@ def test_a_write_behind_the_place_is_none_before_it(cli: Callable[..., Any], ada
     assert answer["value"] == "2"
     assert (answer["writes"], answer["writers"][0]["final_new"]) == (2, "2")
     assert answer["notes"] == []
+
+
+def test_a_variable_of_the_function_around_is_not_said_to_have_no_writes(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "counter.py"
+    script.write_text(
+        "def counter(start):\n    def add(count):\n        nonlocal start\n"
+        "        start += count\n        return start\n    return add\n\n"
+        "add = counter(5)\nadd(3)\nadd(4)\n",
+        encoding="utf-8",
+    )
+    words = ["start", "--at", "counter.py:4", "--nth", "2", "--", sys.executable, script]
+    refused = cli("who-wrote", *map(str, words), check=1, cwd=tmp_path)
+    assert "is a variable of a function around it" in refused.err
+    assert "hint: debugger why start --at counter.py:4 --nth 2" in refused.err

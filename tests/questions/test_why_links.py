@@ -20,6 +20,8 @@ _NODE_ASYNC = "a_field_that_was_changed_in_an_async_function"
 _NODE_PARAMETER = "a_parameter_is_followed_to_the_callers_and_their_variables"
 _NODE_FAIL = "a_failed_assertion_is_a_location_and_a_returned_value_is_followed_into_the_callee"
 _ITEM = "an_item_that_was_taken_out_is_followed_to_the_line_that_put_it_in"
+_NODE_TAKEN = "a_popped_value_and_an_input_of_javascript_are_followed"
+_PY_TAKEN = "a_popped_value_of_python_is_followed_into_the_closure"
 _PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
 # By the link, then the language: the test that shows the cell.
 _SHOWN: Mapping[str, Mapping[str, str]] = {
@@ -44,19 +46,23 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     },
     "element of a container": {
         "C": "a_value_is_followed_through_structs_that_are_copied_to_a_literal", "C++": _CPP,
+        "Rust": "an_element_of_rust_is_followed_to_the_function_that_wrote_it",
         "Go": _GO_ELEMENT, "JavaScript": "an_element_that_another_function_changed",
         "Python": "an_item_of_a_list_that_belongs_to_the_class",
     },
     "item taken out of a container": {
-        "C++": _ITEM, "Rust": _ITEM,
+        "C": "a_value_that_was_popped_is_followed_to_the_call_that_pushed_it",
+        "C++": _ITEM, "Rust": _ITEM, "JavaScript": _NODE_TAKEN, "Python": _PY_TAKEN,
         "Go": "the_top_of_a_stack_is_followed_to_what_was_appended",
     },
     "closure, lambda": {
         "C++": _CPP, "Go": _GO_CHANNEL,
         "JavaScript": "a_sum_that_is_no_number_is_followed_to_the_element_that_spoilt_it",
+        "Python": _PY_TAKEN,
     },
     "another thread or task": {
         "C": "the_thread_that_changed_a_global_is_named", "Go": _GO_CHANNEL,
+        "C++": "a_value_of_cpp_that_another_thread_wrote_is_followed_into_it",
         "JavaScript": _NODE_ASYNC, "Python": "a_global_that_another_thread_changed",
     },
     "channel": {"Go": _GO_CHANNEL},
@@ -70,6 +76,9 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     },
     "input": {
         "C": "the_byte_of_a_file_that_a_value_was_read_from_is_named",
+        "C++": "a_number_that_a_stream_read_is_an_input",
+        "Go": "a_text_of_go_is_followed_to_the_file_that_it_was_read_from",
+        "JavaScript": _NODE_TAKEN,
         "Python": "a_byte_of_a_file",
     },
     "`--at crash`": {

@@ -261,6 +261,9 @@ def _correct_subcommand(words: tuple[str, ...], known: Paths) -> Correction | No
     return Correction(f"no command {words[0]} {words[1]}", tuple(commands))
 
 
+_ENDS: Final = frozenset({"stop", "stop --kill"})
+
+
 def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
     """Correct a misspelt command: `backtrce --limit 3`."""
     first, *others = split.words
@@ -271,6 +274,8 @@ def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
     if split.rest is not None:  # a program is run by a question, or started
         single = {one for one in single if (one,) in known and runs_program(known[one,])}
     near = get_close_matches(first.lower(), sorted(single), n=3, cutoff=_NEAR)
+    # What ends a session has no arguments that another command would have.
+    near = [one for one in near if not others or EXACT_COMMANDS.get(one, one) not in _ENDS]
     near.sort(key=lambda one: (one,) not in known and not subcommands(known, (one,)))
     commands = tuple((one, *others, *behind) for one in near)
     return Correction(f"no command {first!r}", commands) if commands else None

@@ -18,6 +18,8 @@ _NAMELESS = re.compile(r"\(anonymous[^()]*\)|\{impl#\d+\}|<anonymous>|<locals>")
 _CLOSURE = re.compile(r"\{\{closure\}\}|\{closure(?:#\d+|_env#\d+)?\}")
 _ACCESSOR = re.compile(r"\A(?:get|set|static|async)\s+")
 _TRAIT = re.compile(r"\A<(?P<type>.+?)(?:\s+as\s+.+)?>\Z", re.DOTALL)
+# The trait of `<A as B<C>>::f`.
+_AS_TRAIT = re.compile(r"<.+?\sas\s(?P<trait>.+)>(?=::)", re.DOTALL)
 _OPEN, _CLOSE = "<({[", ">)}]"
 _EXACT, _LOOSE = 0, 1
 
@@ -99,7 +101,7 @@ def rank_match(requested: str, name: str, file: str = "") -> int | None:
     requested_parts = split_name(requested)
     if not requested_parts or requested_parts[-1] != parts[-1]:
         return None
-    if parts[-len(requested_parts) :] == requested_parts:
+    if requested_parts in (parts[-len(requested_parts) :], _trait_parts(name, requested_parts)):
         return _EXACT
     path = PurePath(file)
     folders = path.parts[:-1] if path.stem == "__init__" else (*path.parts[:-1], path.stem)
@@ -107,6 +109,15 @@ def rank_match(requested: str, name: str, file: str = "") -> int | None:
     if file and full_name[-len(requested_parts) :] == requested_parts:
         return _EXACT
     return _LOOSE if _is_within(requested_parts, full_name if file else parts) else None
+
+
+def _trait_parts(name: str, requested: Sequence[str]) -> tuple[str, ...]:
+    """Return the last parts of a Rust method's name with its trait in the place of its type."""
+    plain = _undo_mangling(name)
+    found = _AS_TRAIT.search(plain)
+    if found is None:
+        return ()
+    return split_name(f"{found['trait']}{plain[found.end() :]}")[-len(requested) :]
 
 
 def _is_within(some: Sequence[str], parts: Sequence[str]) -> bool:

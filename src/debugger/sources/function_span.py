@@ -139,6 +139,26 @@ def _walk_lambdas(node: ast.AST, outer: tuple[str, ...]) -> Iterator[PythonFunct
         yield from _walk_lambdas(child, names)
 
 
+def parameter_names(source: str, line: int) -> tuple[str, ...]:
+    """Return the parameters of the innermost function around a line; none if there is none."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    around = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+        and min([one.lineno, *(each.lineno for each in one.decorator_list)]) <= line
+        and line <= (one.end_lineno or one.lineno)
+    ]
+    if not around:
+        return ()
+    given = max(around, key=lambda one: one.lineno).args
+    stars = [one for one in (given.vararg, given.kwarg) if one is not None]
+    return tuple(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *stars))
+
+
 def innermost_function(source: str, line: int) -> PythonFunction | None:
     """Return the innermost function around a line; None for module-level code."""
     fitting = [one for one in list_functions(source) if one.line <= line <= one.last]

@@ -85,8 +85,11 @@ class JavaScriptFunction:
         return self.end[0]
 
     def contains(self, line: int, column: int) -> bool:
-        """Tell whether a position is in the function, its closing bracket included."""
-        return self.begin <= (line, column) <= self.end
+        """Tell whether a position is in the function, its closing bracket included.
+
+        At its first character is the statement around it: `const double = (n) => n * 2`.
+        """
+        return self.begin < (line, column) <= self.end
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,12 @@ MAP = MemoryKnowledge(
     [
         (TEXT, "text", r"bytes `H\x16data/0`: text; no address: not canonical"),
         (0x6F6C6C656820, "text", r"bytes ` hello\x00\x00`: text; not mapped"),
+        (
+            int.from_bytes(b" here", "little"),
+            "text",
+            r"bytes ` here\x00\x00\x00`: text; not mapped",
+        ),
+        (int.from_bytes(b"here", "little"), "unmapped", "not mapped"),
         (0xDEADBEEF, "pattern", "a common mark of memory that is freed or not set; not mapped"),
         (0xCDCDCDCDCDCDCDCD, "pattern", "how Visual C++ fills heap memory that is not set"),
         (0xBEBEBEBEBEBEBEC6, "pattern", "0x8 above 0xbebebebebebebebe, how AddressSanitizer"),

@@ -126,3 +126,13 @@ def test_a_compiled_file_names_its_sources_that_are_here(tmp_path: Path):
     assert original_sources(out / "b.js") == [tmp_path / "a.ts"]
     assert original_sources(out / "c.js") == []
     assert original_sources(out / "d.js") == []
+
+
+def test_an_arrow_function_begins_behind_the_statement_that_holds_it():
+    outline = outline_text("function total(n) {\n  const double = (k) => k * 2;\n  return n;\n}\n")
+    column = "  const double = (k)".index("(") + 1
+    outer = outline.innermost_function(2, column)
+    inner = outline.innermost_function(2, column + len("(k) => "))
+    assert outer is not None
+    assert inner is not None
+    assert (outer.arguments, inner.arguments) == (("n",), ("k",))

@@ -18,6 +18,7 @@ from debugger.cli.translation.foreign_commands import (
     LLDB_COMMANDS,
     LLDB_SHORTEST,
 )
+from debugger.cli.translation.location_spelling import is_file_line
 from debugger.cli.translation.verb_and_noun import compose_command
 
 Words = tuple[str, ...]
@@ -354,6 +355,10 @@ def _frames(rest: Words) -> Result | None:
 
 def _breakpoints(rest: Words) -> Result | None:
     """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`."""
+    if rest[:1] in (("condition",), ("cond",)):
+        return _change_breakpoint(rest[1:])
+    if rest[:1] == ("ignore",):
+        return _ignore(rest[1:])
     if rest[:1] == ("modify",) and rest[-1].isdecimal():
         condition = next(
             (after for flag, after in pairwise(rest)
@@ -460,9 +465,71 @@ def _execute_statement(rest: Words) -> Result | None:
 
 
 def _show_evidence(rest: Words) -> Result | None:
-    if len(rest) == 1 and re.fullmatch(r"e\d+", rest[0]):
-        return Correction("show it?", (("evidence", "show", rest[0]),))
+    if len(rest) == 1 and (number := re.fullmatch(r"e?(\d+)", rest[0])):
+        return Correction("show it?", (("evidence", "show", f"e{number[1]}"),))
     return None
+
+
+def _watch_value(rest: Words) -> Result | None:
+    """Refuse a location, and take `&total`, whose value never changes, for `total`."""
+    if len(rest) > 1 and is_file_line(rest[0]):
+        commands = (("who-wrote", rest[1], "--at", rest[0], "--", "CMD"), ("watch", *rest[1:]))
+        return Correction("watch takes an expression", commands)
+    if rest[:1] == ("-a",) and len(rest) > 1:
+        return ("watch", "--access", *rest[1:])
+    if rest and re.fullmatch(r"&\w+", rest[0]):
+        return ("watch", rest[0][1:], *rest[1:])
+    return None
+
+
+def _correct_location(rest: Words) -> Result | None:
+    """Correct `break f.c : 3`, `break total, n > 3`, and what follows gdb's location."""
+    if rest[1:2] == (":",) and rest[2:3] and rest[2].isdecimal():
+        return Correction("a line is FILE:LINE", (("break", f"{rest[0]}:{rest[2]}", *rest[3:]),))
+    condition = " ".join(rest[1:])
+    is_name = bool(rest) and re.fullmatch(r"[A-Za-z_][\w.:]*,", rest[0]) is not None
+    if is_name and re.search(r"[<>=!]", condition):
+        return ("break", rest[0].rstrip(","), "--condition", condition)
+    number = rest[-1] if len(rest) > len(("f.c:3", "-n")) and rest[-1].isdecimal() else ""
+    if number and rest[-2] == "-n":
+        return ("break", *rest[:-2], "--hit-count", number)
+    if number and rest[-2] == "ignore":
+        return ("break", *rest[:-2], "--hit-count", str(int(number) + 1))
+    return None
+
+
+def _print_format(rest: Words) -> Result | None:
+    """Take `print n /x` for `print /x n`."""
+    is_format = len(rest) > 1 and re.fullmatch(r"/[xduotacfz]", rest[-1])
+    return ("print", rest[-1], *rest[:-1]) if is_format else None
+
+
+def _show_output(rest: Words) -> Result | None:
+    """Tell gdb's `output n` from the last lines of the program's output."""
+    is_number = len(rest) == 1 and rest[0].isdecimal()
+    return Correction("lines or a value?", (("output", "--tail", *rest),)) if is_number else None
+
+
+def _list_range(rest: Words) -> Result | None:
+    """Suggest the middle of `source f.py 10 20`, and the lines around it."""
+    if len(rest) != len(("f.py", "10", "20")) or not all(one.isdecimal() for one in rest[1:]):
+        return None
+    first, last = sorted(map(int, rest[1:]))
+    around = str((last - first + 1) // 2)
+    middle = f"{rest[0]}:{(first + last) // 2}"
+    return Correction("source takes a location", (("source", middle, "--context", around),))
+
+
+def _print_values(rest: Words) -> Result | None:
+    """Suggest the values of `printf "%d", x`."""
+    values = [one.strip() for one in " ".join(rest).split(",")][1:]
+    return Correction("values are printed", (("print", ", ".join(values)),)) if values else None
+
+
+def _attach_script(rest: Words) -> Result | None:
+    """Refuse `attach python f.py`: only a process that runs is attached to."""
+    is_script = len(rest) > 1 and re.fullmatch(r"(?:python[\d.]*|node|ruby|php)", rest[0])
+    return Correction("what does not run is started", (("start", rest[1]),)) if is_script else None
 
 
 def _go_on(rest: Words) -> Result | None:
@@ -509,5 +576,13 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "list(": _node_list,
     "!": _execute_statement,
     "evidence": _show_evidence,
+    "watch": _watch_value,
+    "break": _correct_location,
+    "b": _correct_location,
+    "print": _print_format,
+    "output": _show_output,
+    "source": _list_range,
+    "printf": _print_values,
+    "attach": _attach_script,
     "go": _go_on,
 }

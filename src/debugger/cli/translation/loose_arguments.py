@@ -63,7 +63,10 @@ _FIRST_OPTIONS: Final[Mapping[str, str]] = {
     "status": "--session",
     "output": "--tail",
     "await": "--timeout",
+    "back-continue": "--to",
 }
+# The same, of a number.
+_FIRST_NUMBERS: Final[Mapping[str, str]] = {**_FIRST_OPTIONS, "events": "--limit"}
 
 
 def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
@@ -148,9 +151,8 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         return Correction(reason, in_frame if is_frame else (other,))
     remaining = [one for one in words if one not in _FILLERS]
     if command.name in _FIRST_OPTIONS and len(remaining) == 1:
-        fixed = arranged.change(
-            positionals=(), add=[(_FIRST_OPTIONS[command.name], tuple(remaining))]
-        )
+        options = _FIRST_NUMBERS if remaining[0].isdecimal() else _FIRST_OPTIONS
+        fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
         return Correction(reason, (fixed.to_typed_order(),))
     if command.name == "memory read" and len(remaining) == len(("from", "to")):
         remaining = _count_bytes(*remaining)

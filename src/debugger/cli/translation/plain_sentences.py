@@ -14,6 +14,7 @@ from debugger.cli.translation.argument_order import Correction
 _THE: Final = r"(?:(?:the|my|a) )?(?:(?:variable|value|field|function|method) )?(?:of )?"
 _X: Final = r"(?P<x>\S+)"
 _AT: Final = r"(?: (?:at|in|on) (?:line )?(?P<at>\S+))?"
+_FILE: Final = r"(?P<file>\S+\.\w+)"
 _SHOW: Final = r"(?:show|list|count|find|print|give|get|tell)(?: me)?"
 _WRITES: Final = r"changed|changes|wrote|writes|modified|modifies|sets|updates|updated"
 _RAN: Final = r"(?:called|run|runs|executed|hit|reached)"
@@ -29,6 +30,14 @@ _SENTENCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         rf"(?:find )?where (?:did|does|is) {_THE}{_X} (?:come|coming) from{_AT}",
         ("why {x} --at {at} --", "why {x}"),
+    ),
+    (
+        (
+            rf"(?P<question>why|who-wrote|probe|holds) (?:the )?(?P<x>.+?) (?:(?:at|in|on) )?"
+            rf"(?:{_FILE},? (?:at |on )?line (?P<line>\d+)|"
+            r"line (?P<below>\d+) (?:of|in) (?P<source>\S+))"
+        ),
+        ("{question} {x} --at {place} --",),
     ),
     (
         rf"why (?:is|was|does|has) {_THE}{_X} .*?(?: at (?P<at>\S+))?",
@@ -73,7 +82,10 @@ _SENTENCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("watch {x} --condition {whole}",),
     ),
 )
-_PRONOUNS: Final = frozenset({"it", "this", "that", "they", "my"})
+# What is no value of the program.
+_PRONOUNS: Final = frozenset(
+    {"it", "this", "that", "they", "my", "test", "tests", "program", "app", "process"}
+)
 _PATTERNS: Final = tuple((re.compile(rf"{text}\Z"), commands) for text, commands in _SENTENCES)
 # Of these a condition is understood behind `if` without a correction.
 _UNDERSTOOD: Final = re.compile(r"break \S+ if ")
@@ -95,6 +107,10 @@ def correct_sentence(words: Sequence[str], rest: Sequence[str] | None) -> Correc
             continue
         parts = {name: value or "LOC" for name, value in found.groupdict().items()}
         parts.setdefault("at", "LOC")
+        if "line" in parts:
+            at_line = (parts["file"], parts["line"])
+            of_file = (parts["source"], parts["below"])
+            parts["place"] = ":".join(at_line if found["line"] else of_file)
         parts["whole"] = " ".join(parts.get(one, "") for one in ("x", "sign", "value"))
         if parts["at"].isdecimal():
             parts["at"] = f"FILE:{parts['at']}"

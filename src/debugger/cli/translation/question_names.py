@@ -56,4 +56,20 @@ LIKELY_QUESTIONS: Final[Mapping[str, str]] = {
     "trace-back *": "why {}",
     "race": "diff {}; who-wrote EXPR {}",
     "leak": "path {}",
+    **dict.fromkeys(
+        ("back --to *", "back-to *", "back to *", "rewind to *", "reverse-to *"),
+        "back-continue --to {}",
+    ),
+    "find writes *": "who-wrote EXPR --at LOC -- CMD",
+    "step backwards": "back-step",
+    "next line *": "next {}",
+    "undo": "back",
+    "finish *": "finish",
+    "info breakpoints *": "breakpoint list",
+    "config show": "config",
+    # Other tools that run a program
+    "valgrind *": "crash -- {}",
+    **dict.fromkeys(("strace -p *", "ltrace -p *"), "attach {}; trace add PATTERN"),
+    **dict.fromkeys(("strace *", "ltrace *"), "path -- {}"),
+    **dict.fromkeys(("perf -p *", "perf record -p *", "py-spy dump --pid *"), "hang --pid {}"),
 }

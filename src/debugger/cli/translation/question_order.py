@@ -12,6 +12,7 @@ from debugger.cli.translation.argument_order import (
     ArrangedWords,
     Correction,
     arrange_words,
+    resolve_flag,
     runs_program,
     takes_command,
 )
@@ -33,8 +34,15 @@ from debugger.cli.translation.start_order import order_start
 from debugger.cli.translation.value_question import order_value
 
 Result = ArrangedWords | Correction
-_FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "call", "report"})
+_FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "call", "report",
+                              "every", "each", "all"})  # fmt: skip
 _LONGEST_LOCATION: Final = 4  # words
+_NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
+_OPERATORS: Final = frozenset(
+    {">", "<", ">=", "<=", "==", "!=", "+", "-", "*", "/", "%", "and", "or"}
+)
+# A call with values, as opposed to the types of a C++ overload.
+_CALLED_WITH: Final = re.compile(r"(?P<name>[\w.:]+)\((?=.*[\d\"'=]).*\)\Z")
 _TEST_FILE: Final = re.compile(
     r"(?!\./)[^-\s:]*[^\s:/]\.(?P<extension>py|go|[cm]?[jt]sx?)(?:::\S+)?\Z"
 )
@@ -52,6 +60,10 @@ def order_question(arranged: ArrangedWords) -> Result:
         return separated
     arranged = separate_program(arranged)
     rest = arranged.rest or ()
+    first = arranged.positionals
+    if arranged.rest and _compares(arranged) and begins_program(first) and len(first) > 1:
+        fixed = replace(arranged, rest=(*first, "--vs", *rest)).change(positionals=())
+        return Correction("two commands are separated by --vs", (fixed.to_words(),))
     between = next((one for one in ("vs", "--") if one in rest[1:-1]), None)
     if between is not None and _compares(arranged):
         at = rest.index(between)
@@ -160,21 +172,36 @@ def _separate_unquoted(arranged: ArrangedWords) -> Correction | None:
     """Suggest `diff -- A --vs B` for `diff python a.py --vs python b.py`."""
     others = arranged.role_values("--vs")
     is_whole = any(" " in one or one.startswith("run:") for one in others)
-    if not others or arranged.rest is not None or is_whole or not arranged.positionals:
+    if arranged.rest is not None or is_whole or not arranged.positionals:
         return None
-    at = arranged.given.index("--vs") if "--vs" in arranged.given else 0
+    words = arranged.given
+    spelled = [
+        index
+        for index, one in enumerate(words)
+        if (not others and one == "vs") or resolve_flag(arranged.command, one) == "--vs"
+    ]
+    at = spelled[0] if spelled and (others or 0 < spelled[0] < len(words) - 1) else 0
+    if not others and not at:
+        return None
+    if not others:
+        fixed = (*arranged.name, "--", *words[:at], "--vs", *words[at + 1 :])
+        return Correction("two commands are separated by --vs", (fixed,))
     before = arrange_words(arranged.name, arranged.command, arranged.given[:at], None)
     behind = arranged.given[at + 2 : at + 3]
     # `--vs ./app2` is a command; so is `--vs ./app2 ./app 1`, where the other one follows.
     if not before.positionals or not behind or behind[0].startswith("-"):
         return None
-    return Correction("two commands stand behind --", ((*arranged.name, "--", *arranged.given),))
+    fixed = (*arranged.name, "--", *words[:at], "--vs", *words[at + 1 :])
+    return Correction("two commands stand behind --", (fixed,))
 
 
 def _take_place_condition(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--at 'f.c:5 if x'` for the location and `--when`."""
-    options = []
+    options: list[tuple[str, tuple[str, ...]]] = []
     for flag, values in arranged.options:
+        if flag == "--when" and values and is_file_line(values[0]):
+            options.append(("--at", (spell_location(values[0]),)))  # `--where f.c:5`
+            continue
         is_conditional = flag == "--at" and values and re.search(r"\s(?:if|when)\s", values[0])
         split = split_condition(values[0]) if is_conditional else None
         if split is None or not is_file_line(split[0]):
@@ -190,7 +217,8 @@ def _separate_places(arranged: ArrangedWords) -> Correction | None:
     """Suggest an option each for `--at f.c:3,g.c:4`."""
     for at, (flag, values) in enumerate(arranged.options):
         places = _list_places(values[0]) if values else []
-        if flag != "--at" or len(places) == 1 or not all(map(is_file_line, places)):
+        is_listed = all(map(is_file_line, places)) or all(map(_NAME.match, places))
+        if flag != "--at" or len(places) == 1 or not is_listed:
             continue
         options = [*arranged.options[:at], *((flag, (one, *values[1:])) for one in places)]
         every = [one for one, _ in arranged.options]
@@ -269,6 +297,9 @@ def _pair_words(
     given = [*(one for text in texts for one in text), *arranged.role_values("+expression"), *extra]
     if len(given) > 1 and given[0] in {"print", "show", "value", "values"}:
         given = given[1:]
+    if len(places) == 1 and not _OPERATORS.isdisjoint(given):
+        fixed = _with_places(arranged.change(positionals=command), places, [[" ".join(given)]])
+        return Correction("an expression is one word", (fixed.to_words(),))
     paired = _pair_expressions(places, given)
     fixed = arranged.change(without=("+expression",), positionals=command)
     if paired is None:
@@ -287,9 +318,16 @@ def _lack_location(arranged: ArrangedWords) -> Result:
     """Suggest a location for expressions without one."""
     if arranged.command.name != "probe" or "--at" in (arranged.rest or ()):
         return _find_options_of_program(arranged)
-    text = ", ".join(arranged.positionals)
-    fixed = arranged.change(positionals=(), add=[("--at", ("LOC", text))])
-    return Correction("at which location?", (fixed.to_words(),))
+    words = arranged.positionals
+    if words[0] in {"at", "in", "on", "@"} and len(words) > len(("on", "total")):
+        fixed = arranged.change(positionals=(), add=[("--at", (words[1], ", ".join(words[2:])))])
+        return Correction("a location is --at", (fixed.to_words(),))
+    fixed = arranged.change(positionals=(), add=[("--at", ("LOC", ", ".join(words)))])
+    commands = [fixed.to_words()]
+    if len(words) > 1 and _NAME.match(words[0]) and not words[0].endswith(","):
+        named = arranged.change(positionals=(), add=[("--at", (words[0], ", ".join(words[1:])))])
+        commands.insert(0, named.to_words())
+    return Correction("at which location?", tuple(commands))
 
 
 def _lack_expressions(arranged: ArrangedWords, places: list[str]) -> Correction:
@@ -370,6 +408,9 @@ def _with_places(
 def _join_file_and_line(arranged: ArrangedWords, flag: str) -> ArrangedWords:
     """Join `--file F --line N` into one location of this option; no option means an argument."""
     files, lines = arranged.role_values("+file"), arranged.role_values("+line")
+    if files and not lines and is_file_line(files[0]):
+        place = spell_location(files[0])
+        return arranged.change(without=("+file",), add=[(flag, (place,))])
     if not lines:
         return arranged
     # `--at f.c --line 5`
@@ -403,9 +444,20 @@ def _order_calls(arranged: ArrangedWords) -> Result:
         arranged = arranged.change(
             without=("+function", "+location"), positionals=(*functions, *arranged.positionals)
         )
-    if not arranged.positionals and arranged.rest:
+    words = arranged.positionals
+    if not words and arranged.rest:
         fixed = arranged.change(positionals=("FUNCTION",))
         return Correction("which function? It goes before --", (fixed.to_words(),))
+    if words and (match := _CALLED_WITH.match(words[0])):
+        fixed = arranged.change(positionals=(match["name"], *words[1:]))
+        return Correction("calls takes a function, --when its arguments", (fixed.to_words(),))
+    is_pair = bool(arranged.rest) and len(words) == len(("Cart", "total"))
+    if is_pair and all(map(str.isidentifier, words)) and words[0][:1].isupper():
+        fixed = arranged.change(positionals=(".".join(words),))
+        return Correction("a method is CLASS.METHOD", (fixed.to_words(),))
+    if is_pair and _TEST_FILE.match(words[0]):
+        fixed = arranged.change(positionals=(":".join(words),))
+        return Correction("a function of a file is FILE:FUNCTION", (fixed.to_words(),))
     return _take_condition(arranged)
 
 
@@ -426,6 +478,9 @@ def _order_run(arranged: ArrangedWords) -> Result:
     words, name = arranged.positionals, arranged.command.name
     if arranged.rest is not None or not words:
         return arranged
+    if words[0] in {"pid", "process"} and "".join(words[1:]).isdecimal() and not words[2:]:
+        fixed = arranged.change(positionals=(), add=[("--pid", words[1:])])
+        return Correction("pid is an option: --pid", (fixed.to_words(),))
     if name == "hang" and len(words) == 1 and words[0].isdecimal():
         fixed = arranged.change(positionals=(), add=[("--pid", words)])
         return Correction(f"is {words[0]} a process?", (fixed.to_words(),))
@@ -461,6 +516,20 @@ def _order_test(arranged: ArrangedWords) -> Result:
 def _order_try(arranged: ArrangedWords) -> Result:
     changes = arranged.role_values("+expression")
     words = arranged.positionals
+    if arranged.rest and begins_program(arranged.rest):
+        begin = ("start", *arranged.rest[-1:], "--break", "LOC")
+        tried = replace(arranged, rest=None).to_words()
+        return Correction("try is at a stop of a session", (begin, tried))
+    named_options = [one for one in ("until", "expect") if one in words[1:-1]]
+    if named_options:
+        added: list[tuple[str, tuple[str, ...]]] = []
+        remaining = list(words)
+        for one in named_options:
+            at = remaining.index(one)
+            added.append((f"--{one}", (remaining[at + 1],)))
+            del remaining[at : at + 2]
+        fixed = arranged.change(positionals=remaining, add=added)
+        return Correction("until and expect are options", (fixed.to_words(),))
     if words[:1] == ("set",) and len(words) > 1:
         change = " ".join(words[1:])
         named = change if "=" in change else change.replace(" ", "=", 1)

@@ -33,6 +33,13 @@ def order_start(arranged: ArrangedWords) -> Result:
     if pids := arranged.role_values("+pid"):
         others = [one for one in _option_words(arranged) if one not in {"+pid", pids[0]}]
         return Correction("a process that runs is attached to", (("attach", pids[0], *others),))
+    if cores := arranged.role_values("+core"):
+        of_core = [*arranged.positionals, *(arranged.rest or ()), "PROGRAM"][:1]
+        commands = (
+            ("crash", "--core", cores[0], *of_core),
+            ("attach", "--core", cores[0], *of_core),
+        )
+        return Correction("a core file is no run", commands)
     if "+exceptions" in {flag for flag, _ in arranged.options}:
         typed = (*arranged.positionals, *(arranged.rest or ()))
         program = tuple(one for one in typed if one not in _EXCEPTION_KINDS)

@@ -21,6 +21,7 @@ _LEADING: Final = frozenset(
     {"is", "are", "was", "were", "does", "did", "do", "has", "the", "a", "my", "value", "values",
      "of", "it", "variable", "expression", "that", "wrote", "changed", "set", "sets", "to"}
 )  # fmt: skip
+_SUBJECTS: Final = frozenset({"test", "tests", "program", "process", "app"})
 _TRAILING: Final = frozenset(
     {"is", "are", "was", "wrong", "bad", "come", "comes", "from", "null", "None", "nil", "empty",
      "written", "changed", "set", "so", "here", "there", "get", "gets"}
@@ -47,7 +48,14 @@ def order_value(arranged: ArrangedWords) -> Result:
             places = [place]
             arranged = arranged.change(positionals=words, add=[("--at", (place,))])
     if not arranged.rest:
-        return arranged
+        return _refuse_program(arranged) or arranged
+    given = arranged.positionals
+    if len(given) == 1 and is_file_line(given[0]) and not places:
+        fixed = arranged.change(positionals=("EXPR",), add=[("--at", (spell_location(given[0]),))])
+        return Correction("which value? It goes before --", (fixed.to_typed_order(),))
+    if given and re.fullmatch(r"&\w+", given[0]) and arranged.command.name == "who-wrote":
+        # Of a variable's address nothing is written.
+        arranged = arranged.change(positionals=(given[0][1:], *given[1:]))
     if not arranged.positionals:
         fixed = arranged.change(positionals=("EXPR",))
         return Correction("which value? It goes before --", (fixed.to_typed_order(),))
@@ -101,12 +109,25 @@ def _find_situation(arranged: ArrangedWords) -> Correction | None:
     """Suggest `crash` for `why did it crash`."""
     words = [*arranged.positionals]
     names = [_SITUATIONS[one] for one in words if one in _SITUATIONS]
-    others = [one for one in words if one not in _SITUATIONS and one not in _LEADING]
+    known = _SITUATIONS.keys() | _LEADING | _SUBJECTS
+    others = [one for one in words if one not in known]
     if arranged.command.name != "why" or not names or others or not arranged.rest:
         return None
     if any(flag == "--at" for flag, _ in arranged.options):
         return None
     return Correction("that is a question of its own", ((names[0], "--", *arranged.rest),))
+
+
+def _refuse_program(arranged: ArrangedWords) -> Correction | None:
+    """Suggest the question of a situation for `why ./app crash`."""
+    words = arranged.positionals
+    if arranged.command.name != "why" or not words or not words[0].startswith(("./", "/")):
+        return None
+    situation = next((_SITUATIONS[one] for one in words if one in _SITUATIONS), None)
+    program = tuple(one for one in words if one not in _SITUATIONS)
+    if situation is not None:
+        return Correction("that is a question of its own", ((situation, "--", *program),))
+    return Correction("which value?", (("why", "EXPR", "--at", "LOC", "--", *program),))
 
 
 def _take_place(words: list[str]) -> tuple[str | None, list[str]]:

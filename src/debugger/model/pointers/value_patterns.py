@@ -16,6 +16,7 @@ ERRNO_MAX = 4095  # the kernel's MAX_ERRNO
 _HIGH_BITS = 0xFFFF_8000_0000_0000  # all equal in a canonical address of 48 bits
 _HIGHEST_BYTE = 0xFF  # all bits equal also in a canonical address of 57 bits
 _PRINTABLE_LEAST = 6  # bytes of 8
+_END_LEAST = 5  # bytes before the zeros that end a text; of fewer, an address has as many
 _OFFSET_MAX = 0x1000  # a member of an object whose address is a pattern
 _HALF = 32  # bits
 
@@ -86,9 +87,15 @@ def _patterns(fill: int | None) -> list[tuple[int, str]]:
 
 
 def describe_text(value: int) -> str | None:
-    """Quote the bytes of a value, in the order of memory, if at least 6 of the 8 are text."""
+    """Quote the bytes of a value, in the order of memory, if they are text.
+
+    At least 6 of the 8 are printable, or 5 that zeros follow: the end of a text.
+    """
     data = value.to_bytes(8, "little")
-    if sum(_is_printable(one) for one in data) < _PRINTABLE_LEAST or len(set(data)) == 1:
+    written = data.rstrip(b"\0")
+    is_end = len(written) >= _END_LEAST and all(map(_is_printable, written))
+    is_text = is_end or sum(map(_is_printable, data)) >= _PRINTABLE_LEAST
+    if not is_text or len(set(data)) == 1:
         return None
     return "".join(chr(one) if _is_printable(one) else f"\\x{one:02x}" for one in data)
 

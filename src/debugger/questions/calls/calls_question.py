@@ -46,6 +46,7 @@ from debugger.recorders.model import (
 )
 from debugger.recorders.python.python_branches import find_branches, find_loops
 from debugger.recorders.traced_recording import is_entry
+from debugger.symbols.function_definitions import find_definitions
 
 _NAMES = 8  # functions of one name
 _ROWS = 12  # lines of a call tree
@@ -58,6 +59,11 @@ _NOTE = (
 _INLINED = (
     "{0} was never entered in a second run: the compiler has inlined it, so lines of its calls may "
     "be missing, they may have ended later, and not by a return; -O0 shows them whole"
+)
+
+_LOADED = (
+    "{0} is in no file that the program has from its beginning: what it called and returned is "
+    "not reported of a library that is loaded later"
 )
 
 
@@ -96,12 +102,21 @@ async def with_callees(
     if is_entry(name) and not calls:
         notes = [f"what {name} called is told by debugger path -- CMD"]
     elif answer.lives and not calls:
-        notes = [_INLINED.format(name)]
+        is_own = await asyncio.to_thread(_is_in_program, program, function)
+        notes = [(_INLINED if is_own else _LOADED).format(name)]
     elif len(calls) < max((one.number for one in answer.lives), default=0):
         notes = [f"in a second run, to see what it calls, {name} was called {len(calls)} times"]
     found = structs.replace(answer, lives=tuple(lives), seen=len(calls))
     # A run that was ended early has not made all its calls.
     return _calls_with_note(structs.replace(found, seen=0) if run.timed_out else found, *notes)
+
+
+def _is_in_program(program: RecordedProgram, function: FunctionPlace) -> bool:
+    """Tell whether the program's own file defines a function; a line may be of any file."""
+    file = program.launch.program
+    if not function.name or file is None:
+        return True
+    return bool(find_definitions(file, function.name, Path(function.file).name))
 
 
 def _location_of(answer: Calls) -> str:

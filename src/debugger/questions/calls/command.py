@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from debugger.model.hit_filter import (
 from debugger.output.location_text import format_count
 from debugger.questions.calls import calls_question as questions
 from debugger.questions.calls.answer import Calls
-from debugger.questions.locations.chosen_hit import find_chosen_numbers
+from debugger.questions.locations.chosen_hit import condition_values, find_chosen_numbers
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.recordings.saved_runs import recorded_programs
 from debugger.questions.recordings.stepped_calls import CallFilter
@@ -90,7 +91,7 @@ async def calls(
     notes: tuple[str, ...] = ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
-    answer = await questions.record_calls(
+    recording = questions.record_calls(
         program,
         function,
         nth=nth,
@@ -99,6 +100,7 @@ async def calls(
         limit=hits.last or limit,
         filtered=filtered,
     )
+    answer = await _explain_no_call(call, requested, function, when, recording)
     answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
     again = [
         *hits.options(),
@@ -111,6 +113,30 @@ async def calls(
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],
     )
+
+
+async def _explain_no_call(
+    call: CommandCall,
+    options: QuestionOptions,
+    function: str,
+    when: str,
+    recording: Awaitable[Calls],
+) -> Calls:
+    """Return the recorded calls, or with none the values that the condition had."""
+    try:
+        answer = await recording
+    except DebuggerError as error:
+        is_unmet = error.code is ErrorCode.NOT_FOUND and when
+        values = await condition_values(call, options, function, when) if is_unmet else ""
+        if not values:
+            raise
+        text = f"no call of {function} meets --when {shlex.quote(when)}; {values}"
+        raise DebuggerError(error.code, text, hint=error.hint) from error
+    if answer.lives or not when:
+        return answer
+    values = await condition_values(call, options, function, when)
+    notes = (*answer.notes, values) if values else answer.notes
+    return msgspec.structs.replace(answer, notes=notes)
 
 
 async def _first_of_last(

@@ -232,8 +232,15 @@ async def _explain_pointers(
     if address:
         found.append(pointer_notes.ExaminedPointer("faulting address", address))
     known = await pointer_notes.explain_pointers(session, found, frame)
-    # The answer's first lines say what a faulting address is that is only a number.
-    shown = (one for one in known.views if one.kind not in _PLAIN or int(one.value, 16) != address)
+    # The answer's first lines say what a faulting address is that is only a number, but not of one
+    # below zero that it is a number.
+    shown = (
+        one
+        for one in known.views
+        if one.kind not in _PLAIN
+        or int(one.value, 16) != address
+        or (one.kind == "number" and int(one.value, 16) >> 63)
+    )
     return msgspec.structs.replace(known, views=tuple(shown))
 
 

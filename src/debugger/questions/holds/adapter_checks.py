@@ -16,7 +16,13 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
-from debugger.questions.holds.answer import FalseCheck, Holds, Invariant, InvariantOutcome
+from debugger.questions.holds.answer import (
+    BreakingStatement,
+    FalseCheck,
+    Holds,
+    Invariant,
+    InvariantOutcome,
+)
 from debugger.questions.holds.check_request import CheckedPlace, CheckRequest
 from debugger.questions.holds.check_window import CheckWindow, Narrowed
 from debugger.questions.holds.checked_lines import (
@@ -26,6 +32,7 @@ from debugger.questions.holds.checked_lines import (
     function_at_line,
     list_functions,
     matching_functions,
+    near_function_names,
     scope_lines,
     source_files_of,
 )
@@ -42,9 +49,11 @@ from debugger.questions.holds.stepped_narrowing import narrow_by_stepping
 from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
 from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.recorded_probe import ProbeEnd
+from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner.question_run import QuestionRun
 
 _NARROWED_MAX = 3  # invariants
+_LISTED = 4  # searched sources that are named
 # What the engine cannot do in a program, before anything of it has run.
 _NOT_INSIDE = frozenset(
     {
@@ -172,7 +181,7 @@ def _find_lines(
     target = question.target
     files = source_files_of(target.program, target.cwd, question.language)
     for number, place in enumerate(request.places):
-        for one in _lines_of_place(place, files, question.language):
+        for one in _lines_of_place(place, files, question):
             is_spec = isinstance(one, BreakpointSpec)
             key = (one.file, one.line, one.function if is_spec else "")
             places.setdefault(key, (one, number))
@@ -184,34 +193,51 @@ def _find_lines(
     return [one for one, _ in chosen], [number for _, number in chosen], tuple(notes)
 
 
-def _lines_of_place(place: CheckedPlace, files: Sequence[str], language: str) -> Iterator[_Place]:
+def _lines_of_place(
+    place: CheckedPlace, files: Sequence[str], question: QuestionRun
+) -> Iterator[_Place]:
     """Return the lines of one requested place."""
     if place.spec is None:
-        yield from _scope(place, files)
+        yield from _scope(place, files, question.target.program)
         return
     # A line is needed of JavaScript's functions, to follow the program from there.
-    name = place.spec.function if language == "javascript" else None
-    found = matching_functions(name, files) if name else []
+    name = place.spec.function if question.language == "javascript" else None
+    if not name:
+        yield place.spec
+        return
+    near = [place.spec.file] if place.spec.file is not None else files
+    found = matching_functions(name, near)
+    if not found:
+        raise _not_found(place, near)
     for one in found:
         yield next(edge_lines(one))
-    if not found:
-        yield place.spec
 
 
-def _scope(place: CheckedPlace, files: Sequence[str]) -> Iterator[_Place]:
+def _scope(place: CheckedPlace, files: Sequence[str], program: str | None) -> Iterator[_Place]:
     if place.file:
         functions = list_functions(place.file)
     else:
-        functions = matching_functions(place.pattern, files)
+        functions = matching_functions(place.pattern, files, program)
     if not functions:
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"no function {place.asked} is found in the program's {len(files):,} sources",
-            hint="debugger holds EXPR --at FILE:LINE -- CMD checks at a line",
-        )
+        raise _not_found(place, files)
     lines = edge_lines if place.kind == "each" else scope_lines
     for one in functions:
         yield from lines(one)
+
+
+def _not_found(place: CheckedPlace, files: Sequence[str]) -> DebuggerError:
+    """Return the error that no source has a function, with near names."""
+    near = near_function_names(place.pattern or place.asked, files)
+    listed = ", ".join(Path(one).name for one in files[:_LISTED])
+    searched = f"{len(files):,} source{'' if len(files) == 1 else 's'}"
+    text = f"no function {place.asked} in the program's {searched} ({listed})"
+    there = f"; there is {', '.join(near)}" if near else ""
+    hint = "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"
+    if near:
+        hint = (
+            f"debugger holds EXPR --{place.kind} {shlex.quote(near[0])} -- CMD (or --at FILE:LINE)"
+        )
+    return DebuggerError(ErrorCode.NOT_FOUND, f"{text}{there}", hint=hint)
 
 
 def _describe_invariant(
@@ -297,9 +323,27 @@ def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
     return msgspec.structs.replace(
         found,
         first_false=first,
-        made_false_by=narrowed.statement,
+        made_false_by=_calling_statement(found, narrowed),
         why_unknown=narrowed.why or None,
         notes=narrowed.notes,
+    )
+
+
+def _calling_statement(found: Invariant, narrowed: Narrowed) -> BreakingStatement | None:
+    """Return the call in the place of the called function's head, which assigns its parameters."""
+    first, statement, check = found.first_false, narrowed.statement, narrowed.check
+    if statement is None or first is None or check is None or first.kind != "entry":
+        return statement
+    here, entry = statement.frame, check.frame
+    is_same = (here.file, here.function) == (entry.file, entry.function)
+    if not is_same or (here.line or 0) >= (entry.line or 0) or not statement.callers:
+        return statement
+    caller, *others = statement.callers
+    return msgspec.structs.replace(
+        statement,
+        frame=caller,
+        text=line_text(caller.file or "", caller.line or 0),
+        callers=tuple(others),
     )
 
 

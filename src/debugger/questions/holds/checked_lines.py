@@ -9,11 +9,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from debugger.model.location import is_pattern, near_names
 from debugger.questions.recordings.function_lookup import lines_of
+from debugger.sources.function_names import split_name
 from debugger.sources.function_span import find_span
 from debugger.sources.javascript_outline import outline_file
 from debugger.sources.project_files import project_files
 from debugger.sources.source_map import original_sources
+from debugger.symbols.function_definitions import find_definitions, find_last_line
 from debugger.symbols.source_names import sources_of
 
 LINES_MAX = 60  # places of one run
@@ -27,9 +30,11 @@ _WORDS = frozenset(
 _GO = re.compile(r"func\s+(?:\(\s*\w*\s*\*?(?P<owner>\w+)[^)]*\)\s*)?(?P<name>\w+)\s*[\[(]")
 _RUST = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const\s+|unsafe\s+)*fn\s+(?P<name>\w+)")
 _C = re.compile(r"\s*(?:[\w:<>,*&~\[\]]+[\s*&]+)*?(?P<name>~?[A-Za-z_][\w:]*~?\w*)\s*\(")
+_GO_CLOSURE = re.compile(r"(?:(?P<name>\w+)\s*:?=\s*)?(?<!\w)func\s*\(.*\{\s*\Z")
 _OWNER = re.compile(
-    r"\s*(?:export\s+|template\s*<[^>]*>\s*)*(?:class|struct|impl(?:<[^>]*>)?(?:\s+[\w:<>]+\s+for)?)"
-    r"\s+(?P<name>\w+)"
+    r"\s*(?:export\s+|pub(?:\([^)]*\))?\s+|inline\s+|template\s*<[^>]*>\s*)*"
+    r"(?:class|struct|namespace|mod|trait|impl(?:<[^>]*>)?(?:\s+[\w:<>]+\s+for)?)"
+    r"\s+(?P<name>\w[\w:]*)"
 )
 _COMMENT = ("//", "/*", "*")
 _NO_CODE = re.compile(r"[\s{};)\]]*\Z")
@@ -90,26 +95,55 @@ def list_functions(path: str) -> list[FunctionLines]:
     return list(_scan_functions(path, text))
 
 
+class _Scope(Struct):
+    """A class, a namespace or a function around lines, to its last line."""
+
+    name: str
+    last: int
+    is_function: bool = False
+    # Closures of a Go function so far, which the compiler numbers.
+    closures: int = 0
+
+
 def _scan_functions(path: str, text: Sequence[str]) -> Iterator[FunctionLines]:
-    owner, owner_ends, done = "", 0, 0
+    scopes: list[_Scope] = []
     for number, line in enumerate(text, 1):
-        if number > owner_ends:
-            owner = ""
+        while scopes and number > scopes[-1].last:
+            scopes.pop()
         head = _OWNER.match(line) if not path.endswith(".go") else None
         if head is not None:
             span = find_span(path, text, number, head["name"])
             if span is not None and span[0] == number:
-                owner, owner_ends = head["name"], span[1]
+                scopes.append(_Scope(head["name"].replace("::", "."), span[1]))
                 continue
-        if number <= done:
-            continue
-        name = _head_name(path, line)
-        span = find_span(path, text, number, name) if name else None
+        is_inside = bool(scopes) and scopes[-1].is_function
+        names = _closure_names(scopes[-1], line) if is_inside and path.endswith(".go") else []
+        if not is_inside or path.endswith(".rs"):
+            names = list(filter(None, [_head_name(path, line)]))
+        span = (
+            find_span(path, text, number, "func" if is_inside and names[1:] else names[0])
+            if names
+            else None
+        )
         if span is None or span[0] != number:
             continue
-        done = span[1]
-        full_name = f"{owner}.{name}" if owner else name
-        yield FunctionLines(full_name, path, _first_line(text, number, span[1]), span[1])
+        first = _first_line(text, number, span[1])
+        around = [one.name for one in scopes]
+        for name in names:
+            yield FunctionLines(".".join((*around, name)), path, first, span[1])
+        scopes.append(_Scope(names[0], span[1], is_function=True))
+
+
+def _closure_names(around: _Scope, line: str) -> list[str]:
+    """Return the name that Go's compiler gives a closure, and that of its variable."""
+    found = _GO_CLOSURE.search(line)
+    if found is None or line.lstrip().startswith(_COMMENT):
+        return []
+    around.closures += 1
+    # Of a closure within a closure the number alone: main.func1.1.
+    is_nested = re.fullmatch(r"(?:func)?\d+", around.name) is not None
+    number = f"{around.closures}" if is_nested else f"func{around.closures}"
+    return [number, found["name"] or number]
 
 
 def _head_name(path: str, line: str) -> str:
@@ -140,18 +174,52 @@ def _is_comment(line: str) -> bool:
 
 def _is_named(pattern: str, name: str) -> bool:
     plain = name.replace("::", ".")
-    plain_pattern = pattern.replace("::", ".")
-    last = plain.rpartition(".")[2]
-    return (
-        fnmatchcase(plain, plain_pattern)
-        or ("." not in plain_pattern and fnmatchcase(last, plain_pattern))
-        or plain.endswith(f".{plain_pattern}")
-    )
+    parts = plain.split(".")
+    return any(fnmatchcase(".".join(parts[at:]), pattern) for at in range(len(parts)))
 
 
-def matching_functions(pattern: str, files: Sequence[str]) -> list[FunctionLines]:
-    """Return the functions of sources whose names match a pattern."""
-    return [one for path in files for one in list_functions(path) if _is_named(pattern, one.name)]
+def matching_functions(
+    pattern: str, files: Sequence[str], program: str | None = None
+) -> list[FunctionLines]:
+    """Return the functions of sources whose names match a pattern.
+
+    What the text of the sources does not show, the debug information of `program` may.
+    """
+    plain = pattern if is_pattern(pattern) else ".".join(split_name(pattern))
+    plain = plain.replace("::", ".")
+    found = [one for path in files for one in list_functions(path) if _is_named(plain, one.name)]
+    if not found:
+        found = [one for path in files for one in _of_package(plain, path)]
+    is_compiled = not any(one.endswith((".go", *_SCRIPTS)) for one in files)
+    if found or program is None or not is_compiled or is_pattern(pattern):
+        return found
+    return list(_compiled_functions(pattern, program))
+
+
+def _of_package(pattern: str, path: str) -> list[FunctionLines]:
+    """Return the functions of a Go source that are named with its package."""
+    head = next((one for one in lines_of(path) if one.startswith("package ")), "")
+    package = f"{head.removeprefix('package ').split('/')[0].strip()}."
+    if not path.endswith(".go") or not pattern.startswith(package):
+        return []
+    name = pattern.removeprefix(package)
+    return [one for one in list_functions(path) if fnmatchcase(one.name, name)]
+
+
+def _compiled_functions(name: str, program: str) -> Iterator[FunctionLines]:
+    for one in find_definitions(program, name):
+        end = find_last_line(program, name)
+        if end is None or end[1] < one.line or not Path(one.file).is_file():
+            continue
+        first = one.line if one.is_lambda else _first_line(lines_of(one.file), one.line, end[1])
+        yield FunctionLines(one.name, one.file, first, end[1])
+
+
+def near_function_names(pattern: str, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of functions of sources that are similar to one."""
+    known = [one.name for path in files for one in list_functions(path)]
+    every = dict.fromkeys([*known, *(one.rpartition(".")[2] for one in known)])
+    return near_names(pattern.strip("*"), [one for one in every if one])
 
 
 def function_at_line(path: str | None, line: int | None) -> str:

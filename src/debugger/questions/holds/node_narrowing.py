@@ -159,9 +159,8 @@ async def narrow_in_node(window: CheckWindow, known: str, files: Sequence[str]) 
     if state.changes > 1:
         text = f"since the last good check it became false {state.changes:,} times"
         notes = (*notes, f"{text}; this is the last")
-    return Narrowed(
-        statement, check=check, notes=(*notes, *_rest_note(change)), means="conditions on lines"
-    )
+    rest = () if _is_passed(window, change) else tuple(_rest_note(change))
+    return Narrowed(statement, check=check, notes=(*notes, *rest), means="conditions on lines")
 
 
 async def _read_part(session: Session, text: str, shape: type[_Part]) -> _Part | None:
@@ -254,6 +253,9 @@ def _stack_frames(stack: Sequence[str]) -> Iterator[FrameView]:
 
 def _describe_statement(window: CheckWindow, change: _Change) -> BreakingStatement | None:
     frames = list(_stack_frames(change.at))
+    if _is_passed(window, change):
+        # No line before the call has the parameter: the call itself gave it its value.
+        frames = list(_stack_frames(change.now))[1:]
     if not frames:
         return None
     here = frames[0]
@@ -269,6 +271,17 @@ def _describe_statement(window: CheckWindow, change: _Change) -> BreakingStateme
             if one in after
         ),
     )
+
+
+def _is_passed(window: CheckWindow, change: _Change) -> bool:
+    """Tell whether an invariant is false at a function's entry by the value of a parameter."""
+    file, line = window.bad_spec.file or "", window.bad_spec.line or 0
+    outline = outline_file(file) if window.kind == "entry" else None
+    found = outline.innermost_function(line) if outline is not None else None
+    now = list(_stack_frames(change.now))
+    if found is None or len(now) < len(("callee", "caller")) or now[0].line != line:
+        return False
+    return not set(found.arguments).isdisjoint(root_names(window.expression))
 
 
 def _rest_note(change: _Change) -> Iterator[str]:

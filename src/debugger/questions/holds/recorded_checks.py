@@ -12,6 +12,7 @@ from msgspec import Struct
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
+from debugger.model.location import is_pattern
 from debugger.questions.holds.answer import (
     CheckedObject,
     FalseCheck,
@@ -27,12 +28,13 @@ from debugger.questions.holds.recorded_narrowing import (
     frames_of,
     narrow_recorded,
 )
-from debugger.questions.recordings.source_search import check_exists
+from debugger.questions.recordings.source_search import check_exists, search_sources
 from debugger.questions.runner import command_call
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.model import (
     CheckOrder,
     CheckPlace,
+    FunctionPlace,
     Recording,
     RecordingNote,
     RecordingOrder,
@@ -43,10 +45,11 @@ from debugger.recorders.recorded_process import (
     require_recording,
     roots_of,
 )
+from debugger.sources.function_names import split_name
 
 CHECKS_MAX = 1_000_000
 _NARROWED_MAX = 3  # further runs
-_AGAIN = "debugger holds EXPR --at {} -- CMD"
+_AGAIN = "debugger holds EXPR --{} {{}} -- CMD"
 
 
 class _ChecksRecord(Struct):
@@ -76,10 +79,7 @@ async def check_recorded(
     assert isinstance(launch, LaunchTarget)
     scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = roots_of(command_call.launch_argv(launch), launch.cwd)
-    for place in (*request.places, *request.events):
-        if place.spec is not None:
-            check_exists(place.asked, place.spec.file, place.spec.function, roots, again=_AGAIN)
-    order = _check_order(request)
+    order = _check_order(request, roots)
     record = partial(_record, question, launch, scratch_root)
     ran = await record(order)
     _raise_fault(ran)
@@ -116,11 +116,11 @@ async def check_recorded(
     )
 
 
-def _check_order(request: CheckRequest) -> CheckOrder:
+def _check_order(request: CheckRequest, roots: Sequence[str]) -> CheckOrder:
     return CheckOrder(
         expressions=request.expressions,
         operands=request.operands,
-        places=tuple(map(_to_place, (*request.places, *request.events))),
+        places=tuple(_to_place(one, roots) for one in (*request.places, *request.events)),
         when=request.when,
         nth=request.hits.nth or 0,
         first=request.hits.first or 0,
@@ -130,12 +130,25 @@ def _check_order(request: CheckRequest) -> CheckOrder:
     )
 
 
-def _to_place(one: CheckedPlace) -> CheckPlace:
-    if one.spec is None:
-        return CheckPlace(one.kind, name=one.pattern, file=one.file)
+def _to_place(one: CheckedPlace, roots: Sequence[str]) -> CheckPlace:
+    """Return a place for the recorder, which knows a function's name and its file.
+
+    Raises:
+        DebuggerError: NOT_FOUND for what the sources do not have, while a similar name is there.
+    """
     spec = one.spec
-    name, file, line = spec.function or "", spec.file or "", spec.line or 0
-    return CheckPlace(one.kind, name, file, line, one.event, spec.condition or "")
+    name, file = (one.pattern, one.file) if spec is None else (spec.function, spec.file)
+    check_exists(one.asked, file or None, name or None, roots, again=_AGAIN.format(one.kind))
+    if name and not file and not is_pattern(name):
+        # `shop.total` of the module shop.
+        found = search_sources(FunctionPlace(name=name), roots).found
+        of_modules = {(each.name, each.file) for each in found}
+        if len(of_modules) == 1 and split_name(found[0].name)[-1] != name:
+            name, file = found[0].name, found[0].file
+    if spec is None:
+        return CheckPlace(one.kind, name=name or "", file=file or "")
+    line, condition = spec.line or 0, spec.condition or ""
+    return CheckPlace(one.kind, name or "", file or "", line, one.event, condition)
 
 
 async def _record(

@@ -15,9 +15,12 @@ from msgspec import Struct
 from debugger.model.answers.frames import FrameView
 from debugger.questions.holds.answer import BreakingStatement, Invariant, OperandChange
 from debugger.questions.holds.deciding_conditions import StackedCall, find_deciding
+from debugger.questions.holds.invariant_text import root_names
 from debugger.questions.recordings.function_lookup import line_text
+from debugger.questions.recordings.source_search import read_source
 from debugger.recorders.model import CheckOrder, NarrowOrder, Recording, RecordingNote
 from debugger.recorders.recorded_process import CompletedRun
+from debugger.sources.function_span import parameter_names
 
 _RUNS_MAX = 4  # for one invariant
 _SHOWN_MAX = 4  # variables that changed between two checks
@@ -189,6 +192,9 @@ def _add_narrowed(
         return msgspec.structs.replace(one, why_unknown=why)
     change = found.change
     if change is None or not found.is_false or not change.stack:
+        call = _passing_call(one, bad, found)
+        if call is not None:
+            return msgspec.structs.replace(one, made_false_by=call)
         return msgspec.structs.replace(one, why_unknown=_why_unseen(found))
     function, file, line = change.stack[0]
     if any(found.between):
@@ -207,6 +213,25 @@ def _add_narrowed(
         made_false_by=statement,
         decided_by=find_deciding(change.stack, change.passed),
         notes=tuple(_change_notes(found, change, bad, narrow)),
+    )
+
+
+def _passing_call(
+    one: Invariant, bad: FalseRecord, found: _NarrowedRecord
+) -> BreakingStatement | None:
+    """Return the call that passed a parameter with which an invariant is false at the entry."""
+    if bad.kind != "entry" or not bad.stack[1:]:
+        return None
+    values, before = dict(bad.plain), dict(found.plain_before)
+    passed = parameter_names(read_source(bad.file), bad.line)
+    if not any(name in values and name in passed for name in root_names(one.expression)):
+        return None
+    function, file, line = bad.stack[1]
+    return BreakingStatement(
+        frame=FrameView(0, function, file, line),
+        text=line_text(file, line),
+        callers=frames_of(bad.stack[2:]),
+        operands=tuple(OperandChange(name, before.get(name), text) for name, text in bad.values),
     )
 
 

@@ -143,8 +143,7 @@ async def split_functions(
         known: list[FunctionDefinition] = []
         if spec.function and spec.file is None and not is_pattern(spec.function):
             known = await asyncio.to_thread(find_definitions, program, spec.function)
-        is_lambda = any(one.name == spec.function and one.is_lambda for one in known)
-        if (len(known) < 2 and not is_lambda) or len(split) + len(known) > PLACES_MAX:  # noqa: PLR2004 - several
+        if len(known) < 2 or len(split) + len(known) > PLACES_MAX:  # noqa: PLR2004 - several
             split.append(one)
             continue
         for each in known:

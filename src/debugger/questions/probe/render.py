@@ -417,6 +417,9 @@ def _format_near(place: ProbePlace) -> str:
         again = f"debugger probe --at {quote(names[0])} EXPR -- CMD"
         return f"; there is {', '.join(names)}: {again}"
     choices = [*map(str, place.nearest_lines), *names]
+    why = place.why or ""
+    if not choices and why.startswith("no function") and "FILE:LINE" not in why:
+        return "; FILE:LINE names any function by a line of it"
     return f"; nearest: {', '.join(choices)}" if choices else ""
 
 

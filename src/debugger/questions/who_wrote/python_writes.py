@@ -69,6 +69,8 @@ class _ReachedRecord(msgspec.Struct):
 
     line: int = 0
     found: bool = False
+    # The variable is that of a function around the one at the location.
+    is_captured: bool = False
     value: str | None = None
     known: str | None = None
     cut: int = 0
@@ -116,6 +118,8 @@ async def who_wrote(
     assert reached is not None
     if not reached.found:
         raise _not_found_error(request)
+    if reached.is_captured:
+        raise _captured_error(request)
     writes = _recorded_writes(chosen)
     answer = build_writers_answer(
         request.expression,
@@ -148,6 +152,17 @@ def _not_found_error(request: WriteRequest) -> DebuggerError:
         "the program's own code: it is not there, it is an attribute of a class, or a method "
         "makes it",
         hint=request.no_value_hint,
+    )
+
+
+def _captured_error(request: WriteRequest) -> DebuggerError:
+    nth = f" --nth {request.hit}" if request.hit > 1 else ""
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"{request.expression} at {request.place} is a variable of a function around it: which "
+        "lines wrote it is not recorded",
+        hint=f"debugger why {shlex.quote(request.expression)} --at {request.place}{nth} -- CMD "
+        "follows it",
     )
 
 

@@ -465,7 +465,7 @@ class NativeChain(NativeLinks):
             target.value,
             event.frames,
             0,
-            observed(target),
+            observed(target, event),
             event,
             # A line has yet to run where it is recorded; a write has been done.
             is_ahead=not event.new,

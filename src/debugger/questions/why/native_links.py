@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from debugger.model.answers.frames import FrameView
@@ -10,6 +11,8 @@ from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Val
 from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame
+
+_CONDITIONAL = re.compile(r"(?:\}\s*)?(?:if|else|case|default|while|switch)\b")
 
 
 class NativeLinks:
@@ -104,8 +107,15 @@ def describe_origin(origin: StatementOrigin) -> tuple[LinkKind, str]:
     }.get(origin.kind, (LinkKind.WRITTEN, "written"))
 
 
-def observed(target: ValuePosition) -> LinkCertainty:
-    """Return the certainty of a write that a further run made of a value."""
+def observed(target: ValuePosition, event: TraceEvent | None = None) -> LinkCertainty:
+    """Return the certainty of a write that a further run made of a value.
+
+    `event` is an assignment whose line ran, and that may have changed nothing.
+    """
+    # Whether the condition before it let it assign was not seen.
+    is_open = event is not None and not event.new
+    if is_open and event is not None and _CONDITIONAL.match(event.frames[0].statement):
+        return LinkCertainty.INFERRED
     if target.certainty is LinkCertainty.INFERRED:
         return LinkCertainty.INFERRED
     return LinkCertainty.RERUN

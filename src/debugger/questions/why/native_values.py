@@ -57,7 +57,7 @@ def is_handed_on(function: str) -> bool:
 
 
 _STREAM_READS = re.compile(
-    r"\bbasic_istream<.*>::(?:get|getline|read|readsome|operator ?>>|_M_extract)\b"
+    r"\bbasic_istream<.*>::(?:(?:get|getline|read|readsome|_M_extract)\b|operator ?>>)"
     r"|\bstd::getline\b|\boperator ?>>.*\bbasic_istream<"
 )
 

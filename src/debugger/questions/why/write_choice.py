@@ -17,6 +17,7 @@ from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult
 
 _STACK = 8 << 20  # bytes
+_WHOLE_NUMBERS = frozenset({"int", "unsigned", "pointer"})
 _LEVELS = 24  # frames that are read of a stack
 _CALLS_BETWEEN = 3  # frames from a function to the one that called it by a container's own
 
@@ -99,11 +100,28 @@ def same_value_write(
         and one.frames[0].cfa == frame.cfa
         and one.sequence > least
         and _begins_with_write(one.frames[0].statement, position.expression)
+        and _may_give(one.frames[0], position)
         and (before is None or one.sequence < before)
     ]
     if not found or (event is not None and is_of_frame(position, event, result)):
         return None
     return found[-1]
+
+
+def _may_give(frame: TraceFrame, position: ValuePosition) -> bool:
+    """Tell whether an assignment may give a value: a number or a local of another one does not.
+
+    `if (n > 5) total = 3;` runs, and may assign nothing.
+    """
+    origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
+    value = position.value
+    if value.kind not in _WHOLE_NUMBERS or not value.bytes:
+        return True
+    if re.fullmatch(r"-?\d+", origin.text):
+        return int(origin.text) % (1 << 8 * value.size) == value.number
+    given = frame.vars.get(origin.text)
+    is_alike = given is not None and (given.kind, given.size) == (value.kind, value.size)
+    return not is_alike or given is None or given.bytes == value.bytes
 
 
 def _begins_with_write(statement: str, expression: str) -> bool:

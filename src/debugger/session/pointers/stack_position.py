@@ -75,11 +75,23 @@ async def explain_stack_address(
             if is_brief:
                 return None
             if address < lowest:
-                text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
-                return PointerExplanation("below_stack", f"{text} below it")
+                return await _explain_below(session, thread, frames[0], (lowest, address))
             frames = (await session.backend.read_stack(thread, levels=_FRAMES)).frames
             return await _explain_in_frames(session, thread, frames, (lowest, address))
     return None
+
+
+async def _explain_below(
+    session: Session, thread: int, frame: Frame, span: tuple[int, int]
+) -> PointerExplanation:
+    """Explain an address below a thread's stack pointer."""
+    lowest, address = span
+    # The variables of a function that calls nothing may lie there.
+    is_near = address >= lowest - _RED_ZONE
+    if is_near and (variable := await _find_variable(session, frame, address)):
+        return _stack_explanation(thread, frame, variable)
+    text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
+    return PointerExplanation("below_stack", f"{text} below it")
 
 
 async def _begins_a_thread(session: Session, thread: int) -> bool:
@@ -110,10 +122,14 @@ async def _explain_in_frames(
         variable = await _find_variable(session, frame, address)
         if not variable and (high is None or high < low):
             return None
-        where = f"frame #{frame.index} {frame.function[:60]}"
-        place = f"{variable} in {where}" if variable else f"in {where}"
-        return PointerExplanation("stack", f"on the stack of thread {thread}: {place}")
+        return _stack_explanation(thread, frame, variable)
     return None
+
+
+def _stack_explanation(thread: int, frame: Frame, variable: str) -> PointerExplanation:
+    where = f"frame #{frame.index} {frame.function[:60]}"
+    place = f"{variable} in {where}" if variable else f"in {where}"
+    return PointerExplanation("stack", f"on the stack of thread {thread}: {place}")
 
 
 async def _find_variable(session: Session, frame: Frame, address: int) -> str:

@@ -83,6 +83,8 @@ def _units_with_linked_names(units: Iterable[DebugUnit]) -> list[int]:
 
 
 _NEAR_MAX = 20_000  # names that are compared
+# Where the sources of a compiler's and the system's libraries are.
+_LIBRARIES = ("/rustc/", "/usr/include/", "/usr/lib/", "library/")
 _FILE = re.compile(r"@file:(\S+)")
 
 
@@ -146,7 +148,8 @@ class FunctionIndex:
 
         Where none has these parts at its end, parts that nobody types are left out: anonymous
         namespaces, the numbers of closures, and Rust's blocks without a name. A lambda of C++ is
-        found by its variable, or as `lambda` of the function around it.
+        found by its variable, or as `lambda` of the function around it. The program's own
+        functions hide those that the compiler's library has compiled into it: `add` of pointers.
         """
         requested = name_components(name.removeprefix("::"))
         last = without_arguments(requested[-1])
@@ -164,6 +167,8 @@ class FunctionIndex:
                 if _matches_components(name_components(one), requested)
             }
         )
+        if not all(map(_is_of_library, found)):
+            found = tuple(one for one in found if not _is_of_library(one))
         return found or self._find_loosely(name) or find_lambdas(self, self._lines, requested)
 
     def _find_loosely(self, name: str) -> tuple[DebugFunction, ...]:
@@ -286,6 +291,10 @@ class FunctionIndex:
 
 def _address_order(one: DebugFunction) -> tuple[bool, int]:
     return one.is_inlined, one.address
+
+
+def _is_of_library(function: DebugFunction) -> bool:
+    return function.file.startswith(_LIBRARIES)
 
 
 def _source_name(function: DebugFunction) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from debuggees import program_text
 from debugger.backends.adapters.delve import delve_breakpoints as go_source
+from debugger.backends.adapters.delve.go_functions import find_closure
 
 SOURCE = program_text("counted_lines/delve_source.go")
 
@@ -88,3 +89,17 @@ def test_the_programs_own_sources_are_told_from_gos_and_from_other_modules(tmp_p
     assert not go_source.is_own("/home/u/go/pkg/mod/example.com/x@v1/x.go")
     assert not go_source.is_own("_cgo_gotypes.go")
     assert go_source.is_own(str(tmp_path / "work" / "main.go"))
+
+
+def test_a_closure_is_found_by_its_variable(tmp_path: Path):
+    path = tmp_path / "counter.go"
+    path.write_text(
+        "package main\n\nfunc counter(start int) func(int) int {\n"
+        "\tadd := func(count int) int {\n\t\treturn start + count\n\t}\n\treturn add\n}\n"
+    )
+    for name in ("add", "counter.add", "main.counter.add"):
+        found = find_closure([path], name)
+        assert found is not None
+        assert (found.name, found.line) == ("main.counter.add", 5)
+    assert find_closure([path], "other.add") is None
+    assert find_closure([path], "start") is None

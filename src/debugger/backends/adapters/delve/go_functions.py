@@ -6,6 +6,7 @@ lists five of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -53,7 +54,12 @@ def correct_breakpoint(
     files = with_text(
         project_files(folders, {_SUFFIX}), f"{last_part(spec.function)}", size_max=_SIZE_MAX
     )
-    return _choose_definition(spec, find_definitions(files, spec.function))
+    known = find_definitions(files, spec.function)
+    closure = find_closure(files, spec.function) if not known else None
+    if closure is not None:
+        note = f"it is the closure {closure.name}, {closure.location}"
+        return replace(spec, file=closure.file, line=closure.line, function=None, note=note)
+    return _choose_definition(spec, known)
 
 
 def find_definitions(files: Sequence[Path], requested: str) -> list[GoDefinition]:
@@ -68,6 +74,28 @@ def find_definitions(files: Sequence[Path], requested: str) -> list[GoDefinition
             key = f"{path.parent}/{name}"
             found.setdefault(key, GoDefinition(name, package, str(path), one.first))
     return choose_matches(requested, found.values(), lambda one: (one.name, ""))
+
+
+def find_closure(files: Sequence[Path], requested: str) -> GoDefinition | None:
+    """Find the first line of the closure that a variable holds: `total := func(n int) int {`."""
+    *around, name = split_name(requested)
+    if not name.isidentifier():
+        return None
+    head = re.compile(rf"(?<![\w.]){name}\s*(?::?=|:)\s*func\(.*\{{\s*\Z")
+    for path in files:
+        outline = outline_file(str(path))
+        lines = path.read_text("utf-8", "replace").splitlines()
+        for number, text in enumerate(lines, 1):
+            if not head.search(text) or outline is None or number >= len(lines):
+                continue
+            function = next(
+                (one.name for one in outline.functions if one.first <= number <= one.last), ""
+            )
+            outer = split_name(f"{outline.package}.{function}")
+            if not around or outer[-len(around) :] == tuple(around):
+                full_name = ".".join((*outer, name))
+                return GoDefinition(full_name, outline.package, str(path), number + 1)
+    return None
 
 
 def _choose_definition(
@@ -90,7 +118,10 @@ def _choose_definition(
     if others:
         listed = ", ".join(f"{one.name} {one.location}" for one in others[:_OTHERS_MAX])
         note = f"it is {names[0]}, of package main; others of this name: {listed}"
-    is_whole = len(split_name(spec.function)) >= len(split_name(names[0]))
+    # Delve takes no types: `(*Tree[...]).Add`.
+    is_whole = "[" not in spec.function and len(split_name(spec.function)) >= len(
+        split_name(names[0])
+    )
     return replace(spec, function=spec.function if is_whole else names[0], note=note)
 
 

@@ -86,12 +86,16 @@ def _not_found_bound(
     listed = ", ".join(one.name for one in files[:_LISTED_MAX])
     some = f" ({listed}{', …' if len(files) > _LISTED_MAX else ''})" if files else ""
     count = f"{len(files):,} script{'s' if len(files) != 1 else ''}"
+    near = near_functions(files, name)
+    if name in near:
+        # Its definition is in a string, which the program may compile.
+        some += ", whose strings alone have it"
     packages = f", nor of {len(installed):,} of the packages they name" if installed else ""
     return BoundBreakpoint(
         verified=False,
         why=f"no function {name} in the text of {count} below {where}{some}"
         f"{packages}; FILE:LINE sets it anywhere",
-        near_names=near_functions(files, name),
+        near_names=tuple(one for one in near if one != name),
     )
 
 

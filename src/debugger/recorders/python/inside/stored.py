@@ -212,6 +212,8 @@ class WriteRecorder:
         holder = self._resolve_holder(code, frame)
         book = self._book
         reported: dict[str, Any] = {"line": frame.f_lineno, "found": holder is not _MISSING}
+        # The cell of a function around this one, which no frame names: its writes are not known.
+        reported["is_captured"] = not self._steps and self._root in code.co_freevars
         if holder is not _MISSING:
             self._target = self._holder_number(holder)
             value = self._read_value(holder)

@@ -349,6 +349,8 @@ def _prepare_program(plan: dict[str, Any]) -> None:
         gdb.execute(words, to_string=True)
     gdb.execute(f"file {shlex.quote(plan['program'])}", to_string=True)
     gdb.execute(f"set cwd {plan['cwd']}", to_string=True)
+    # A library that was loaded as ./plugin.so is relative to the program's folder, not to gdb's.
+    gdb.execute(f"set solib-search-path {plan['cwd']}", to_string=True)
     inferior = gdb.selected_inferior()
     inferior.arguments = plan["args"]
     inferior.clear_env()

@@ -1,0 +1,4 @@
+int scale(int count) {
+    int scaled = count * 3;
+    return scaled;
+}
