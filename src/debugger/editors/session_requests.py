@@ -178,7 +178,7 @@ async def _join(
 
 async def _send_notes(editor: EditorConversation, notes: Sequence[str]) -> None:
     for note in notes:
-        await editor.channel.send_event("output", {"category": "console", "output": f"{note}\n"})
+        await editor.note(note)
 
 
 async def _report_begun(editor: EditorConversation, session: Session) -> None:
