@@ -133,10 +133,11 @@ function showSessions(overview) {
 function forgetEnded(sessions) {
   const stopped = new Set(sessions.filter((one) => one.state === "stopped").map((one) => one.session));
   const known = new Set(sessions.map((one) => one.session));
-  for (const name of state.stops.keys()) {
-    if (!stopped.has(name) && known.has(name) && state.seen?.has(name)) state.stops.delete(name);
+  // An overview may be older than a stop: only one that the overview before has met is forgotten.
+  for (const [name, stop] of state.stops) {
+    if (!stopped.has(name) && known.has(name) && state.seen?.get(name) === stop) state.stops.delete(name);
   }
-  state.seen = new Set([...state.stops.keys()]); // an overview may be older than a stop
+  state.seen = new Map(state.stops);
 }
 
 function showGone(data) {
