@@ -1,8 +1,9 @@
 """Neovim and Emacs with their own clients of the protocol, without a screen.
 
-Both are optional. nvim-dap is in no package registry: DEBUGGER_NVIM_DAP names a checkout of it, for
-Neovim 0.10 or later. Debian has dap-mode (emacs-nox, elpa-dap-mode), whose installation takes
-longer than all other tests of editors.
+All are optional. nvim-dap and dape are in no package registry that CI reaches: DEBUGGER_NVIM_DAP and
+DEBUGGER_DAPE name checkouts of them, for Neovim 0.10 and Emacs 29 or later (DEBUGGER_DAPE_EMACS, where
+`emacs` is older). Debian has dap-mode (emacs-nox, elpa-dap-mode), whose installation takes longer than
+all other tests of editors.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ RETURN = debuggees.find_marker("loop.py", "return")
 HERE = Path(__file__).parent
 _JUDGED_S = 120.0
 _NVIM_DAP = os.environ.get("DEBUGGER_NVIM_DAP", "")
+_DAPE = os.environ.get("DEBUGGER_DAPE", "")
+_DAPE_EMACS = os.environ.get("DEBUGGER_DAPE_EMACS", "emacs")
 _IS_DAP_MODE = ("--batch", "--eval", "(progn (package-initialize) (require 'dap-mode))")
 
 Cli = Callable[..., Any]
@@ -92,6 +95,18 @@ def test_emacs_joins_steps_and_leaves(
     if emacs is None or subprocess.run([emacs, *_IS_DAP_MODE], capture_output=True).returncode:  # noqa: PLW1510
         pytest.skip("emacs-nox or elpa-dap-mode is missing (Debian)")
     words = [emacs, "--batch", "-l", HERE / "dap_mode.el", configuration("emacs")]
+    done = _drive([*words, LOOP, STEP, RETURN], runtime_dir, cli)
+    assert len(done) == 5, done
+    assert done[-1] == "leaves it"
+
+
+@pytest.mark.skipif(
+    not _DAPE, reason="DEBUGGER_DAPE names no checkout of dape, which no registry has"
+)
+def test_dape_joins_steps_and_leaves(
+    runtime_dir: Path, cli: Cli, configuration: Callable[[str], Path]
+):
+    words = [_DAPE_EMACS, "--batch", "-l", HERE / "dape.el", _DAPE, configuration("emacs")]
     done = _drive([*words, LOOP, STEP, RETURN], runtime_dir, cli)
     assert len(done) == 5, done
     assert done[-1] == "leaves it"
