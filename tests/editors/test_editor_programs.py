@@ -1,9 +1,8 @@
 """Neovim and Emacs with their own clients of the protocol, without a screen.
 
-All are optional. nvim-dap and dape are in no package registry that CI reaches: DEBUGGER_NVIM_DAP and
-DEBUGGER_DAPE name checkouts of them, for Neovim 0.10 and Emacs 29 or later (DEBUGGER_DAPE_EMACS, where
-`emacs` is older). Debian has dap-mode (emacs-nox, elpa-dap-mode), whose installation takes longer than
-all other tests of editors.
+All are optional. DEBUGGER_NVIM_DAP and DEBUGGER_DAPE name checkouts of nvim-dap, for Neovim 0.10
+or later, and of dape, for Emacs 29 or later (DEBUGGER_DAPE_EMACS, where `emacs` is older). Debian
+12 has dap-mode, whose installation takes longer than all other tests of editors.
 """
 
 from __future__ import annotations
