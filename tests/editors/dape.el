@@ -1,9 +1,11 @@
 ;; Drives `debugger dap` by dape in a batch Emacs (29 or later).
 ;; emacs --batch -l dape.el DAPE CONFIGURATION PROGRAM LINE NEXT_LINE
+;; DAPE is a checkout of it; empty: the installed package.
 (defvar given command-line-args-left)
 (setq command-line-args-left nil)
-(push (nth 0 given) load-path)
-(setq load-prefer-newer t)
+(if (equal (nth 0 given) "")
+    (package-initialize)
+  (push (nth 0 given) load-path))
 (require 'dape)
 (load (nth 1 given) nil t)  ;; as `debugger dap --print emacs` prints it
 (defvar program (nth 2 given))
