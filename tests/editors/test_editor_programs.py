@@ -1,7 +1,7 @@
 """Neovim and Emacs with their own clients of the protocol, without a screen.
 
-All are optional. DEBUGGER_NVIM_DAP names a checkout of nvim-dap (Neovim 0.10 or later), which CI can
-get from no package registry. Debian 12 has dap-mode, whose installation takes longer than all other
+All are optional. DEBUGGER_NVIM_DAP names a checkout of nvim-dap (Neovim 0.10 or later): CI gets it
+from no package registry. Debian 12 has dap-mode, whose installation takes longer than all other
 tests of editors; Debian 13 has dape, for Emacs 29 or later (or a checkout: DEBUGGER_DAPE, and
 DEBUGGER_DAPE_EMACS for its Emacs).
 """

@@ -82,8 +82,8 @@ async def start_compound(
         for part, failure in zip(parts, begun, strict=True)
         if isinstance(failure, DebuggerError)
     ]
-    said = dict.fromkeys(f"{part.name}: {note}" for part in parts for note in part.notes)
-    notes = (*answer.notes, *said, *lost, *breakpoint_notes(known))
+    noted = dict.fromkeys(f"{part.name}: {note}" for part in parts for note in part.notes)
+    notes = (*answer.notes, *noted, *lost, *breakpoint_notes(known))
     answer = msgspec.structs.replace(answer, notes=notes)
     return await group_run.report_group_stop(group, answer)
 
