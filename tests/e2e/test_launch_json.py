@@ -110,6 +110,7 @@ def test_a_compound_starts_as_one_group(project: Path, cli: Cli):
         words = ("start", "--config", "Both", "--break", "src/app.py:2")
         stop = answer_data(cli("--json", *words, cwd=project, env=env, check=0))
         assert (stop["group"], stop["member"]) == ("Both", "App:_all")
+        assert "App: all: no terminal is opened" in stop["stop"]["notes"][0]
         members = answer_data(cli("--json", "status", check=0))["members"]
         assert {one["label"]: one["state"] for one in members} == {
             "App:_all": "stopped",
@@ -121,8 +122,9 @@ def test_a_compound_starts_as_one_group(project: Path, cli: Cli):
 
 
 def test_the_list_and_the_hints_lead_on(project: Path, cli: Cli):
-    text = cli("start", "--list-configs", cwd=project, check=0).out
-    assert '"This file" → start FILE' in text
+    text = cli("start", "--list-configs", cwd=project, env={"RUNNING": "1"}, check=0).out
+    assert '"This file" → start FILE --config "This file"\n' in text
+    assert '"Both" → start --config "Both" (one group: App: all, Running)\n' in text
     listed = answer_data(cli("--json", "start", "--list-configs", cwd=project, check=0))
     assert [one["name"] for one in listed["configurations"]][-2:] == ["Missing", "Both"]
     near = cli("start", "--config", "Misssing", cwd=project, check=1)
@@ -140,7 +142,7 @@ def test_the_list_and_the_hints_lead_on(project: Path, cli: Cli):
 
 def test_the_completion_lists_the_names(project: Path, cli: Cli):
     listed = cli("completion", "configs", cwd=project, check=0).out.splitlines()
-    assert listed == ["App: all", "This file", "Running", "Join", "Code", "Missing"]
+    assert listed == ["App: all", "This file", "Running", "Join", "Code", "Missing", "Both"]
     assert cli("completion", "configs", cwd=project.parent, check=0).out == ""
 
 

@@ -1,8 +1,9 @@
 """Neovim and Emacs with their own clients of the protocol, without a screen.
 
-Both are optional. nvim-dap is in no package registry: DEBUGGER_NVIM_DAP names a checkout of it, for
-Neovim 0.10 or later. Debian has dap-mode (emacs-nox, elpa-dap-mode), whose installation takes
-longer than all other tests of editors.
+All are optional. DEBUGGER_NVIM_DAP names a checkout of nvim-dap (Neovim 0.10 or later): CI gets it
+from no package registry. Debian 12 has dap-mode, whose installation takes longer than all other
+tests of editors; Debian 13 has dape, for Emacs 29 or later (or a checkout: DEBUGGER_DAPE, and
+DEBUGGER_DAPE_EMACS for its Emacs).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ RETURN = debuggees.find_marker("loop.py", "return")
 HERE = Path(__file__).parent
 _JUDGED_S = 120.0
 _NVIM_DAP = os.environ.get("DEBUGGER_NVIM_DAP", "")
-_IS_DAP_MODE = ("--batch", "--eval", "(progn (package-initialize) (require 'dap-mode))")
+_DAPE = os.environ.get("DEBUGGER_DAPE", "")
+_DAPE_EMACS = os.environ.get("DEBUGGER_DAPE_EMACS", "emacs")
 
 Cli = Callable[..., Any]
 
@@ -58,6 +60,13 @@ def _drive(words: Iterable[object], runtime_dir: Path, cli: Cli) -> list[str]:
     return [line.strip()[3:] for line in ran.stdout.splitlines() if line.startswith("ok ")]
 
 
+def _has_package(emacs: str, name: str) -> bool:
+    if shutil.which(emacs) is None:
+        return False
+    words = ("--batch", "--eval", f"(progn (package-initialize) (require '{name}))")
+    return subprocess.run([emacs, *words], capture_output=True, check=False).returncode == 0
+
+
 @pytest.fixture
 def configuration(cli: Cli, tmp_path: Path) -> Callable[[str], Path]:
     """Write what is printed for an editor to a file."""
@@ -70,9 +79,7 @@ def configuration(cli: Cli, tmp_path: Path) -> Callable[[str], Path]:
     return write
 
 
-@pytest.mark.skipif(
-    not _NVIM_DAP, reason="DEBUGGER_NVIM_DAP names no checkout of nvim-dap, which no registry has"
-)
+@pytest.mark.skipif(not _NVIM_DAP, reason="DEBUGGER_NVIM_DAP names no checkout of nvim-dap")
 def test_neovim_starts_steps_joins_and_leaves(
     runtime_dir: Path, cli: Cli, configuration: Callable[[str], Path]
 ):
@@ -88,10 +95,20 @@ def test_neovim_starts_steps_joins_and_leaves(
 def test_emacs_joins_steps_and_leaves(
     runtime_dir: Path, cli: Cli, configuration: Callable[[str], Path]
 ):
-    emacs = shutil.which("emacs")
-    if emacs is None or subprocess.run([emacs, *_IS_DAP_MODE], capture_output=True).returncode:  # noqa: PLW1510
+    if not _has_package("emacs", "dap-mode"):
         pytest.skip("emacs-nox or elpa-dap-mode is missing (Debian)")
-    words = [emacs, "--batch", "-l", HERE / "dap_mode.el", configuration("emacs")]
+    words = ["emacs", "--batch", "-l", HERE / "dap_mode.el", configuration("emacs")]
+    done = _drive([*words, LOOP, STEP, RETURN], runtime_dir, cli)
+    assert len(done) == 5, done
+    assert done[-1] == "leaves it"
+
+
+def test_dape_joins_steps_and_leaves(
+    runtime_dir: Path, cli: Cli, configuration: Callable[[str], Path]
+):
+    if not _DAPE and not _has_package(_DAPE_EMACS, "dape"):
+        pytest.skip("DEBUGGER_DAPE names no checkout, and elpa-dape (Debian 13) is missing")
+    words = [_DAPE_EMACS, "--batch", "-l", HERE / "dape.el", _DAPE, configuration("emacs")]
     done = _drive([*words, LOOP, STEP, RETURN], runtime_dir, cli)
     assert len(done) == 5, done
     assert done[-1] == "leaves it"

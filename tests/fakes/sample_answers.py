@@ -161,6 +161,9 @@ EXAMPLES: tuple[a.Answer, ...] = (
         (
             a.ConfigurationView("App", "debugpy", "launch", "start app.py"),
             a.ConfigurationView("Web", "chrome", "launch", "", "is not read"),
+            a.ConfigurationView(
+                "All", "compound", "", 'start --config "All"', parts=("App", "Web")
+            ),
         ),
         ("not read: /w/.zed/debug.json",),
     ),

@@ -180,6 +180,37 @@ def test_a_person_takes_over_one_member_and_the_agent_has_the_others(page: Simul
     assert "stopped: step" in run_agent("--session", other, "next").stdout
 
 
+# A member stops, and what follows was read before that.
+OLDER = """
+const [session] = arguments;
+return import('/static/app.js').then(({ connection }) => {
+  const members = [...document.querySelectorAll('.member')].map((one) => one.dataset.session);
+  const groups = [{ group: 'job', sessions: members }];
+  const overview = (own) => {
+    const state = (one) => one === session ? own : 'stopped';
+    const sessions = members.map((one) => ({ session: one, state: state(one) }));
+    return { sessions, groups, current: 'job', evidence: [] };
+  };
+  connection.listen('overview', overview('stopped'));
+  connection.listen('continued', { session, threadId: 1 });
+  connection.listen('stopped', { session, threadId: 1, reason: 'step' });
+  connection.listen('overview', overview('running'));
+});
+"""
+
+
+def test_a_stop_stays_when_an_older_overview_comes_after_it(page: SimulatedPage):
+    page.open()
+    browser = page.browser
+    browser.click(member(7))
+    browser.wait_text("#state", "stopped")
+    session = browser.run(f'return document.querySelector("{member(9)}").dataset.session')
+    browser.run(OLDER, session)
+    browser.click(member(9))
+    browser.wait_text(".member[aria-selected=true]", "9")
+    browser.wait_text("#state", "stopped: step")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_in_a_group(
     page: SimulatedPage, check_with_axe: Callable[[Browser], None], scheme: str

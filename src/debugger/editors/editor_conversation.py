@@ -61,6 +61,8 @@ class EditorConversation:
         self._urgent = urgent
         self._session: Session | None = None
         self._page: PageView | None = None
+        # Sessions that a pause has not stopped, until a note says so.
+        self.not_paused: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_over = asyncio.Event()
 
@@ -185,13 +187,14 @@ class EditorConversation:
                 else:
                     await requests.put(request)
         except DebuggerError as error:
-            await self._note(error.message)
+            await self.note(error.message)
 
     def _refuse(self, text: str) -> None:
-        self.start_task(self._note(text))
+        self.start_task(self.note(text))
 
-    async def _note(self, text: str) -> None:
-        await self.channel.send_event("output", {"category": "console", "output": f"{text}\n"})
+    async def note(self, text: str, *, category: str = "console") -> None:
+        """Tell the person something; what is `important` is more than a line of output."""
+        await self.channel.send_event("output", {"category": category, "output": f"{text}\n"})
 
     async def _work_off(self, requests: asyncio.Queue[EditorRequest]) -> None:
         while True:

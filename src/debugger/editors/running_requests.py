@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -28,6 +28,8 @@ Body = Mapping[str, Any] | None
 
 _PAUSE_AGAIN_S = 2.0  # lldb-dap 19 loses a pause that comes before the program's own code
 _PAUSES = 3
+_GATHER_S = 1.0
+_NAMES_SHOWN = 3
 
 
 class ResumeArguments(Struct, frozen=True, rename="camel"):
@@ -110,17 +112,32 @@ async def pause(editor: EditorConversation, request: EditorRequest) -> Body:
     if session.state is State.STOPPED:
         return None
     await session.pause()
-    editor.start_task(_pause_again(session))
+    editor.start_task(_pause_again(editor, session))
     return None
 
 
-async def _pause_again(session: Session) -> None:
+async def _pause_again(editor: EditorConversation, session: Session) -> None:
     for _ in range(_PAUSES):
         await asyncio.sleep(_PAUSE_AGAIN_S)
         if session.state is not State.RUNNING or not session.pauses:
             return
         with suppress(DebuggerError):
             await session.pause()
+    # The members of a group are paused together: one note tells of all.
+    editor.not_paused.add(session.name)
+    await asyncio.sleep(_GATHER_S)
+    if names := sorted(editor.not_paused):
+        editor.not_paused.clear()
+        await editor.note(_not_paused_text(names), category="important")
+
+
+def _not_paused_text(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    if len(names) > _NAMES_SHOWN:
+        shown += f" and {len(names) - _NAMES_SHOWN} more"
+    wait = "it waits" if len(names) == 1 else "they wait"
+    seconds = _PAUSES * _PAUSE_AGAIN_S
+    return f"{shown} did not stop within {seconds:g} s: {wait} in compiled code"
 
 
 class EditorFrameArguments(Struct, frozen=True, rename="camel"):

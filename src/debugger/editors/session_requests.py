@@ -32,7 +32,7 @@ from debugger.session.session import Session
 from debugger.targets import launch_target
 from debugger.targets.launch_json.launch_configuration import (
     AttachConfiguration,
-    connects_to_server,
+    names_server_or_core,
     read_attach,
     read_launch,
 )
@@ -78,7 +78,7 @@ async def launch(editor: EditorConversation, request: EditorRequest) -> Body:
     if isinstance(name, str) and name:
         found = find_configuration(call, name, ())
         given, call = found.given, found.call
-    elif connects_to_server(arguments):
+    elif names_server_or_core(arguments):
         given = read_attach(arguments)
     else:
         given = read_launch(arguments)
@@ -178,7 +178,7 @@ async def _join(
 
 async def _send_notes(editor: EditorConversation, notes: Sequence[str]) -> None:
     for note in notes:
-        await editor.channel.send_event("output", {"category": "console", "output": f"{note}\n"})
+        await editor.note(note)
 
 
 async def _report_begun(editor: EditorConversation, session: Session) -> None:

@@ -10,6 +10,7 @@ from debugger.model.answers import (
     AdapterList,
     AdapterView,
     Check,
+    ConfigurationView,
     DaemonStatus,
     Doctor,
     Ended,
@@ -202,12 +203,7 @@ def format_sessions(answer: Sessions, page: RenderPage) -> list[TextSection]:
 def format_configurations(answer: LaunchConfigurations, _page: RenderPage) -> list[TextSection]:
     """Format the configurations of a launch.json, one a line, each with its command."""
     lines = [
-        escape_text(
-            f'"{one.name}" → {shorten_value(one.command, _LINE)}'
-            if not isinstance(one.problem, str)
-            else f'"{one.name}" (not by its name): {shorten_value(one.problem, _LINE)}'
-        )
-        for one in answer.configurations
+        escape_text(f'"{one.name}"{_configuration_facts(one)}') for one in answer.configurations
     ]
 
     def more(cut: int) -> str:
@@ -216,6 +212,14 @@ def format_configurations(answer: LaunchConfigurations, _page: RenderPage) -> li
     head = f"{escape_text(answer.file)}: {format_count(len(lines), 'configuration')}"
     notes = [fixed_section(f"note: {shorten_value(one, _LINE)}", 2) for one in answer.notes]
     return [fixed_section(head), list_section(lines, more, rank=0), *notes]
+
+
+def _configuration_facts(one: ConfigurationView) -> str:
+    """Return what a configuration starts, or why its name does not."""
+    parts = f" (one group: {', '.join(one.parts)})" if isinstance(one.parts, tuple) else ""
+    if isinstance(one.problem, str):
+        return f" (not by its name): {shorten_value(one.problem, _LINE)}"
+    return f" → {shorten_value(one.command + parts, _LINE)}"
 
 
 def _session_tree(all_: tuple[Status, ...]) -> Iterator[tuple[Status, int]]:

@@ -16,6 +16,7 @@ from debugger.output.location_text import escape_text
 
 LINES_MAX: Final = 10_000
 _LINE_MAX: Final = 2000  # characters
+_NOTE_MAX: Final = 200
 _SHOW_S: Final = 0.1  # seconds between two looks at what has come
 _ERROR: Final = Style(color="red")
 _TAB: Final = "    "
@@ -49,8 +50,11 @@ class OutputView(ScrollView, can_focus=True):
         self._lines.clear()
         self._is_open, self._is_new = False, True
 
-    def add_output(self, text: str, *, is_error: bool) -> None:
-        """Add output, which may begin or end within a line."""
+    def add_output(self, text: str, category: str | None) -> None:
+        """Add output of a category of the protocol; it may begin or end within a line."""
+        if category == "important":
+            self.notify(escape_text(text.rstrip())[:_NOTE_MAX], markup=False)
+        is_error = category == "stderr"
         first, *rest = text.split("\n")
         if self._is_open and self._lines and self._lines[-1][1] == is_error:
             before, _ = self._lines.pop()

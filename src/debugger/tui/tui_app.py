@@ -162,6 +162,8 @@ class TuiApp(App[None]):
     async def _note_stop(self, body: Mapping[str, Any]) -> None:
         if self.state.note_stop(body):
             await self._show_stop(body)
+        else:
+            await self._load_breakpoints()  # their hits
         self._note_group()
 
     async def _show_stop(self, body: Mapping[str, Any]) -> None:
@@ -212,8 +214,7 @@ class TuiApp(App[None]):
         self.query_one(VariablesTree).show_text(text)
 
     async def _add_output(self, body: Mapping[str, Any]) -> None:
-        is_error = body.get("category") == "stderr"
-        self.query_one(OutputView).add_output(body["output"], is_error=is_error)
+        self.query_one(OutputView).add_output(body["output"], body.get("category"))
 
     async def _show_overview(self, body: Mapping[str, Any]) -> None:
         self._overview = body

@@ -232,8 +232,9 @@ def test_each_kind_of_answer_is_told_in_these_words(kind):
 
 def test_each_configuration_is_named_with_its_command_or_why_not():
     assert answer_lines(BY_KIND[a.LaunchConfigurations]) == (
-        "/w/.vscode/launch.json: 2 configurations\n"
+        "/w/.vscode/launch.json: 3 configurations\n"
         '"App" → start app.py\n"Web" (not by its name): is not read\n'
+        '"All" → start --config "All" (one group: App, Web)\n'
         "note: not read: /w/.zed/debug.json"
     )
 

@@ -26,10 +26,15 @@ from debugger.targets.launch_json.launch_configuration import (
     AttachConfiguration,
     LaunchConfiguration,
 )
-from debugger.targets.launch_json.launch_file import find_launch_file, select_configuration
+from debugger.targets.launch_json.launch_file import (
+    configuration_names,
+    find_launch_file,
+    select_configuration,
+)
 from debugger.targets.launch_json.named_configuration import (
     Configuration,
     command_text,
+    find_compound,
     list_rows,
     names_present_file,
     resolve_configuration,
@@ -257,6 +262,7 @@ def test_the_section_of_the_platform_is_on_top(project: Project, monkeypatch: py
         ({"type": "pwa-node", "port": 9230}, "attach --connect 127.0.0.1:9230"),
         ({"type": "go", "mode": "local", "processId": 5}, "attach 5"),
         ({"type": "lldb", "coreFile": "c", "program": "p"}, "attach --core c p"),
+        ({"request": "launch", "coreDumpPath": "c", "program": "p"}, "attach --core c p"),
         (
             {"type": "lldb-dap", "program": "p", "gdb-remote-port": 1234},
             "attach --connect 127.0.0.1:1234 p",
@@ -344,6 +350,7 @@ def test_a_file_of_the_project_chooses_no_other_machine(project: Project, host: 
             'debugger start FILE --config "C0"',
         ),
         ({"type": "debugpy", "request": "attach"}, "attach without a process", ""),
+        ({"type": "debugpy"}, "'C0' names no program", "debugger start PROGRAM"),
         ({"type": "debugpy", "request": "attach", "listen": {}}, "cannot listen", ""),
     ],
 )
@@ -382,16 +389,47 @@ def test_names_are_found_by_case_suggested_and_counted(project: Project):
     assert near.code is ErrorCode.NOT_FOUND
     assert near.hint == 'debugger start --config "Python: API"'
     assert "'Python: API', 'Tests'" in project.refused("zzz").message
-    compound = project.refused("All")
-    assert compound.hint == (
-        'debugger start --config "Tests"; debugger start --config "Python: API"'
-    )
+    assert project.refused("all").hint == 'debugger start --config "All" starts them as one group'
     rows = {one.name: one.problem or one.command for one in list_rows(file, project.values())}
     assert rows == {
         "Python: API": "start p",
         "Tests": "start p",
-        "All": "of Tests, Python: API",
+        "All": 'start --config "All"',
     }
+    assert configuration_names(str(project.folder)) == ["Python: API", "Tests", "All"]
+
+
+def test_a_compound_is_listed_as_far_as_it_can_be_started(project: Project):
+    launch = {"type": "debugpy", "request": "launch"}
+    compounds = {
+        "Both": {"configurations": ["App", "app"]},
+        "Gone": {"configurations": ["App", "Nothing"]},
+        "Asks": {"configurations": ["App", "File"]},
+        "None": {"configurations": []},
+        "Built": {"configurations": ["App"], "preLaunchTask": "build"},
+    }
+    project.write(
+        {**launch, "name": "App", "program": "p"},
+        {**launch, "name": "File", "program": "${file}"},
+        compounds=[{"name": name, **one} for name, one in compounds.items()],
+    )
+    tasks = [{"label": "build", "command": "make", "options": {"cwd": "${workspaceFolder}/c d"}}]
+    (project.folder / ".vscode" / "tasks.json").write_text(json.dumps({"tasks": tasks}))
+    file = find_launch_file(str(project.folder))
+    rows = {one.name: one for one in list_rows(file, project.values())}
+    assert (rows["Both"].command, rows["Both"].problem) == ('start --config "Both"', None)
+    assert rows["Both"].parts == ("App", "app")
+    problems = {name: str(rows[name].problem) for name in compounds if name != "Both"}
+    assert "no configuration 'Nothing'" in problems["Gone"]
+    assert problems["Asks"] == "File: is for the editor's present file (${file})"
+    assert problems["None"] == "is a compound of no configurations"
+    assert problems["Built"] == "runs the task 'build' first, and tasks are not run here"
+    assert find_compound(file, "both", project.values()) == ("App", "app")
+    assert find_compound(file, "App", project.values()) == ()
+    with pytest.raises(DebuggerError) as caught:
+        find_compound(file, "Built", project.values())
+    folder = f"'{project.folder}/c d'"
+    assert caught.value.hint == f'(cd {folder} && make); then debugger start --config "App"'
 
 
 def test_a_list_says_what_each_is_or_why_not(project: Project):
@@ -400,7 +438,7 @@ def test_a_list_says_what_each_is_or_why_not(project: Project):
         {"type": "java", "request": "launch"},
     )
     first, second = list_rows(find_launch_file(str(project.folder)), project.values())
-    assert (first.command, first.problem) == ("start FILE", None)
+    assert (first.command, first.problem) == ('start FILE --config "C0"', None)
     assert second.problem is not None
     assert second.problem.startswith("is of the type 'java'")
     assert names_present_file(find_launch_file(str(project.folder)), "C0")

@@ -22,6 +22,7 @@ from debugger.questions.runner.command_call import (
     locate_target,
     with_default,
 )
+from debugger.questions.runner.configured_target import find_configured_parts
 from debugger.session import stepping, stop_report
 from debugger.session.group import MemberFacts
 from debugger.session.session import MakeBackend, Session
@@ -37,6 +38,7 @@ class CompoundPart(Struct, frozen=True):
     name: str
     target: LaunchTarget | AttachTarget
     make: MakeBackend
+    notes: tuple[str, ...] = ()
 
 
 async def start_compound(
@@ -57,7 +59,7 @@ async def start_compound(
             f"{name!r} is a compound: it takes no program and no arguments",
             hint=f"debugger start --config {name!r}",
         )
-    names = configured_start.find_compound(call, name)
+    names = find_configured_parts(call, name)
     parts = [await _prepare_part(call, one, typed) for one in names]
     sessions = await _create_sessions(call, name, parts, breaks)
     first = sessions[0]
@@ -80,7 +82,8 @@ async def start_compound(
         for part, failure in zip(parts, begun, strict=True)
         if isinstance(failure, DebuggerError)
     ]
-    notes = (*answer.notes, *lost, *breakpoint_notes(known))
+    noted = dict.fromkeys(f"{part.name}: {note}" for part in parts for note in part.notes)
+    notes = (*answer.notes, *noted, *lost, *breakpoint_notes(known))
     answer = msgspec.structs.replace(answer, notes=notes)
     return await group_run.report_group_stop(group, answer)
 
@@ -89,9 +92,10 @@ async def _prepare_part(call: CommandCall, name: str, typed: LaunchRequest) -> C
     configured = configured_start.apply_configuration(call, name, typed)
     if isinstance(configured.request, AttachRequest):
         prepared = await locate_target(configured.request, hint="debugger attach PID")
-        return CompoundPart(name, prepared.target, backend_maker(call, prepared.adapter))
+        notes = (*configured.notes, *prepared.notes)
+        return CompoundPart(name, prepared.target, backend_maker(call, prepared.adapter), notes)
     launch, adapter = launch_target.prepare_launch(with_default(call, configured.request))
-    return CompoundPart(name, launch, backend_maker(call, adapter))
+    return CompoundPart(name, launch, backend_maker(call, adapter), configured.notes)
 
 
 async def _create_sessions(

@@ -44,28 +44,12 @@ def list_configs(call: CommandCall) -> answers.LaunchConfigurations:
                 request=one.request,
                 command=one.command,
                 problem=one.problem or UNSET,
+                parts=one.parts or UNSET,
             )
             for one in rows
         ),
         notes=file.notes,
     )
-
-
-def find_compound(call: CommandCall, name: str) -> tuple[str, ...]:
-    """Return the names of a compound's configurations; nothing for any other name.
-
-    Raises:
-        DebuggerError: NOT_FOUND without a launch.json; USAGE for a compound of nothing.
-    """
-    file, _ = list_configurations(call)
-    parts = file.compounds.get(name)
-    if parts is not None and not parts:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"{name!r} is a compound of no configurations",
-            hint="debugger start --list-configs",
-        )
-    return parts or ()
 
 
 def apply_configuration(call: CommandCall, name: str, typed: LaunchRequest) -> ConfiguredRequest:

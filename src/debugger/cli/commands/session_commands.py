@@ -35,6 +35,7 @@ from debugger.questions.runner.command_call import (
     resolve_managed,
     with_default,
 )
+from debugger.questions.runner.configured_target import find_configured_parts
 from debugger.session import inspection, session_list, stepping, stop_report
 from debugger.session.process_tree import descendants, root_session
 from debugger.session.selection import foreign_processes, stop_location_text, target_program
@@ -127,7 +128,7 @@ async def start(
         adapters=call.config.adapters,
     )
     notes: tuple[str, ...] = ()
-    if config is not None and configured_start.find_compound(call, config):
+    if config is not None and find_configured_parts(call, config):
         limit = None if no_wait else patience
         return await compound_start.start_compound(call, config, request, breaks, limit)
     if config is None:

@@ -48,13 +48,17 @@ class Sessions(Struct, frozen=True):
 
 
 class ConfigurationView(Struct, frozen=True):
-    """One configuration of launch.json: the command that it means, or why it cannot be started."""
+    """One configuration of launch.json: the command that it means, or why it cannot be started.
+
+    `parts` are the configurations of a compound, which are started as one group.
+    """
 
     name: str
     type: str
     request: str
     command: str
     problem: str | UnsetType = UNSET
+    parts: tuple[str, ...] | UnsetType = UNSET
 
 
 class LaunchConfigurations(Struct, frozen=True):

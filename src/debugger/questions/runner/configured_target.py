@@ -29,6 +29,7 @@ from debugger.targets.launch_json.launch_file import LaunchFile, find_launch_fil
 from debugger.targets.launch_json.named_configuration import (
     Configuration,
     ConfigurationRow,
+    find_compound,
     list_rows,
     names_present_file,
     resolve_configuration,
@@ -77,6 +78,16 @@ def list_configurations(call: CommandCall) -> tuple[LaunchFile, list[Configurati
     """
     file = find_launch_file(call.cwd)
     return file, list_rows(file, _variable_values(call, file, None))
+
+
+def find_configured_parts(call: CommandCall, name: str) -> tuple[str, ...]:
+    """Return the names of a compound's configurations; nothing for any other name.
+
+    Raises:
+        DebuggerError: NOT_FOUND without a launch.json; what finding a compound raises.
+    """
+    file = find_launch_file(call.cwd)
+    return find_compound(file, name, _variable_values(call, file, None))
 
 
 def _variable_values(call: CommandCall, file: LaunchFile, present: str | None) -> VariableValues:

@@ -85,6 +85,13 @@ def task_command(label: str, task: Mapping[str, Any] | None) -> str | None:
     return placeholder_text(" ".join([command, *words]))
 
 
+def task_folder(task: Mapping[str, Any] | None) -> str:
+    """Return the directory of a task of tasks.json, as it stands there; none is the workspace."""
+    options = task.get("options") if task is not None else None
+    folder = options.get("cwd") if isinstance(options, dict) else None
+    return placeholder_text(folder) if isinstance(folder, str) else ""
+
+
 def _argument_text(one: Any) -> str:
     if isinstance(one, dict):
         one = one.get("value", "")

@@ -207,9 +207,9 @@ class _Reader:
         return tuple(self.notes)
 
 
-def connects_to_server(given: Mapping[str, Any]) -> bool:
-    """Tell whether a `launch` configuration of C++ means a program behind a debug server."""
-    return bool(given.get("miDebuggerServerAddress"))
+def names_server_or_core(given: Mapping[str, Any]) -> bool:
+    """Tell whether a `launch` configuration of C++ means a debug server or a core file."""
+    return bool(given.get("miDebuggerServerAddress") or given.get("coreDumpPath"))
 
 
 def read_launch(given: Mapping[str, Any]) -> LaunchConfiguration:
@@ -275,10 +275,10 @@ def read_attach(given: Mapping[str, Any]) -> AttachConfiguration:
     )
 
 
-def _go_program(mode: str | None, program: str | None) -> str | None:
+def _go_program(mode: str | None, program: str | None) -> str:
     # A folder with tests and no program is run as tests: `mode` says nothing that it does not.
     if mode in {None, "", "auto", "debug", "exec", "test"}:
-        return program
+        return program or "."
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED, f"the mode {mode!r} of Go's configuration", hint=_HINT
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,13 +30,20 @@ _NOT_READ = (".idea/runConfigurations/*.xml", ".run/*.run.xml", ".zed/debug.json
 _PLATFORMS: Mapping[str, str] = {"linux": "linux", "darwin": "osx", "win32": "windows"}
 
 
+class Compound(Struct, frozen=True):
+    """Configurations that are started together."""
+
+    parts: tuple[str, ...]  # their names
+    task: str | Mapping[str, Any] | None = None  # what an editor runs before them
+
+
 class LaunchFile(Struct, frozen=True):
     """The content of one `launch.json`."""
 
     path: str
     folder: str  # the workspace's
     configurations: Mapping[str, Mapping[str, Any]]  # by name, the present platform's part on top
-    compounds: Mapping[str, tuple[str, ...]]  # the names of the configurations of each
+    compounds: Mapping[str, Compound]  # by name
     inputs: Mapping[str, Mapping[str, Any]]  # by id
     notes: tuple[str, ...] = ()
 
@@ -67,13 +74,12 @@ def select_configuration(file: LaunchFile, name: str) -> Mapping[str, Any]:
     Raises:
         DebuggerError: NOT_FOUND with near names, NOT_SUPPORTED for a compound.
     """
-    if name in file.configurations:
-        return file.configurations[name]
-    if name in file.compounds:
-        raise _compound_error(name, file.compounds[name])
-    same = [one for one in file.configurations if one.casefold() == name.casefold()]
-    if len(same) == 1:
-        return file.configurations[same[0]]
+    found = find_name(file.configurations, name)
+    if found is not None:
+        return file.configurations[found]
+    compound = find_name(file.compounds, name)
+    if compound is not None:
+        raise _compound_error(compound, file.compounds[compound])
     near = near_names(name, (*file.configurations, *file.compounds), 3)
     known = tuple(file.configurations)[:_SHOWN]
     there = f"; there is {', '.join(map(repr, near or known))}" if near or known else ""
@@ -84,13 +90,21 @@ def select_configuration(file: LaunchFile, name: str) -> Mapping[str, Any]:
     )
 
 
+def find_name(names: Collection[str], name: str) -> str | None:
+    """Return the name that is meant; letters of another case are the same if one name has them."""
+    if name in names:
+        return name
+    same = [one for one in names if one.casefold() == name.casefold()]
+    return same[0] if len(same) == 1 else None
+
+
 def configuration_names(cwd: str) -> list[str]:
-    """Return the names of the configurations for a directory; none where they cannot be read."""
+    """Return the names of configurations and compounds; none where they cannot be read."""
     try:
-        names = list(find_launch_file(cwd).configurations)
+        file = find_launch_file(cwd)
     except DebuggerError:
         return []
-    return [one for one in names if one.isprintable()]
+    return [one for one in (*file.configurations, *file.compounds) if one.isprintable()]
 
 
 def config_command(name: str) -> str:
@@ -99,13 +113,12 @@ def config_command(name: str) -> str:
     return f"debugger start --config {quoted}"
 
 
-def _compound_error(name: str, parts: tuple[str, ...]) -> DebuggerError:
-    """Return the refusal of a compound, whose configurations are started one by one."""
-    commands = "; ".join(config_command(one) for one in parts[:_SHOWN])
+def _compound_error(name: str, compound: Compound) -> DebuggerError:
+    """Return the refusal of a compound where one program is started."""
     return DebuggerError(
         ErrorCode.NOT_SUPPORTED,
-        f"{name!r} is a compound of {len(parts)} configurations",
-        hint=commands or "debugger start --list-configs",
+        f"{name!r} is a compound of {len(compound.parts)} configurations",
+        hint=f"{config_command(name)} starts them as one group",
     )
 
 
@@ -166,9 +179,11 @@ def _parse_launch_file(path: str, folder: str, others: list[str]) -> LaunchFile:
         folder=folder,
         configurations=configurations,
         compounds={
-            one["name"]: _part_names(one.get("configurations"))
+            one["name"]: Compound(
+                _part_names(one.get("configurations")), one.get("preLaunchTask") or None
+            )
             for one in _objects(content.get("compounds"))
-            if isinstance(one.get("name"), str)
+            if isinstance(one.get("name"), str) and one["name"]
         },
         inputs={
             one["id"]: one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os.path
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -23,13 +24,15 @@ from debugger.targets.launch_json.launch_configuration import (
     AttachConfiguration,
     LaunchConfiguration,
     UnresolvedVariableError,
-    connects_to_server,
+    names_server_or_core,
     read_attach,
     read_launch,
 )
 from debugger.targets.launch_json.launch_file import (
+    Compound,
     LaunchFile,
     config_command,
+    find_name,
     find_task,
     select_configuration,
 )
@@ -43,13 +46,14 @@ _CHOICES_OF_PYTHON = ("command:python.interpreterPath", "command:python.interpre
 
 
 class ConfigurationRow(Struct, frozen=True):
-    """One configuration of a list; `problem` says why it cannot be started by its name."""
+    """One configuration or compound; `problem` says why it cannot be started by its name."""
 
     name: str
     type: str
     request: str
     command: str = ""
     problem: str | None = None
+    parts: tuple[str, ...] = ()  # the configurations of a compound
 
 
 def resolve_configuration(
@@ -78,12 +82,15 @@ def resolve_configuration(
         raise _explain_variable(error, file, name, replaced, known) from None
     if isinstance(found, AttachConfiguration):
         _check_address(found)
-    if given.get("preLaunchTask"):
-        label = _task_label(given)
+    if task := given.get("preLaunchTask"):
+        raise _task_error(name, task, _manual_steps(file, replaced, known))
+    if isinstance(found, LaunchConfiguration) and not (
+        found.program or found.module or found.interpreter
+    ):
         raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            f"{name!r} runs the task {label!r} first, and tasks are not run here",
-            hint=_manual_steps(file, replaced, known.cwd),
+            ErrorCode.USAGE,
+            f"{name!r} names no program",
+            hint="debugger start PROGRAM [-- ARGS…]",
         )
     if arguments and isinstance(found, LaunchConfiguration):
         found = structs.replace(found, args=tuple(arguments))
@@ -95,24 +102,75 @@ def names_present_file(file: LaunchFile, name: str) -> bool:
     return any(map(is_of_file, find_variables(dict(select_configuration(file, name)))))
 
 
+def find_compound(file: LaunchFile, name: str, known: VariableValues) -> tuple[str, ...]:
+    """Return the names of a compound's configurations; nothing for any other name.
+
+    Raises:
+        DebuggerError: USAGE for a compound of nothing, NOT_SUPPORTED for one with a task.
+    """
+    found = None if find_name(file.configurations, name) else find_name(file.compounds, name)
+    if found is None:
+        return ()
+    compound = file.compounds[found]
+    if not compound.parts:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{found!r} is a compound of no configurations",
+            hint="debugger start --list-configs",
+        )
+    if compound.task is not None:
+        steps = [_task_step(file, compound.task, known), *map(config_command, compound.parts)]
+        raise _task_error(found, compound.task, "; then ".join(steps))
+    return compound.parts
+
+
 def list_rows(file: LaunchFile, known: VariableValues) -> list[ConfigurationRow]:
     """Return the configurations and compounds of a file, as far as each can be started."""
     rows = []
     for name, given in file.configurations.items():
         kind, request = (str(given.get(one) or "") for one in ("type", "request"))
         try:
-            values = structs.replace(known, file="FILE") if known.file is None else known
-            found = resolve_configuration(file, name, values)
+            command = _row_command(file, name, known)
         except DebuggerError as error:
-            problem = error.message.removeprefix(f"{name!r}").lstrip(": ")
+            problem = _problem_text(error, name)
             rows.append(ConfigurationRow(name, kind, request, problem=problem))
         else:
-            command = command_text(found, file.folder)
             rows.append(ConfigurationRow(name, kind, request, command.removeprefix("debugger ")))
-    for name, parts in file.compounds.items():
-        text = f"of {', '.join(parts)}"
-        rows.append(ConfigurationRow(name, "compound", "", problem=text))
-    return rows
+    return [*rows, *(_compound_row(file, *one, known) for one in file.compounds.items())]
+
+
+def _row_command(file: LaunchFile, name: str, known: VariableValues) -> str:
+    if names_present_file(file, name):
+        # Its parts of a path need a real file: the name stands for all of them.
+        resolve_configuration(file, name, structs.replace(known, file="FILE"))
+        return present_file_command(name)
+    return command_text(resolve_configuration(file, name, known), file.folder)
+
+
+def _compound_row(
+    file: LaunchFile, name: str, compound: Compound, known: VariableValues
+) -> ConfigurationRow:
+    named = name
+    try:
+        find_compound(file, name, known)
+        for named in compound.parts:
+            resolve_configuration(file, named, known)
+    except DebuggerError as error:
+        problem = _problem_text(error, named)
+        problem = problem if named == name else f"{named}: {problem}"
+        return ConfigurationRow(name, "compound", "", problem=problem, parts=compound.parts)
+    command = config_command(name).removeprefix("debugger ")
+    return ConfigurationRow(name, "compound", "", command, parts=compound.parts)
+
+
+def _problem_text(error: DebuggerError, name: str) -> str:
+    """Return why a configuration cannot be started, without its name at the beginning."""
+    return error.message.removeprefix(f"{name!r}").lstrip(": ")
+
+
+def present_file_command(name: str) -> str:
+    """Return the command that starts a configuration for the editor's present file."""
+    return config_command(name).replace("start", "start FILE", 1)
 
 
 def command_text(given: Configuration, cwd: str) -> str:
@@ -140,7 +198,7 @@ def _check_kind(name: str, given: Mapping[str, Any]) -> None:
 
 
 def _read_values(given: Mapping[str, Any]) -> Configuration:
-    if given.get("request") == "launch" and not connects_to_server(given):
+    if given.get("request") == "launch" and not names_server_or_core(given):
         return read_launch(given)
     found = read_attach(given)
     if found.session is not None or not found.joins:
@@ -183,7 +241,7 @@ def _explain_variable(
         return DebuggerError(
             ErrorCode.USAGE,
             f"{name!r} is for the editor's present file (${{{variable}}})",
-            hint=config_command(name).replace("start", "start FILE", 1),
+            hint=present_file_command(name),
         )
     text = f"{error.field} holds ${{{variable[:100]}}}, which "
     if kind == "input":
@@ -199,16 +257,22 @@ def _explain_variable(
     return DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"{name!r}: {text}",
-        hint=_manual_steps(file, replaced, known.cwd),
+        hint=_manual_steps(file, replaced, known),
     )
 
 
-def _manual_steps(file: LaunchFile, replaced: Mapping[str, Any], cwd: str) -> str:
+def _task_error(name: str, task: Any, steps: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"{name!r} runs the task {_task_label(task)!r} first, and tasks are not run here",
+        hint=steps,
+    )
+
+
+def _manual_steps(file: LaunchFile, replaced: Mapping[str, Any], known: VariableValues) -> str:
     """Return the commands that do the same: the task's, and ours with placeholders."""
-    steps = []
-    if label := _task_label(replaced):
-        task = equivalent_command.task_command(label, find_task(file.folder, label))
-        steps.append(task or f"run the task {label!r}")
+    task, cwd = replaced.get("preLaunchTask"), known.cwd
+    steps = [_task_step(file, task, known)] if task else []
     given: dict[str, Any] = _with_placeholders(replaced)
     for field in ("processId", "pid"):
         if any(find_variables(replaced.get(field))):
@@ -220,8 +284,18 @@ def _manual_steps(file: LaunchFile, replaced: Mapping[str, Any], cwd: str) -> st
     return "; then ".join([*steps, command])
 
 
-def _task_label(given: Mapping[str, Any]) -> str:
-    task = given.get("preLaunchTask")
+def _task_step(file: LaunchFile, given: Any, known: VariableValues) -> str:
+    """Return the shell command of a task, run where the task runs, or what is to be done."""
+    label = _task_label(given)
+    task = replace_variables(find_task(file.folder, label), known)
+    command = equivalent_command.task_command(label, task)
+    if command is None:
+        return f"run the task {label!r}"
+    folder = os.path.normpath(os.path.join(file.folder, equivalent_command.task_folder(task)))
+    return command if folder == known.cwd else f"(cd {shlex.quote(folder)} && {command})"
+
+
+def _task_label(task: Any) -> str:
     if isinstance(task, dict):
         script = task.get("script")
         return f"npm: {script}" if script else str(task.get("label") or task.get("task") or "")

@@ -44,7 +44,7 @@ function receive(name, data) {
     gone: () => showGone(data),
     lost: () => showConnection(false),
     session: () => showSession(data),
-    output: () => output.add(data.category, data.output),
+    output: () => addOutput(data),
     stopped: () => noteStop(data),
     continued: () => noteContinued(data),
     breakpoint: () => loadBreakpoints(),
@@ -54,6 +54,11 @@ function receive(name, data) {
   };
   receivers[name]?.();
   if (["stopped", "continued", "session", "terminated"].includes(name)) timeline.update(state.session);
+}
+
+function addOutput({ category, output: text }) {
+  output.add(category, text);
+  if (category === "important") showToast(plainText(text.trimEnd(), 200));
 }
 
 function begin(session) {
@@ -84,15 +89,17 @@ function showOverview(overview) {
   }
   group.update(overview, state.session);
   document.querySelector("#panes [data-pane=group]").hidden = !group.isGroup;
+  document.body.toggleAttribute("data-group", group.isGroup);
   if (!group.isGroup && document.body.dataset.pane === "group") showPane("stack");
   forgetEnded(overview.sessions);
-  const names = showSessions(overview);
+  const rows = showSessions(overview);
+  const names = rows.map((one) => one.session);
   find("no-sessions").hidden = names.length > 0;
   find("no-sessions").textContent = overview.problem ?? "None yet: debugger start PROGRAM";
   const select = find("session");
   fillList(select, [names, state.session], () => [
     ...(names.includes(state.session) ? [] : [element("option", { value: "" }, state.session ?? "no session")]),
-    ...names.map((name) => element("option", { value: name }, plainText(name, 80))),
+    ...rows.map((one) => element("option", { value: one.session }, plainText(one.name, 80))),
   ]);
   select.value = names.includes(state.session) ? state.session : "";
   const own = overview.sessions.find((one) => one.session === state.session);
@@ -103,7 +110,7 @@ function showOverview(overview) {
   if (!state.session && overview.current) choose(overview.current);
 }
 
-/** Lists the sessions, a group as one; returns the names. */
+/** Lists the sessions, a group as one; returns the rows. */
 function showSessions(overview) {
   const groups = new Map(overview.groups.flatMap((one) => one.sessions.map((name) => [name, one])));
   const listed = overview.sessions.filter((one) => !groups.has(one.session) || groups.get(one.session).sessions[0] === one.session);
@@ -119,17 +126,18 @@ function showSessions(overview) {
   }, element("span", { class: "dot", "data-state": one.state, "aria-hidden": "true" }),
   element("span", { class: "name" }, plainText(one.name, 80)),
   element("span", { class: "faint" }, one.text)))));
-  return rows.map((one) => one.session);
+  return rows;
 }
 
 /** Forgets the stops of processes that are not stopped any more: an end is no event. */
 function forgetEnded(sessions) {
   const stopped = new Set(sessions.filter((one) => one.state === "stopped").map((one) => one.session));
   const known = new Set(sessions.map((one) => one.session));
-  for (const name of state.stops.keys()) {
-    if (!stopped.has(name) && known.has(name) && state.seen?.has(name)) state.stops.delete(name);
+  // An overview may be older than a stop: only one that the overview before has met is forgotten.
+  for (const [name, stop] of state.stops) {
+    if (!stopped.has(name) && known.has(name) && state.seen?.get(name) === stop) state.stops.delete(name);
   }
-  state.seen = new Set([...state.stops.keys()]); // an overview may be older than a stop
+  state.seen = new Map(state.stops);
 }
 
 function showGone(data) {
@@ -170,6 +178,8 @@ function noteStop(stop) {
     state.member = session;
     group.setFocus(session);
     showStop(stop);
+  } else {
+    loadBreakpoints(); // their hits
   }
 }
 

@@ -6,6 +6,7 @@ import { VirtualList } from "./virtual_list.js";
 
 const PAGE = 500;
 const EVENTS_MOST = 20_000;
+const BEFORE_TEXT = 40; // characters of an event's time, kind and member
 const KINDS = ["stop", "resume", "breakpoint_hit", "logpoint", "condition_error", "crash", "exit", "adapter", "control"];
 
 /** The evidence: each question that was asked, with its answer as it was. */
@@ -74,6 +75,7 @@ export class TimelineView {
     this.onShow = onShow;
     this.labelOf = labelOf;
     this.events = [];
+    this.longest = 0;
     this.cursor = 0;
     this.isShown = false;
     this.container = find("timeline");
@@ -86,6 +88,7 @@ export class TimelineView {
 
   clear() {
     this.events = [];
+    this.longest = 0;
     this.cursor = 0;
     this.list.setCount(0);
   }
@@ -111,6 +114,7 @@ export class TimelineView {
         page = await this.connection.command("events", session, { since: String(since), limit: PAGE, kinds: KINDS });
         if (since !== this.cursor) break; // cleared meanwhile
         this.events.push(...page.events);
+        for (const one of page.events) this.longest = Math.max(this.longest, eventText(one).length);
         this.cursor = page.next;
       } while (page.events.length === PAGE || this.isLate);
     } catch {
@@ -118,6 +122,7 @@ export class TimelineView {
     } finally {
       this.isLoading = false;
     }
+    this.list.setWidth(this.longest + BEFORE_TEXT);
     if (this.events.length > EVENTS_MOST) this.events.splice(0, this.events.length - EVENTS_MOST);
     const follows = this.list.isAtEnd();
     this.list.setCount(this.events.length);
@@ -131,14 +136,18 @@ export class TimelineView {
     row.replaceChildren();
     if (!one) return;
     const passed = (one.time_ns - this.events[0].time_ns) / 1e9;
-    const place = one.file ? `${baseName(one.file)}:${one.line}` : "";
     const member = one.member ?? this.labelOf(one.session);
     row.classList.toggle("link", Boolean(one.file));
     row.append(
       element("span", { class: "faint when" }, `${passed.toFixed(3)} s`),
       element("span", { class: "kind", "data-kind": one.kind }, one.kind.replaceAll("_", " ")),
       ...(member ? [element("span", { class: "member-name" }, plainText(member, 20))] : []),
-      element("span", { class: "text" }, plainText([one.text, one.function ? `in ${one.function}` : "", place].filter(Boolean).join(" "), 300)),
+      element("span", { class: "text" }, eventText(one)),
     );
   }
+}
+
+function eventText({ text, function: name, file, line }) {
+  const place = file ? `${baseName(file)}:${line}` : "";
+  return plainText([text, name ? `in ${name}` : "", place].filter(Boolean).join(" "), 300);
 }
