@@ -9,6 +9,7 @@ import os.path
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -345,8 +346,22 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         env=env,
         pause=request.pause,
         simulator=request.simulator,
+        cells=cell_folder(process.pid) if _runs_kernel(process) else None,
     )
     return PreparedAttach(target, adapter, notes)
+
+
+def _runs_kernel(process: ProcessInfo) -> bool:
+    """Return whether a process was started as a Jupyter kernel of Python."""
+    return any("ipykernel" in word for word in process.words[1:])
+
+
+def cell_folder(pid: int) -> str:
+    """Return the folder of a kernel's cells, ipykernel's own name for it."""
+    names = ("TMPDIR", "TEMP", "TMP")
+    given = processes.read_environment(pid, names)
+    folders = (given[name] for name in names if given.get(name))
+    return os.path.join(next(folders, tempfile.gettempdir()), f"ipykernel_{pid}")
 
 
 def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, ...]]:
