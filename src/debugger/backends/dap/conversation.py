@@ -365,6 +365,7 @@ class AdapterConversation:
     async def finish_configuration(self) -> None:
         """End the configuration, and wait for the launch's success, a stop or the end."""
         assert self._begun is not None
+        self.events.report_early_stop()
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
             if self.client.supports_request("configurationDone"):
                 # A program that ends or stops at once may do so before this response: then

@@ -74,13 +74,10 @@ _RULES = [
     {"path": "**/adapters/debugpy/server.py", "include": False},
 ]
 # What runs a kernel's cells.
-_KERNEL_FILES = (
-    *(f"{one}/**" for one in ("IPython", "ipykernel", "traitlets", "tornado", "asyncio", "zmq")),
-    "jupyter_client/**",
-    "contextlib.py",
-    "ipykernel_launcher.py",
-)
-_KERNEL_RULES = [{"path": f"**/{one}", "include": False} for one in _KERNEL_FILES]
+_KERNEL_RULES = [
+    {"path": f"**/{one}", "include": False}
+    for one in ("IPython/**", "ipykernel/**", "traitlets/**", "contextlib.py")
+]
 # What a program is debugged with, launched or attached to.
 _DEBUGGED = {
     "justMyCode": False,

@@ -10,6 +10,8 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _KERNEL = "ipykernel"
+_NO_STEP = -1  # pydevd's step command of a thread without one
 _CELLS_MAX = 500  # of a kernel that ran before the attach: the last ones
 # IPython's own frames stand between the kernel and a cell.
 _RUNS_CELLS = ("/IPython/core/", "/ipykernel/")
@@ -105,6 +108,14 @@ class KernelCells:
             self._add_cell(name, number)
         self._replace(cache, "cache", self._keep_compiled)
         self._replace(self._shell, "showtraceback", self._stop_at_shown)
+        # Each statement of a cell is run by itself. A step over its end goes on to the next one,
+        # and ends with the cell: the kernel's own code follows.
+        own: Any = import_module("_pydevd_bundle.pydevd_comm_constants")
+        for name, command in (
+            ("run_code", own.CMD_STEP_INTO_MY_CODE),
+            ("run_ast_nodes", _NO_STEP),
+        ):
+            self._replace(self._shell, name, partial(change_step_after, command=command))
         stacks: Any = import_module("_pydevd_bundle.pydevd_net_command_factory_xml")
         self._replace(stacks.NetCommandFactory, "_iter_visible_frames_info", self._end_at_cells)
         files: Any = import_module("pydevd_file_utils")
@@ -199,6 +210,26 @@ class KernelCells:
         files.map_file_to_client, files.map_file_to_server = map_to_client, map_to_server
 
 
+def change_step_after(original: Callable[..., Any], command: int) -> Callable[..., Any]:
+    """Change the step that a coroutine leaves behind."""
+
+    async def run_and_change(*words: Any, **options: Any) -> Any:
+        try:
+            return await original(*words, **options)
+        finally:
+            change_step(command)
+
+    return run_and_change
+
+
+def change_step(command: int) -> None:
+    """Give the step of this thread, if there is one, another command of pydevd's."""
+    info = getattr(threading.current_thread(), "additional_info", None)
+    if info is not None and info.pydev_step_cmd != _NO_STEP:
+        info.pydev_step_cmd = command
+        info.pydev_step_stop = None
+
+
 def stop_at_exception(
     kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
 ) -> None:
@@ -215,6 +246,7 @@ def stop_at_exception(
     stop = getattr(py_db, "trigger_exception_handler", None)
     if stop is not None:  # debugpy of before 1.8.17 cannot stop here
         stop((kind, error, trace))
+        change_step(_NO_STEP)  # the cell has ended
 
 
 def is_kernels(file: str) -> bool:
