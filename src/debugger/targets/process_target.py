@@ -339,6 +339,9 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     program, notes = _readable_executable(process)
     if _debugs_scripts(adapter):
         program, notes = process.script_path, ()
+    elif request.adapter is None and _embeds_python(process.pid):
+        way = f"debugger attach {process.pid} --adapter debugpy"
+        notes = (*notes, f"it has Python in it: {way} debugs that code")
     target = AttachTarget(
         pid=process.pid,
         program=program,
@@ -394,6 +397,8 @@ def _debugs_scripts(adapter: DebugAdapter) -> bool:
 def _check_fit(
     process: ProcessInfo, language: str, adapter: DebugAdapter, request: AttachRequest
 ) -> None:
+    if "python" in adapter.languages and _embeds_python(process.pid):
+        return
     if _debugs_scripts(adapter) and language not in adapter.languages:
         better = select_backend.choose_program_adapter("", language, request.env, request.adapters)
         name = better.name if better is not None else "NAME"
@@ -402,6 +407,15 @@ def _check_fit(
             f"{adapter.name} cannot debug process {process.pid}: it is a {language} program",
             hint=f"debugger attach {process.pid} --adapter {name}",
         )
+
+
+def _embeds_python(pid: int) -> bool:
+    """Return whether a process of another language has loaded Python's library."""
+    try:
+        mapped = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return re.search(r"/libpython3[\d.]*t?\.so", mapped) is not None
 
 
 def attach_refusal(
