@@ -386,8 +386,7 @@ class AdapterConversation:
             event,
             unless=unless,
             doing=doing,
-            # In the first wait a successful response is not enough: lldb-dap 19 answers `launch`
-            # before it sends `initialized`.
+            # In the first wait a success is not enough: lldb-dap 19 sends it before `initialized`.
             is_enough=event is self.events.happened,
             # `launch_s` allows for a build: delve compiles the package before it starts the
             # program.

@@ -251,8 +251,12 @@ class EventDispatcher:
         match name:
             case "initialized":
                 self.initialized.set()
+            # vscode-bash-debug 0.3.9 starts the program, which stops at its first line, and only
+            # then says that it can be configured.
+            case "stopped" if not self.initialized.is_set() and self._first_stop is None:
+                self._early_stop = decode_body(body, dap.StoppedBody)
             case "stopped":
-                self._take_stop(decode_body(body, dap.StoppedBody))
+                self._on_stopped(decode_body(body, dap.StoppedBody))
             # Elsewhere `continued` is not trusted. lldb-dap and CodeLLDB send one for each failed
             # condition and logpoint, and it may come before or after the response: a resume is
             # known by its request.
@@ -278,14 +282,6 @@ class EventDispatcher:
                 self._finish_end()
             case "terminated":
                 self._finish_end()
-
-    def _take_stop(self, body: dap.StoppedBody) -> None:
-        # vscode-bash-debug 0.3.9 starts the program, which stops at its first line, and only then
-        # says that it can be configured.
-        if self.initialized.is_set() or self._first_stop is not None:
-            self._on_stopped(body)
-        else:
-            self._early_stop = body
 
     def report_early_stop(self) -> None:
         """Report the stop that came before the adapter could be configured."""

@@ -244,9 +244,22 @@ def stop_at_exception(
     if py_db is None or error is None or trace is None:
         return
     stop = getattr(py_db, "trigger_exception_handler", None)
-    if stop is not None:  # debugpy of before 1.8.17 cannot stop here
+    if stop is not None:
         stop((kind, error, trace))
+    else:  # a kernel's own debugpy may be older: 1.8.9 is one
+        _stop_untraced(py_db, (kind, error, trace))
         change_step(_NO_STEP)  # the cell has ended
+
+
+def _stop_untraced(py_db: Any, raised: tuple[Any, BaseException, TracebackType]) -> None:
+    """Stop at an exception in a thread that pydevd does not trace meanwhile."""
+    thread = threading.current_thread()
+    info = py_db.set_additional_thread_info(thread)
+    info.is_tracing += 1
+    try:
+        py_db.stop_on_unhandled_exception(py_db, thread, info, raised)
+    finally:
+        info.is_tracing -= 1
 
 
 def is_kernels(file: str) -> bool:
