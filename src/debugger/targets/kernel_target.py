@@ -153,7 +153,7 @@ def _addresses_here(host: str, port: int) -> list[str]:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"the kernel runs on {host}, and is entered on its own machine",
-            hint=f"debugger --host {host} attach --kernel FILE, with its file there",
+            hint=f"debugger attach --kernel FILE --host {host}",
         )
     return addresses
 

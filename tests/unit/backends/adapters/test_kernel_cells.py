@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -95,7 +94,6 @@ async def test_a_step_that_a_statement_leaves_gets_another_command(before, after
     monkeypatch.setattr(threading.current_thread(), "additional_info", info, raising=False)
 
     async def run() -> str:
-        await asyncio.sleep(0)
         return "done"
 
     assert await change_step_after(run, command=7)() == "done"
