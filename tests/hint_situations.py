@@ -390,6 +390,7 @@ REASONS: Final = {
     ),
     "recorders/native/line_recorder.py": f"a machine of another kind: {READ}",
     "targets/group_target.py": "tests/unit/targets/test_group_target.py",
+    "targets/kernel_target.py": "tests/unit/targets/test_kernel_target.py",
     "session/group.py": "tests/e2e/test_groups.py",
     "model/group_labels.py": "tests/property/test_groups.py",
     "cli/commands/session_commands.py": "tests/unit/targets/test_attach_target.py",

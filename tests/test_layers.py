@@ -323,6 +323,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.debugpy.attached.attach_pid_injected",
         "debugger.backends.adapters.debugpy.attached.debugger_in_child",
         "debugger.backends.adapters.debugpy.injector",
+        "debugger.backends.adapters.debugpy.kernel_cells",
         "debugger.backends.adapters.debugpy.debuggee_code",
         "debugger.backends.adapters.debugpy.launcher",
         "debugger.backends.adapters.debugpy.server",

@@ -63,6 +63,8 @@ class AttachTarget(Struct, frozen=True):
     connect: tuple[str, int] | None = None  # host and port
     # The identifier of the simulator that the process runs on.
     simulator: str | None = None
+    # The folder in which the cells of a Jupyter kernel are files.
+    cells: str | None = None
     # The address and the bytes of the first instruction of a program that is held there: they are
     # put back at its first stop, which is not reported.
     held_entry: tuple[int, bytes] | None = None

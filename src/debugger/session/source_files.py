@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -159,6 +160,25 @@ def resolve_source(
     if len(fitting) == 1:  # also where there is a file, but the program was not built from it
         return _find_below(places.to_local(fitting[0]), folders, program)
     return local or file
+
+
+_CELL = re.compile(r"cell\d+\.py")
+
+
+def find_cell(file: str, folders: Sequence[str]) -> str | None:
+    """Return the file of a Jupyter kernel's cell; None without a kernel among the folders.
+
+    It may be there only when a debugger has attached. A cell that ran again is a link to its first
+    file.
+    """
+    if _CELL.fullmatch(file) is None:
+        return None
+    of_kernel = (one for one in folders if os.path.basename(one).startswith("ipykernel_"))
+    folder = next(of_kernel, None)
+    if folder is None:
+        return None
+    path = os.path.join(folder, file)
+    return os.readlink(path) if os.path.islink(path) else path
 
 
 def program_sources(program: str, folders: Sequence[str]) -> list[str]:

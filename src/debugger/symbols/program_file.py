@@ -15,6 +15,7 @@ from debugger.symbols import elf_headers
 _SUFFIXES = {
     ".py": "python",
     ".pyw": "python",
+    ".pyz": "python",
     ".js": "javascript",
     ".mjs": "javascript",
     ".cjs": "javascript",

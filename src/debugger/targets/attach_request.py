@@ -23,6 +23,8 @@ class AttachRequest(Struct, frozen=True):
     name: str | None = None
     core: str | None = None
     connect: str | None = None
+    # A Jupyter kernel's connection file.
+    kernel: str | None = None
     # The identifier of the simulator that the process runs on.
     simulator: str | None = None
     adapter: str | None = None

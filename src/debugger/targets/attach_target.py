@@ -23,6 +23,7 @@ from debugger.targets.attach_request import (
     file_of,
     is_named,
 )
+from debugger.targets.kernel_target import to_kernel
 from debugger.targets.process_target import (
     PS,
     attach_refusal,
@@ -231,7 +232,7 @@ def _core_notes(core: core_file.CoreFile, path: str) -> tuple[str, ...]:
 
 
 _WAYS = (
-    "debugger attach PID, --name NAME, --core FILE PROGRAM, --connect HOST:PORT "
+    "debugger attach PID, --name NAME, --core FILE PROGRAM, --connect HOST:PORT, --kernel FILE "
     "or --simulator NAME --bundle-id ID"
 )
 
@@ -243,16 +244,19 @@ def prepare_attach(request: AttachRequest) -> PreparedAttach:
         DebuggerError: USAGE, NOT_FOUND, NOT_SUPPORTED, DENIED, WRONG_STATE or ADAPTER_NOT_FOUND,
         each with a remedy.
     """
-    words = (request.what, request.name, request.core, request.connect)
+    words = (request.what, request.name, request.core, request.connect, request.kernel)
     if any("\0" in word for word in words if word):
         raise DebuggerError(ErrorCode.USAGE, "a NUL in an argument", hint="debugger attach --help")
-    ways = [one for one in (request.name, request.core, request.connect) if one is not None]
-    if len(ways) > 1 or (request.name is not None and request.what is not None):
+    ways = [one for one in words[1:] if one is not None]
+    alone = request.name if request.kernel is None else request.kernel
+    if len(ways) > 1 or (alone is not None and request.what is not None):
         raise DebuggerError(ErrorCode.USAGE, "one thing to attach to, please", hint=_WAYS)
     if request.core is not None:
         return to_core(request, request.core)
     if request.connect is not None:
         return to_server(request, request.connect)
+    if request.kernel is not None:
+        return to_kernel(request, request.kernel)
     if request.name is not None:
         return to_process(request, process_by_name(request.name, list(processes.list_processes())))
     if request.what is None:

@@ -9,6 +9,7 @@ import os.path
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -338,6 +339,9 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     program, notes = _readable_executable(process)
     if _debugs_scripts(adapter):
         program, notes = process.script_path, ()
+    elif request.adapter is None and _embeds_python(process.pid):
+        way = f"debugger attach {process.pid} --adapter debugpy"
+        notes = (*notes, f"it has Python in it: {way} debugs that code")
     target = AttachTarget(
         pid=process.pid,
         program=program,
@@ -345,8 +349,22 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         env=env,
         pause=request.pause,
         simulator=request.simulator,
+        cells=cell_folder(process.pid) if _runs_kernel(process) else None,
     )
     return PreparedAttach(target, adapter, notes)
+
+
+def _runs_kernel(process: ProcessInfo) -> bool:
+    """Return whether a process was started as a Jupyter kernel of Python."""
+    return any("ipykernel" in word for word in process.words[1:])
+
+
+def cell_folder(pid: int) -> str:
+    """Return the folder of a kernel's cells, ipykernel's own name for it."""
+    names = ("TMPDIR", "TEMP", "TMP")
+    given = processes.read_environment(pid, names)
+    folders = (given[name] for name in names if given.get(name))
+    return os.path.join(next(folders, tempfile.gettempdir()), f"ipykernel_{pid}")
 
 
 def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, ...]]:
@@ -379,6 +397,8 @@ def _debugs_scripts(adapter: DebugAdapter) -> bool:
 def _check_fit(
     process: ProcessInfo, language: str, adapter: DebugAdapter, request: AttachRequest
 ) -> None:
+    if "python" in adapter.languages and _embeds_python(process.pid):
+        return
     if _debugs_scripts(adapter) and language not in adapter.languages:
         better = select_backend.choose_program_adapter("", language, request.env, request.adapters)
         name = better.name if better is not None else "NAME"
@@ -387,6 +407,15 @@ def _check_fit(
             f"{adapter.name} cannot debug process {process.pid}: it is a {language} program",
             hint=f"debugger attach {process.pid} --adapter {name}",
         )
+
+
+def _embeds_python(pid: int) -> bool:
+    """Return whether a process of another language has loaded Python's library."""
+    try:
+        mapped = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return re.search(r"/libpython3[\d.]*t?\.so", mapped) is not None
 
 
 def attach_refusal(

@@ -12,8 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
 from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.backends.dap import messages as dap
 from debugger.backends.dap.debug_adapter import (
+    REASONS,
     AdapterLocation,
     AdapterSearch,
     AdapterServer,
@@ -23,6 +27,7 @@ from debugger.backends.dap.debug_adapter import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.location import near_names
+from debugger.model.program import Stopped, StopReason
 
 PLACEHOLDERS: Mapping[str, str] = {
     "program": "the program's absolute path",
@@ -152,6 +157,15 @@ class SectionAdapter(DebugAdapter):
         arguments = _fill_placeholders(dict(self._section.launch), values)
         # Some adapters are launched by an attach: the command has started the program already.
         return {**arguments, "request": self._section.request}
+
+    def parse_stopped(self, body: dap.StoppedBody) -> Stopped:
+        """Convert a `stopped` event; its reason may be any text (DAP: StoppedEvent)."""
+        stop = super().parse_stopped(body)
+        is_unknown = body.reason not in REASONS
+        # vscode-bash-debug 0.3.9 calls each stop a `break`.
+        if is_unknown and "break" in body.reason:
+            return msgspec.structs.replace(stop, reason=StopReason.BREAKPOINT)
+        return stop
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
         """Fill in the section's arguments of the `attach` request."""

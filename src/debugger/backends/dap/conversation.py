@@ -331,6 +331,7 @@ class AdapterConversation:
     async def finish_configuration(self) -> None:
         """End the configuration, and wait for the launch's success, a stop or the end."""
         assert self._begun is not None
+        self.events.report_early_stop()
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
             if self.client.supports_request("configurationDone"):
                 # A program that ends or stops at once may do so before this response: then
@@ -349,8 +350,7 @@ class AdapterConversation:
             event,
             unless=unless,
             doing=doing,
-            # In the first wait a successful response is not enough: lldb-dap 19 answers `launch`
-            # before it sends `initialized`.
+            # In the first wait a success is not enough: lldb-dap 19 sends it before `initialized`.
             is_enough=event is self.events.happened,
             # `launch_s` allows for a build: delve compiles the package before it starts the
             # program.

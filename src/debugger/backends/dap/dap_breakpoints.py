@@ -242,6 +242,7 @@ async def _request_line_breakpoints(
             )
             for one in breakpoints
         ),
+        lines=tuple(_requested_line(one) for one in breakpoints),
     )
     body: dap.BreakpointsBody = await talk.send_request(
         "setBreakpoints", arguments, dap.BreakpointsBody

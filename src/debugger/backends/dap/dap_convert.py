@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
+import msgspec
+
 from debugger.backends.dap import messages as dap
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
 from debugger.model.location import plain_function
@@ -101,8 +103,14 @@ def to_address(text: str | None) -> str | None:
 
 
 def to_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
-    """Convert a frame's scopes."""
-    return [to_scope(one) for one in bodies]
+    """Convert a frame's scopes; the first one of unknown names is the locals'.
+
+    vscode-perl-debug 0.7 has `My`, `Our` and `Specials`, without hints.
+    """
+    scopes = [to_scope(one) for one in bodies]
+    if scopes and all(one.kind is ScopeKind.OTHER for one in scopes):
+        scopes[0] = msgspec.structs.replace(scopes[0], kind=ScopeKind.LOCALS)
+    return scopes
 
 
 def to_scope(body: dap.DapScope) -> Scope:

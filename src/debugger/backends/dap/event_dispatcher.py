@@ -143,6 +143,7 @@ class EventDispatcher:
         self.is_stepping = False  # the last resume was a step
         # Run at each stop before it is reported.
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
+        self._early_stop: dap.StoppedBody | None = None  # from before `initialized`
         # Takes the first stop, or the end.
         self._first_stop: asyncio.Future[Stopped | None] | None = None
         self._doubts = StopDoubts()
@@ -256,6 +257,10 @@ class EventDispatcher:
         match name:
             case "initialized":
                 _complete(self.initialized)
+            # vscode-bash-debug 0.3.9 starts the program, which stops at its first line, and only
+            # then says that it can be configured.
+            case "stopped" if not self.initialized.done() and self._first_stop is None:
+                self._early_stop = decode_body(body, dap.StoppedBody)
             case "stopped":
                 self._on_stopped(decode_body(body, dap.StoppedBody))
             # Elsewhere `continued` is not trusted. lldb-dap and CodeLLDB send one for each failed
@@ -283,6 +288,12 @@ class EventDispatcher:
                 self._finish_end()
             case "terminated":
                 self._finish_end()
+
+    def report_early_stop(self) -> None:
+        """Report the stop that came before the adapter could be configured."""
+        if self._early_stop is not None and not self._is_muted:
+            body, self._early_stop = self._early_stop, None
+            self._on_stopped(body)
 
     def _on_stopped(self, body: dap.StoppedBody) -> None:
         # lldb-dap sends one event a thread; the one that matters has no preserveFocusHint.

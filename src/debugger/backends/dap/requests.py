@@ -70,6 +70,8 @@ class SetBreakpointsArguments(RequestArguments, frozen=True):
 
     source: SourceReferenceArgument
     breakpoints: tuple[SourceBreakpointArgument, ...]
+    # Deprecated; VS Code's mock adapter, and those made after its model, read nothing else.
+    lines: tuple[int, ...] = ()
 
 
 class SetFunctionBreakpointsArguments(RequestArguments, frozen=True):

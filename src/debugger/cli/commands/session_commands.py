@@ -33,6 +33,7 @@ from debugger.questions.runner.command_call import (
     locate_target,
     pids_with_session,
     resolve_managed,
+    target_folders,
     with_default,
 )
 from debugger.questions.runner.configured_target import find_configured_parts
@@ -45,6 +46,7 @@ from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, launch_target, launchers, process_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
 from debugger.targets.group_target import GroupSearch
+from debugger.targets.kernel_target import describe_cells
 
 _FIRST_STOP_S = 1.0
 GROUP = "Sessions"
@@ -387,6 +389,10 @@ async def attach(
     connect: Annotated[
         str | None, Option("--connect", help="a debug server", metavar="HOST:PORT")
     ] = None,
+    kernel: Annotated[
+        str | None,
+        Option("--kernel", help="a Jupyter kernel, by its connection file", metavar="FILE"),
+    ] = None,
     simulator: Annotated[
         str | None,
         Option("--simulator", help="of Xcode; with --bundle-id, or a PID", metavar="NAME"),
@@ -423,7 +429,9 @@ async def attach(
     patience = call.wait_limit(timeout, ends_idle=False)
     search = GroupSearch(name, tree, pids)
     if is_group or search.is_of_group:
-        attach_target.check_alone(core, connect, simulator, None if what is None else str(what))
+        attach_target.check_alone(
+            core, connect, kernel, simulator, None if what is None else str(what)
+        )
         base = AttachRequest(
             cwd=call.cwd,
             env=call.env,
@@ -438,7 +446,7 @@ async def attach(
     pid = str(what) if what is not None else None
     app = None
     if simulator is not None or bundle_id is not None or wait_for:
-        attach_target.check_alone(name, core, connect)
+        attach_target.check_alone(name, core, connect, kernel)
         wait_s = (process_target.WAIT_S if timeout is None else timeout) if wait_for else None
         sought = process_target.SimulatorRequest(simulator, bundle_id, pid, wait_s)
         app = await process_target.find_app(call.env, sought, patience.interrupted)
@@ -451,6 +459,7 @@ async def attach(
         name=name,
         core=core,
         connect=connect,
+        kernel=kernel,
         adapter=adapter,
         backend=select_backend.choose_backend(backend, call.env, call.config.defaults.backend),
         pause=pause,
@@ -471,7 +480,9 @@ async def _begin_attached(
 ) -> answers.Stop:
     target = prepared.target
     specs = [
-        call.conditional_spec(words, near=[], current=None, program=target.program)
+        call.conditional_spec(
+            words, near=target_folders(target), current=None, program=target.program
+        )
         for words in breaks
     ]
     try:
@@ -493,7 +504,8 @@ async def _begin_attached(
         answer = await stepping.wait_for_stop(session, soon, after=0)
     else:
         answer = stop_report.report_running(session, waited_s=None)
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *prepared.notes, *unbound))
+    notes = (*answer.notes, *prepared.notes, *describe_cells(target.cells), *unbound)
+    return msgspec.structs.replace(answer, notes=notes)
 
 
 async def _create_session(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -38,6 +39,8 @@ RAISED, ATTACH, STEP_OUT = "exception", "attach and detach", "step out"
 _WAIT_S = SCENE_S / 2  # for one stop
 _ENDING_S = 3.0  # until the ended program must be gone
 _LOOKS = 30
+_FILTERS_MAX = 6  # each is a run of the program
+_ANY_EXCEPTION = re.compile(r"(?i)uncaught|unhandled|exception|all|throw|raise|\*")
 
 
 class AdapterScenes:
@@ -297,7 +300,8 @@ class AdapterScenes:
     async def _list_filters(self) -> list[str]:
         async with self._run([self._target.at]) as run:
             await run.wait_first()
-            return list(run.session.backend.find_ability(ExceptionAbility).catch_filters)[:4]
+            words = run.session.backend.find_ability(ExceptionAbility).catch_filters
+        return order_filters(words)[:_FILTERS_MAX]
 
     async def _see_attach(self) -> str:
         pid = self._target.pid
@@ -316,6 +320,11 @@ class AdapterScenes:
         if process is None or process.state in {"Z", "T", "t"}:
             raise SceneFailed(f"process {pid} does not run on after it was let go")
         return f"{shown}; it runs on"
+
+
+def order_filters(words: Iterable[str]) -> list[str]:
+    """Put those filters first that sound like any exception; the others follow in their order."""
+    return sorted(words, key=lambda one: _ANY_EXCEPTION.search(one) is None)
 
 
 async def _remove_breakpoints(session: Session) -> None:

@@ -33,7 +33,7 @@ from debugger.questions.probe.recorded_probe import (
     probe_by_stopping,
     record_probed_run,
 )
-from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.command_call import CommandCall, target_folders
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.symbols.function_definitions import FunctionDefinition, find_definitions
 
@@ -93,7 +93,7 @@ def parse_probe_points(
     hint = _probe_hint(verb)
     when = hits.conditions
     target = found.target
-    near = [target.cwd, *also]
+    near = [target.cwd, *also, *target_folders(target)]
     program = target.program
     if program is not None:
         near.append(os.path.dirname(program))

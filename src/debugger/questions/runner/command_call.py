@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from debugger.backends import select_backend
-from debugger.backends.base import LaunchTarget
+from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.backends.mapped_backend import map_sources
@@ -140,7 +140,14 @@ class CommandCall:
         """
         assert place.file is not None
         folders = list(dict.fromkeys([self.cwd, *filter(None, near)]))
+        if (cell := source_files.find_cell(place.file, folders)) is not None:
+            return cell
         return source_files.resolve_source(place.file, folders, program, self.source_map())
+
+
+def target_folders(target: LaunchTarget | AttachTarget) -> list[str]:
+    """Return where a target's sources are beside its own folder: a kernel's cells."""
+    return [target.cells] if isinstance(target, AttachTarget) and target.cells else []
 
 
 def spec_in_session(call: CommandCall, session: Session, words: str) -> BreakpointSpec:
@@ -150,6 +157,7 @@ def spec_in_session(call: CommandCall, session: Session, words: str) -> Breakpoi
         DebuggerError: USAGE.
     """
     near = [session.target.cwd, os.path.dirname(session.target.program or "")]
+    near += target_folders(session.target)
     if session.selection.file is not None:
         near.append(os.path.dirname(session.selection.file))
     is_launch = isinstance(session.target, LaunchTarget)

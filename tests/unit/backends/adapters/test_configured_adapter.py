@@ -15,8 +15,10 @@ from debugger.backends.dap.debug_adapter import (
     DebugAdapter,
     StreamFiles,
 )
+from debugger.backends.dap.messages import StoppedBody
 from debugger.config import AdapterSettings
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import StopReason
 
 FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 LAUNCH = LaunchTarget("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
@@ -174,3 +176,18 @@ def test_of_several_adapters_the_first_that_is_here_is_taken(tmp_path):
     )
     assert chosen is not None
     assert chosen.name == "one"
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("break", StopReason.BREAKPOINT),
+        ("hit a breakpoint", StopReason.BREAKPOINT),
+        ("function breakpoint", StopReason.FUNCTION_BREAKPOINT),
+        ("step", StopReason.STEP),
+        ("whatever", StopReason.PAUSE),
+    ],
+)
+def test_the_reason_of_a_stop_may_be_any_text(reason, expected):
+    stop = make_adapter().parse_stopped(StoppedBody(reason=reason))
+    assert (stop.reason, stop.raw_reason) == (expected, reason)

@@ -92,6 +92,20 @@ def test_a_scope_is_known_by_its_hint_or_its_name(body, kind):
     assert dap_convert.to_scope(read(dap.DapScope, variablesReference=1, **body)).kind is kind
 
 
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [
+        (["My", "Our"], [ScopeKind.LOCALS, ScopeKind.OTHER]),  # vscode-perl-debug
+        (["Return value", "Local"], [ScopeKind.OTHER, ScopeKind.LOCALS]),
+        (["Return value", "Globals"], [ScopeKind.OTHER, ScopeKind.GLOBALS]),
+        ([], []),
+    ],
+)
+def test_the_first_of_unknown_scopes_is_the_locals(names, kinds):
+    bodies = [read(dap.DapScope, name=one, variablesReference=1) for one in names]
+    assert [one.kind for one in dap_convert.to_scopes(bodies)] == kinds
+
+
 def test_a_huge_value_is_cut_and_says_how_long_it_was():
     shown = dap_convert.to_variable(read(dap.DapVariable, name="s", value="x" * 10_000_000)).value
     assert len(shown) < dap_convert.VALUE_MAX + 100

@@ -27,6 +27,7 @@ def test_a_message_may_come_byte_by_byte():
         b"content-length:2\r\n\r\n{}",
         b"Content-Type: x\r\nContent-Length: 2\r\n\r\n{}",
         b"CONTENT-LENGTH:   2  \r\nX: y\r\n\r\n{}",
+        b"what an adapter printed: it\nContent-Length: 2\r\n\r\n{}",
     ],
 )
 def test_a_header_may_be_written_in_any_way(header):

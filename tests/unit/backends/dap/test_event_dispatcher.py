@@ -54,6 +54,7 @@ class Ear:
             tasks=tasks,
             second_end_s=0.05,
         )
+        self.events.initialized.set()
 
     def _take(self, event: Any) -> None:
         self.told.append(event)
@@ -197,3 +198,14 @@ async def test_an_unknown_event_is_let_pass_and_a_malformed_one_is_a_protocol_er
         with pytest.raises(DebuggerError) as broken:
             ear.say(name, **body)
         assert broken.value.code is ErrorCode.PROTOCOL
+
+
+async def test_a_stop_from_before_the_configuration_is_reported_with_its_end(ear):
+    ear.events.initialized.clear()
+    ear.say("stopped", reason="entry", threadId=1)
+    ear.say("initialized")
+    assert ear.told == []
+    ear.events.report_early_stop()
+    assert [one.reason for one in ear.told] == [StopReason.ENTRY]
+    ear.events.report_early_stop()  # once
+    assert len(ear.told) == 1

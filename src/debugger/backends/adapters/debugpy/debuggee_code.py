@@ -269,7 +269,9 @@ def _innermost_location(trace: TracebackType | None) -> str:
     if found is None:
         return ""
     code = found.tb_frame.f_code
-    return f", in {code.co_name} {PurePath(code.co_filename).name}:{found.tb_lineno}"
+    files: Any = import_module("pydevd_file_utils")
+    file, _ = files.map_file_to_client(code.co_filename)  # a kernel's cell has another name there
+    return f", in {code.co_name} {PurePath(file).name}:{found.tb_lineno}"
 
 
 def _has_begun(trace: TracebackType) -> bool:

@@ -67,6 +67,17 @@ _FAILED_CONDITION = re.compile(
 _CHAINED = re.compile(r"\[Chained Exc: ")
 
 
+# What runs the program is not stepped into: a step out of the program lets it end, or stops where
+# it raised.
+_RULES = [
+    {"path": "**/runpy.py", "include": False},
+    {"path": "**/adapters/debugpy/server.py", "include": False},
+]
+# What runs a kernel's cells.
+_KERNEL_RULES = [
+    {"path": f"**/{one}", "include": False}
+    for one in ("IPython/**", "ipykernel/**", "traitlets/**", "contextlib.py")
+]
 # What a program is debugged with, launched or attached to.
 _DEBUGGED = {
     "justMyCode": False,
@@ -74,12 +85,7 @@ _DEBUGGED = {
     "breakOnSystemExit": [],
     "showReturnValue": True,
     "redirectOutput": False,
-    # What runs the program is not stepped into: a step out of the program lets it end, or stops
-    # where it raised.
-    "rules": [
-        {"path": "**/runpy.py", "include": False},
-        {"path": "**/adapters/debugpy/server.py", "include": False},
-    ],
+    "rules": _RULES,
     "variablePresentation": {
         "special": "hide",
         "function": "hide",
@@ -281,7 +287,9 @@ class DebugpyAdapter(DebugAdapter):
         if target.connects_itself:
             # By this our `run_adapter` injects nothing, and waits.
             what["debugpyArgs"] = [AWAITED]
-        return {"type": "python", "request": "attach", **what, **_DEBUGGED}
+        if target.cells is not None:
+            what["rules"] = [*_RULES, *_KERNEL_RULES]
+        return {"type": "python", "request": "attach", **_DEBUGGED, **what}
 
     def connecting_command(self, launch: LaunchTarget, words: Sequence[str]) -> tuple[str, ...]:
         """Return the command line of a program that connects to the adapter by itself."""

@@ -157,6 +157,7 @@ def parameter_names(path: str, function: str, line: int) -> list[str] | None:
 
 _SUFFIXES = frozenset({".py", ".pyw"})
 _NAMES_MAX = 400  # files that are read for names that are near
+_CODE_NAME = re.compile(r"/ipykernel_\d+/\d+\.py\Z")
 _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _OTHERS_MAX = 3
 _LISTED_MAX = 4  # searched files that are named
@@ -252,13 +253,16 @@ def _program_folders(launched: LaunchTarget | None, attached: AttachTarget | Non
         return []
     script = next((word for word in process.words[1:] if word.endswith(".py")), None)
     folder = str(Path(process.cwd, script).parent) if script else None
-    return list(dict.fromkeys(one for one in (folder, process.cwd) if one))
+    cells = attached.cells if attached is not None else None
+    return list(dict.fromkeys(one for one in (cells, folder, process.cwd) if one))
 
 
 def _program_files(launched: LaunchTarget | None, folders: Sequence[str]) -> list[Path]:
     program = Path(launched.program) if launched is not None and launched.program else None
     own = [program] if program is not None and program.is_file() else []
-    return list(dict.fromkeys([*own, *project_files(folders, _SUFFIXES)]))
+    # A kernel's cell has a second file, with the name of its code.
+    found = [one for one in project_files(folders, _SUFFIXES) if not _CODE_NAME.search(str(one))]
+    return list(dict.fromkeys([*own, *found]))
 
 
 def _search_path(

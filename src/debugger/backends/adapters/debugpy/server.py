@@ -153,7 +153,8 @@ def improve_pydevd() -> None:
 def hide_injected_code() -> None:
     """Neither stop in nor show the code that was injected, which a pause may still find running."""
     files: Any = import_module("_pydevd_bundle.pydevd_dont_trace_files")
-    files.DONT_TRACE["attach_pid_injected.py"] = files.PYDEV_FILE
+    for name in ("attach_pid_injected.py", "kernel_cells.py"):
+        files.DONT_TRACE[name] = files.PYDEV_FILE
 
 
 def load_debuggee_code() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SERVER = "_debugger_server"
+_CELLS = "_debugger_kernel_cells"
 _MARKS = "_debugger_injections"
 
 
@@ -45,6 +46,9 @@ def _begin_debugpy(folder: Path, setup: dict[str, Any]) -> None:
         # Once in a process: a second attach finds pydevd changed already.
         server = _load_module(_SERVER, Path(__file__).parent.with_name("server.py"))
         server.improve_pydevd()
+    if "ipykernel" in sys.modules:
+        cells = _load_module(_CELLS, Path(__file__).parent.with_name("kernel_cells.py"))
+        cells.keep_kernel_cells()
     _load_module("_debugpy_injected", folder / "server" / "attach_pid_injected.py").attach(setup)
 
 
