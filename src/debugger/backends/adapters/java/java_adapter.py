@@ -10,7 +10,7 @@ import msgspec
 
 from debugger.backends import abilities
 from debugger.backends.adapters.agent_adapter import AgentAdapter
-from debugger.backends.adapters.java import java_command, java_home
+from debugger.backends.adapters.java import build_tool, java_command, java_home
 from debugger.backends.base import (
     AttachTarget,
     LaunchTarget,
@@ -35,6 +35,7 @@ from debugger.model.program import (
     Variable,
 )
 from debugger.paths import data_dir
+from debugger.sources import java_project
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
 # Seconds: javac compiles the adapter at its first start.
@@ -90,6 +91,13 @@ class JavaAdapter(AgentAdapter):
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""
         assert launch.program is not None
+        if build_tool.is_build_tool(launch.program):
+            return {
+                "command": build_tool.debugged_words(launch.program, launch.args),
+                "cwd": launch.cwd,
+                "folders": java_project.list_modules(launch.cwd),
+                "stopOnEntry": launch.stop_on_entry,
+            }
         command = java_command.parse_program(launch.program, launch.args, launch.cwd)
         is_java = Path(launch.program).name == "java"
         jdk = java_home.find_jdk(launch.env)
@@ -143,6 +151,11 @@ class JavaAdapter(AgentAdapter):
             )
         if "does not compile" in text:
             return "javac names what to mend in the same words"
+        if "no JVM of a test" in text:
+            return (
+                "the build's own output says why; tests in Maven's own JVM (forkCount 0): "
+                "-DforkCount=1"
+            )
         if "the JVM ended" in text:
             return "java -version tries the JVM itself"
         return None

@@ -212,13 +212,17 @@ public final class Adapter {
                     Path.of(request.text("classes")), request.words("options"));
         }
         boolean isLaunch = request.command().equals("launch");
-        VirtualMachine vm = isLaunch ? Connector.launch(client, request) : Connector.attach(request);
-        if (!isLaunch && vm instanceof PathSearchingVirtualMachine searching) {
+        Connector.Connection connection = isLaunch ? Connector.launch(client, request)
+                : new Connector.Connection(Connector.attach(request), null);
+        VirtualMachine vm = connection.vm();
+        boolean isOurs = isLaunch && connection.starter() == null;
+        if (!isOurs && vm instanceof PathSearchingVirtualMachine searching) {
             Path base = Path.of(searching.baseDirectory());
             searching.classPath().forEach(one -> sources.addFolder(base.resolve(one)));
         }
         pausesAtStart = request.isTrue("pause");
-        target = new Target(client, vm, sources, request.isTrue("stopOnEntry"));
+        target = new Target(client, vm, sources, request.isTrue("stopOnEntry"),
+                connection.starter());
     }
 
     private Map<String, Object> step(Request request, int how) throws DebuggerException {

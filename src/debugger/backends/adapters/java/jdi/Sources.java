@@ -19,7 +19,8 @@ import java.util.Set;
 final class Sources {
     // Where sources are in a project of Maven's, Gradle's or an editor's.
     private static final List<String> FOLDERS = List.of("", "src", "src/main/java",
-            "src/test/java", "src/main/kotlin", "src/test/kotlin", "app/src/main/java");
+            "src/test/java", "src/main/kotlin", "src/test/kotlin", "src/main/groovy",
+            "src/test/groovy", "app/src/main/java");
     // From a folder of classes to its project: `.`, `build`, `target/classes`,
     // `out/production/NAME`, `build/classes/java/main`.
     private static final int LEVELS = 5;
