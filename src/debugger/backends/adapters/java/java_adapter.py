@@ -24,7 +24,7 @@ from debugger.backends.dap.debug_adapter import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.location import nearest_lines
 from debugger.model.program import (
@@ -41,6 +41,7 @@ _RUN = str(Path(__file__).with_name("run_adapter.py"))
 # Seconds: javac compiles the adapter at its first start.
 _COMPILE_S = 100.0
 _NO_CODE = "no code at line "
+_ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
@@ -55,6 +56,16 @@ class JavaWatchpoints(DapWatchpoints):
     """Watches fields."""
 
     slot_count: int | None = None  # the JVM has no limit
+
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set a data breakpoint; of what is no field, say what shows its writes."""
+        try:
+            return await super().set_watchpoint(breakpoint_, frame)
+        except DebuggerError as error:
+            if _ONLY_FIELDS not in error.message:
+                raise
+            hint = "debugger calls FUNCTION -- CMD shows each line of it, with what it changed"
+            raise DebuggerError(error.code, error.message, hint=hint) from error
 
 
 class JavaAdapter(AgentAdapter):

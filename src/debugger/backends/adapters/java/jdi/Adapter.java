@@ -371,19 +371,19 @@ public final class Adapter {
         // Read as a whole before any is formatted: a call of a toString() makes the frame invalid.
         ObjectReference self = scope.isArguments() ? frame.thisObject() : null;
         Map<LocalVariable, Value> read;
-        List<LocalVariable> some;
+        Map<String, LocalVariable> some;
         try {
-            some = frame.visibleVariables().stream()
-                    .filter(one -> one.isArgument() == scope.isArguments()).toList();
-            read = frame.getValues(some);
+            some = Kotlin.nameVariables(frame.visibleVariables());
+            some.values().removeIf(one -> one.isArgument() != scope.isArguments());
+            read = frame.getValues(new ArrayList<>(some.values()));
         } catch (AbsentInformationException withoutVariables) {
             return scope.isArguments() ? listUnnamed(frame, self, thread) : found;
         }
         if (self != null) {
             found.add(describe("this", self, "this", thread));
         }
-        for (LocalVariable one : some) {
-            found.add(describe(one.name(), read.get(one), one.name(), thread));
+        for (Map.Entry<String, LocalVariable> one : some.entrySet()) {
+            found.add(describe(one.getKey(), read.get(one.getValue()), one.getKey(), thread));
         }
         return found;
     }
