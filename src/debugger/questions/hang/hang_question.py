@@ -22,11 +22,11 @@ from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.questions.hang import (
     goroutine_waits,
-    reported_waits,
     loop_details,
     native_waits,
     node_waits,
     python_waits,
+    reported_waits,
     thread_sampling,
 )
 from debugger.questions.hang.answer import Hang, build_hang_answer, join_groups

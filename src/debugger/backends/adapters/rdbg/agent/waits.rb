@@ -38,10 +38,12 @@ module DebuggerAgent
 
       # A thread that the pause has interrupted stands in the method that it waited in.
       def read_held(held)
-        first, second = held.frames
+        first = held.frames.first
         return [] unless held.reason == "pause" && first && first.iseq.nil?
+        # ConditionVariable#wait sleeps by its mutex; of the native frames only this one is kept.
+        return %w[wait] if first.name.end_with?("Mutex#sleep")
 
-        [first, second].compact.map { |frame| frame.name[/[^#. ]+\z/] }
+        [first.name[/[^#. ]+\z/]]
       end
 
       def read_waiting(thread)
@@ -54,7 +56,7 @@ module DebuggerAgent
         held ? thread == Thread.main && @is_main_endless : thread.inspect.include?("sleep_forever")
       end
 
-      def choose_kind(name, caller)
+      def choose_kind(name, caller = nil)
         return ["condition", "ConditionVariable"] if name == "wait" || (name == "sleep" && caller == "wait")
         return ["sleep", ""] if name == "sleep"
 
