@@ -23,9 +23,14 @@ _MONITOR = re.compile(r"\bsynchronized\s*\(\s*([^()]+?)\s*\)")
 _CALLED = re.compile(
     r"([\w.\[\]]+)\.(?:lock\w*|await\w*|acquire\w*|wait|join|take|put|get|transfer)\("
 )
-_CALLED_IN_RUBY = re.compile(
-    r"([@$]*[\w.\[\]@$]+)\.(?:synchronize|lock|enter|wait|join|value|pop|shift|deq|push|enq)\b"
-)
+# Of Ruby the methods that wait in each way.
+_RUBY_METHODS = {
+    "lock": "synchronize|lock|enter|mon_enter|mon_synchronize",
+    "condition": "wait",
+    "receive": "pop|shift|deq",
+    "send": "push|enq",
+    "join": "join|value",
+}
 
 
 async def merge_reported_waits(
@@ -61,8 +66,7 @@ async def _read_wait(session: Session, frames: Sequence[Frame]) -> ThreadWait | 
     own = next((one for one in frames if one.file is not None and not one.is_subtle), None)
     lines = _source_lines(own)
     if session.traits.runtime is Runtime.RUBY:
-        match = _CALLED_IN_RUBY.search(lines[-1]) if lines else None
-        named = match[1] if match is not None else ""
+        named = find_ruby_receiver(kind, lines[-1]) if lines else ""
     else:
         named = find_awaited_expression(lines)
     shown = f"{named} ({type_name})" if named and type_name else named or type_name
@@ -83,6 +87,13 @@ def find_awaited_expression(lines: Sequence[str]) -> str:
     match = _CALLED.search(lines[-1]) or _MONITOR.search(lines[-1])
     for line in reversed(lines[:-1]):
         match = match or _MONITOR.search(line)
+    return match[1] if match is not None else ""
+
+
+def find_ruby_receiver(kind: str, line: str) -> str:
+    """Return what a line of Ruby waits for in this way, as it is written there: `@jobs` of a pop."""
+    methods = _RUBY_METHODS.get(kind)
+    match = re.search(rf"([@$]*[\w.\[\]@$]+)\.(?:{methods})\b", line) if methods else None
     return match[1] if match is not None else ""
 
 
