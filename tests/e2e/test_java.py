@@ -183,6 +183,10 @@ def test_a_jvm_that_listens_is_attached_to_and_any_other_is_refused(
     assert (stop["reason"], stop["frame"]["function"]) == ("pause", "Endless.count")
     java(cli, "detach")
     assert process.poll() is None
+    silent = _run_endless(running, f"{agent},onjcmd=y")
+    stop = answer_data(java(cli, "attach", silent.pid, "--pause"))
+    assert stop["frame"]["function"] == "Endless.count"
+    java(cli, "detach")
     plain = _run_endless(running)
     refused = java(cli, "attach", plain.pid, code=1)
     assert error_of(refused)[0] == "LAUNCH_FAILED"

@@ -91,7 +91,7 @@ def find_awaited_expression(lines: Sequence[str]) -> str:
 
 
 def find_ruby_receiver(kind: str, line: str) -> str:
-    """Return what a line of Ruby waits for in this way, as it is written there: `@jobs` of a pop."""
+    """Return what a line of Ruby waits for in this way, as it is written: `@jobs` of a pop."""
     methods = _RUBY_METHODS.get(kind)
     match = re.search(rf"([@$]*[\w.\[\]@$]+)\.(?:{methods})\b", line) if methods else None
     return match[1] if match is not None else ""

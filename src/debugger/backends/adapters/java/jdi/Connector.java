@@ -9,11 +9,14 @@ import com.sun.jdi.connect.IllegalConnectorArgumentsException;
 import com.sun.jdi.connect.ListeningConnector;
 import com.sun.jdi.connect.TransportTimeoutException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** Connects to the JVM that is debugged: one that we start, or one that runs. */
 final class Connector {
@@ -23,6 +26,7 @@ final class Connector {
     private static final int ACCEPT_MS = 200;
     private static final int TURNS = 450;  // 90 s: a build tool may compile first
     private static final String CONNECT_MS = "5000";
+    private static final int JCMD_S = 5;
     /** Stands in the words of a command for the option that makes a JVM dial us. */
     private static final String OPTION = "{jdwp}";
 
@@ -150,7 +154,32 @@ final class Connector {
         try {
             return connector.attach(arguments);
         } catch (IOException | IllegalConnectorArgumentsException problem) {
+            try {
+                if (pid != null && startListening(pid)) {
+                    return connector.attach(arguments);
+                }
+            } catch (IOException | IllegalConnectorArgumentsException stillNot) {
+                // The first problem says more.
+            }
             throw new DebuggerException("cannot connect: " + problem.getMessage());
+        }
+    }
+
+    /** Lets a JVM listen whose option has `onjcmd=y`; false for another, which cannot be made to. */
+    private static boolean startListening(String pid) throws IOException {
+        String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+        Process process = new ProcessBuilder(jcmd, pid, "VM.start_java_debugging")
+                .redirectErrorStream(true).start();
+        try {
+            if (!process.waitFor(JCMD_S, TimeUnit.SECONDS)) {
+                return false;
+            }
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                    .contains("Debugging has been started");
+        } catch (InterruptedException ended) {
+            return false;
+        } finally {
+            process.destroyForcibly();
         }
     }
 }
