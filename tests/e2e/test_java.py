@@ -110,7 +110,9 @@ def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
     assert found["cause"].startswith("OrderError: no price of order 1")
     assert found["frame"]["function"] == "Throws.price"
     assert found["frame"]["line"] == find_marker("java/Throws.java", "wrapped")
-    assert "java.lang.NumberFormatException" in str(found)
+    [cause] = found["exception"]["causes"]
+    assert cause.startswith("java.lang.NumberFormatException")
+    assert f", in Throws.price Throws.java:{find_marker('java/Throws.java', 'parse')}" in cause
 
 
 def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
