@@ -66,6 +66,7 @@ packages:
 	for tool in $(TOOLS); do \
 	  command -v "$${tool#*:}" >/dev/null || missing="$$missing $${tool%%:*}"; \
 	done; \
+	[ -e /usr/share/java/junit-platform-console-standalone.jar ] || missing="$$missing junit5 junit4"; \
 	[ -e /usr/include/gtest/gtest.h ] || missing="$$missing libgtest-dev"; \
 	ruby -e 'gem "minitest"' 2>/dev/null || missing="$$missing ruby-minitest"; \
 	[ -z "$$missing" ] && exit 0; \

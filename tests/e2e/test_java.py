@@ -110,7 +110,9 @@ def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
     assert found["cause"].startswith("OrderError: no price of order 1")
     assert found["frame"]["function"] == "Throws.price"
     assert found["frame"]["line"] == find_marker("java/Throws.java", "wrapped")
-    assert "java.lang.NumberFormatException" in str(found)
+    [cause] = found["exception"]["causes"]
+    assert cause.startswith("java.lang.NumberFormatException")
+    assert f", in Throws.price Throws.java:{find_marker('java/Throws.java', 'parse')}" in cause
 
 
 def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
@@ -146,8 +148,12 @@ def test_calls_and_writes_are_told(cli: Cli) -> None:
     ).out
     assert "0 → 1, in Values.count" in writes
     assert "seen by a field watchpoint" in writes
-    refused = java(cli, "why", "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
-    assert error_of(refused)[0] == "NOT_SUPPORTED"
+    for question, code in (("why", "NOT_SUPPORTED"), ("who-wrote", "EVALUATION_FAILED")):
+        refused = java(cli, question, "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
+        assert error_of(refused)[0] == code
+        assert "debugger calls FUNCTION -- " in refused.data["error"]["hint"]
+    lines = cli("calls", "Loop.sumTo", "--", build_java("Loop"), check=0, cwd=JAVA).out
+    assert "sum=0 → 1" in lines
 
 
 @pytest.fixture
@@ -179,6 +185,10 @@ def test_a_jvm_that_listens_is_attached_to_and_any_other_is_refused(
     assert (stop["reason"], stop["frame"]["function"]) == ("pause", "Endless.count")
     java(cli, "detach")
     assert process.poll() is None
+    silent = _run_endless(running, f"{agent},onjcmd=y")
+    stop = answer_data(java(cli, "attach", silent.pid, "--pause"))
+    assert stop["frame"]["function"] == "Endless.count"
+    java(cli, "detach")
     plain = _run_endless(running)
     refused = java(cli, "attach", plain.pid, code=1)
     assert error_of(refused)[0] == "LAUNCH_FAILED"

@@ -209,6 +209,21 @@ def test_probe_shows_the_values_of_each_turn(cli):
     assert (price["first"], price["last"], total["last"]) == ("3", "5", "3")
 
 
+@pytest.mark.parametrize(
+    ("how", "kind", "text"),
+    [
+        ("mutexes", "deadlock", "waits for other.lock"),
+        ("queues", "deadlock", "receives from done (Queue)"),
+        ("signal", "waiting", "waits for opened (ConditionVariable) to be signalled"),
+    ],
+)
+def test_hang_names_what_the_threads_wait_for(cli, how, kind, text):
+    program = find_source("locks.rb")
+    found = answer_data(cli("--json", "hang", "--after", "0.5", "--", program, how, check=0))
+    assert found["kind"] == kind
+    assert text in found["cause"]
+
+
 def test_who_wrote_knows_all_writes_of_an_instance_variable(cli):
     program = find_source("watched.rb")
     told = answer_data(cli("--json", "who-wrote", "@level", "--at", f"{program}:19", "--", program))

@@ -30,6 +30,8 @@ _SUFFIXES = {
     ".php": "php",
 }
 _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby", b"php": "php"}
+# Build tools are scripts that start JVMs: what is debugged is a JVM of the tests or the program.
+JAVA_BUILD_TOOLS = frozenset({"mvn", "mvnw", "gradle", "gradlew"})
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
 # A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20
@@ -65,7 +67,7 @@ def inspect_program(path: str) -> ProgramFile:
         return ProgramFile("native", is_native=True)
     if suffix in _SUFFIXES:
         return ProgramFile(_SUFFIXES[suffix])
-    return ProgramFile(_script_language(head))
+    return ProgramFile("java" if Path(path).name in JAVA_BUILD_TOOLS else _script_language(head))
 
 
 def may_fork(path: str) -> bool:

@@ -22,11 +22,11 @@ from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.questions.hang import (
     goroutine_waits,
-    java_waits,
     loop_details,
     native_waits,
     node_waits,
     python_waits,
+    reported_waits,
     thread_sampling,
 )
 from debugger.questions.hang.answer import Hang, build_hang_answer, join_groups
@@ -323,9 +323,9 @@ async def _sample_by_stopping(
             samples.sampled = await session.run_job(
                 lambda: goroutine_waits.merge_goroutine_samples(session, taken)
             )
-        elif session.traits.runtime is Runtime.JAVA:
+        elif session.traits.runtime in {Runtime.JAVA, Runtime.RUBY}:
             samples.sampled = await session.run_job(
-                lambda: java_waits.merge_java_samples(session, taken)
+                lambda: reported_waits.merge_reported_waits(session, taken)
             )
         else:
             samples.sampled = await session.run_job(

@@ -54,9 +54,10 @@ async def run_tests(
     """Run tests; of the first that fails, say why, and where its wrong value came from.
 
     CMD is what you would type: pytest, python -m unittest, go test, cargo test, node --test, jest,
-    vitest, mocha, ctest, or a program of googletest. The first failure is reported at the assertion
-    in your own code: the values of its operands and the lines that made them. Other failures are
-    listed by name. Compile errors, tests not found and tests that do not end are reported as such.
+    vitest, mocha, mvn test, gradle test, ctest, or a program of googletest. The first failure is
+    reported at the assertion in your own code: the values of its operands and the lines that made
+    them. Other failures are listed by name. Compile errors, tests not found and tests that do not
+    end are reported as such.
     """
     requested = msgspec.structs.replace(options, verb="test", words=words, keep=keep)
     runner_call = test_runners.parse_runner(words)

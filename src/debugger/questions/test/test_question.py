@@ -25,7 +25,7 @@ from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.question_arguments import QuestionOptions
-from debugger.questions.test import php_tests, ruby_tests, test_reports, test_runners
+from debugger.questions.test import java_tests, php_tests, ruby_tests, test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
 from debugger.questions.test.counted_tests import TIME_S, compare_with_passing
@@ -67,6 +67,8 @@ _LIST = {
     test_runners.VITEST: "the tests that there are: npx vitest list",
     test_runners.MOCHA: "the tests that there are: npx mocha --dry-run",
     test_runners.MINITEST: "the tests of a file: ruby FILE -n /PATTERN/ -v",
+    test_runners.MAVEN: "one class: mvn test -Dtest=CLASS; one test: -Dtest=CLASS#METHOD",
+    test_runners.GRADLE: "one class: gradle test --tests CLASS; one test: --tests CLASS.METHOD",
     test_runners.PHPUNIT: "the tests that there are: phpunit --list-tests",
     test_runners.RSPEC: "the examples that there are: rspec --dry-run",
     test_runners.PROGRAM: "a program of googletest lists them: --gtest_list_tests; "
@@ -288,6 +290,8 @@ async def _follow_value(
 
 async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport]:
     """Run all requested tests, and parse the runner's output."""
+    if setting.runner in test_runners.JAVA:
+        return await java_tests.run_java_tests(setting)
     words = list(setting.words)
     file = setting.scratch / "report.json"
     if setting.runner == test_runners.NODE and not any("--test-reporter" in one for one in words):

@@ -64,6 +64,7 @@ class NamedFailure(Struct, frozen=True):
     line: int | None = None
     of: str = ""
     column: int = 0  # from 1; 0: unknown
+    thrown: str = ""  # the type of the exception, where the runner names it apart
 
 
 class RunnerReport(Struct, frozen=True):

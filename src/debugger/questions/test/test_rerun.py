@@ -22,7 +22,7 @@ from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.crash.crash_stops import CrashStops, may_be_a_crash
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.test import php_tests, ruby_tests, test_runners
+from debugger.questions.test import java_tests, php_tests, ruby_tests, test_runners
 from debugger.questions.test.answer import MadeView
 from debugger.questions.test.test_reports import NamedFailure, parse_thrown
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
@@ -156,17 +156,22 @@ async def _failure_at_stop(
 async def _raised_failure(
     run: RunningQuestion, stop: answers.Stop, runner: str, named: NamedFailure
 ) -> FailureStop | None:
-    """Describe what a test raises: of Ruby and PHP a failed assertion is an exception."""
+    """Describe what a test raises: of Ruby, PHP and Java a failed assertion is an exception."""
     at = run.session_of(stop)
     raised = stop.exception
     first = (raised.message if raised is not None else "").strip().partition("\n")[0].strip()
     if first not in named.message:  # another exception of the same type, which is rescued
         return None
     scene = await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
-    if raised is not None and raised.type.startswith(("Minitest::", "RSpec::", "PHPUnit\\")):
+    if raised is not None and _is_assertion_type(raised.type):
         return _assertion_failure(run, scene, runner, named)
     cause = explain_crash(scene.facts)
     return FailureStop(cause, scene.facts, scene, value_lines(scene), run.session.adapter)
+
+
+def _is_assertion_type(name: str) -> bool:
+    is_java = name.rpartition(".")[2] in java_tests.ASSERTIONS
+    return is_java or name.startswith(("Minitest::", "RSpec::", "PHPUnit\\"))
 
 
 def _is_assertion(stop: answers.Stop, runner: str) -> bool:
@@ -431,4 +436,7 @@ WAYS: Mapping[str, Callable[[RunnerSetting, NamedFailure], Awaitable[DebuggedRer
     test_runners.MINITEST: ruby_tests.rerun_minitest,
     test_runners.RSPEC: ruby_tests.rerun_rspec,
     test_runners.PHPUNIT: php_tests.rerun_phpunit,
+    test_runners.MAVEN: java_tests.rerun_java,
+    test_runners.GRADLE: java_tests.rerun_java,
+    test_runners.JUNIT: java_tests.rerun_java,
 }

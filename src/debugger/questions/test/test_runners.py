@@ -22,8 +22,10 @@ JEST, VITEST, CTEST, PROGRAM = "jest", "vitest", "ctest", "googletest"
 MOCHA = "mocha"
 MINITEST, RSPEC = "minitest", "rspec"
 PHPUNIT = "phpunit"
+MAVEN, GRADLE, JUNIT = "maven", "gradle", "junit"
+JAVA = frozenset({MAVEN, GRADLE, JUNIT})
 # Runners whose failed assertion is an exception that the debugger stops at.
-RAISING = frozenset({MINITEST, RSPEC, PHPUNIT})
+RAISING = frozenset({MINITEST, RSPEC, PHPUNIT, *JAVA})
 # Runners that are a script of Node's, found in node_modules.
 SCRIPTS = frozenset({JEST, VITEST, MOCHA})
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -43,7 +45,11 @@ _ROUND = {
     "deno": "node --test",
     "bun": "node --test",
 }
-_OF_JAVA = frozenset({"mvn", "mvnw", "gradle", "gradlew"})
+_BUILD_TOOLS = {"mvn": MAVEN, "mvnw": MAVEN, "gradle": GRADLE, "gradlew": GRADLE}
+_JUNIT = re.compile(
+    r"org\.junit\.(?:runner\.JUnitCore|platform\.console\.ConsoleLauncher)\Z"
+    r"|(?:.*/)?junit-platform-console\S*\.jar\Z"
+)
 _UNREAD = frozenset({"ava", "tap", "tape", "jasmine", "qunit", "uvu", "playwright", "cypress"})
 _NPX = frozenset({"npx", "pnpx"})
 _NODE = frozenset({"node", "nodejs"})
@@ -79,7 +85,7 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
 def _runner_name(words: Sequence[str]) -> str:
     base, rest = PurePath(words[0]).name, list(words[1:])
     _check_is_runner(base, rest)
-    raising = _of_ruby(base, rest) or _of_php(base, rest)
+    raising = _of_ruby(base, rest) or _of_php(base, rest) or _of_java(base, rest)
     if raising is not None:
         return raising
     stem = base.partition(".")[0]
@@ -116,6 +122,12 @@ def _of_php(base: str, rest: Sequence[str]) -> str | None:
     return PHPUNIT if is_php or base.startswith(PHPUNIT) else None
 
 
+def _of_java(base: str, rest: Sequence[str]) -> str | None:
+    if base == "java" and any(_JUNIT.match(one) for one in rest):
+        return JUNIT
+    return _BUILD_TOOLS.get(base)
+
+
 def _check_is_runner(base: str, rest: Sequence[str]) -> None:
     """Reject a command that only starts a runner."""
     if base in _ROUND:
@@ -123,13 +135,6 @@ def _check_is_runner(base: str, rest: Sequence[str]) -> None:
             ErrorCode.USAGE,
             f"{base} starts the tests' runner, which is to be named itself",
             hint=f"debugger test -- {_ROUND[base]}",
-        )
-    if base in _OF_JAVA:
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            f"tests that {base} runs are not known here",
-            hint="debugger crash --raised -- java -cp CLASSES:junit.jar "
-            "org.junit.runner.JUnitCore TEST_CLASS",
         )
     if base == "cargo" and "nextest" in rest:
         raise DebuggerError(

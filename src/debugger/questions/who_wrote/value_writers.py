@@ -150,7 +150,7 @@ class WriteRequest:
 
     def expression_error(self, error: DebuggerError) -> DebuggerError:
         """Return a debugger's error about the expression, with a hint for the question."""
-        is_of_question = "who-wrote" in (error.hint or "")
+        is_of_question = any(one in (error.hint or "") for one in ("who-wrote", "-- CMD"))
         if error.code is not ErrorCode.EVALUATION_FAILED or is_of_question:
             return error
         return DebuggerError(error.code, error.message, hint=self.no_value_hint)

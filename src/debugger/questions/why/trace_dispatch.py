@@ -44,20 +44,20 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
     if question.language not in _COMPILED:
-        raise _no_chain(question, request)
+        raise _no_chain(question)
     return await native_trace.trace_value(call, question, request)
 
 
 _COMPILED = frozenset({"c", "c++", "rust", "native", "swift", ""})
 
 
-def _no_chain(question: QuestionRun, request: WhyRequest) -> DebuggerError:
-    """Build the error for a language in which only the writes of a variable are known."""
+def _no_chain(question: QuestionRun) -> DebuggerError:
+    """Build the error for a language in which one function at a time is followed."""
     words = shlex.join([str(question.target.program), *getattr(question.target, "args", ())])
     return DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"a value of {question.language} is not followed through several lines",
-        hint=f"debugger who-wrote {shlex.quote(request.expression)} --at LOC -- {words}",
+        hint=f"debugger calls FUNCTION -- {words} shows each line of it, with what it changed",
     )
 
 

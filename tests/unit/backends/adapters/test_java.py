@@ -10,7 +10,7 @@ import pytest
 from debugger.backends import select_backend
 from debugger.backends.adapters.java import java_command, java_home, run_adapter
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.hang.java_waits import find_awaited_expression
+from debugger.questions.hang.reported_waits import find_awaited_expression
 
 MODULES = 'MODULES="java.base jdk.jdi"\n'
 

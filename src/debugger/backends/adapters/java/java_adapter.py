@@ -10,7 +10,7 @@ import msgspec
 
 from debugger.backends import abilities
 from debugger.backends.adapters.agent_adapter import AgentAdapter
-from debugger.backends.adapters.java import java_command, java_home
+from debugger.backends.adapters.java import build_tool, java_command, java_home
 from debugger.backends.base import (
     AttachTarget,
     LaunchTarget,
@@ -24,7 +24,7 @@ from debugger.backends.dap.debug_adapter import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.location import nearest_lines
 from debugger.model.program import (
@@ -35,11 +35,13 @@ from debugger.model.program import (
     Variable,
 )
 from debugger.paths import data_dir
+from debugger.sources import java_project
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
 # Seconds: javac compiles the adapter at its first start.
 _COMPILE_S = 100.0
 _NO_CODE = "no code at line "
+_ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
@@ -54,6 +56,16 @@ class JavaWatchpoints(DapWatchpoints):
     """Watches fields."""
 
     slot_count: int | None = None  # the JVM has no limit
+
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set a data breakpoint; of what is no field, say what shows its writes."""
+        try:
+            return await super().set_watchpoint(breakpoint_, frame)
+        except DebuggerError as error:
+            if _ONLY_FIELDS not in error.message:
+                raise
+            hint = "debugger calls FUNCTION -- CMD shows each line of it, with what it changed"
+            raise DebuggerError(error.code, error.message, hint=hint) from error
 
 
 class JavaAdapter(AgentAdapter):
@@ -90,6 +102,13 @@ class JavaAdapter(AgentAdapter):
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""
         assert launch.program is not None
+        if build_tool.is_build_tool(launch.program):
+            return {
+                "command": build_tool.debugged_words(launch.program, launch.args),
+                "cwd": launch.cwd,
+                "folders": java_project.list_modules(launch.cwd),
+                "stopOnEntry": launch.stop_on_entry,
+            }
         command = java_command.parse_program(launch.program, launch.args, launch.cwd)
         is_java = Path(launch.program).name == "java"
         jdk = java_home.find_jdk(launch.env)
@@ -143,6 +162,11 @@ class JavaAdapter(AgentAdapter):
             )
         if "does not compile" in text:
             return "javac names what to mend in the same words"
+        if "no JVM of a test" in text:
+            return (
+                "the build's own output says why; tests in Maven's own JVM (forkCount 0): "
+                "-DforkCount=1"
+            )
         if "the JVM ended" in text:
             return "java -version tries the JVM itself"
         return None

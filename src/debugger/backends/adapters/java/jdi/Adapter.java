@@ -216,13 +216,17 @@ public final class Adapter {
                     Path.of(request.text("classes")), request.words("options"));
         }
         boolean isLaunch = request.command().equals("launch");
-        VirtualMachine vm = isLaunch ? Connector.launch(client, request) : Connector.attach(request);
-        if (!isLaunch && vm instanceof PathSearchingVirtualMachine searching) {
+        Connector.Connection connection = isLaunch ? Connector.launch(client, request)
+                : new Connector.Connection(Connector.attach(request), null);
+        VirtualMachine vm = connection.vm();
+        boolean isOurs = isLaunch && connection.starter() == null;
+        if (!isOurs && vm instanceof PathSearchingVirtualMachine searching) {
             Path base = Path.of(searching.baseDirectory());
             searching.classPath().forEach(one -> sources.addFolder(base.resolve(one)));
         }
         pausesAtStart = request.isTrue("pause");
-        target = new Target(client, vm, sources, request.isTrue("stopOnEntry"));
+        target = new Target(client, vm, sources, request.isTrue("stopOnEntry"),
+                connection.starter());
     }
 
     private Map<String, Object> step(Request request, int how) throws DebuggerException {
@@ -371,19 +375,19 @@ public final class Adapter {
         // Read as a whole before any is formatted: a call of a toString() makes the frame invalid.
         ObjectReference self = scope.isArguments() ? frame.thisObject() : null;
         Map<LocalVariable, Value> read;
-        List<LocalVariable> some;
+        Map<String, LocalVariable> some;
         try {
-            some = frame.visibleVariables().stream()
-                    .filter(one -> one.isArgument() == scope.isArguments()).toList();
-            read = frame.getValues(some);
+            some = Kotlin.nameVariables(frame.visibleVariables());
+            some.values().removeIf(one -> one.isArgument() != scope.isArguments());
+            read = frame.getValues(new ArrayList<>(some.values()));
         } catch (AbsentInformationException withoutVariables) {
             return scope.isArguments() ? listUnnamed(frame, self, thread) : found;
         }
         if (self != null) {
             found.add(describe("this", self, "this", thread));
         }
-        for (LocalVariable one : some) {
-            found.add(describe(one.name(), read.get(one), one.name(), thread));
+        for (Map.Entry<String, LocalVariable> one : some.entrySet()) {
+            found.add(describe(one.getKey(), read.get(one.getValue()), one.getKey(), thread));
         }
         return found;
     }

@@ -157,14 +157,16 @@ final class Breakpoints {
 
     private boolean isOf(ReferenceType type, Path file) {
         try {
-            String sourcePath = type.sourcePaths(null).get(0);
-            boolean isIt = file.endsWith(sourcePath)
-                    // Kotlin's packages need not be folders.
-                    || (sourcePath.endsWith(".kt") && file.endsWith(type.sourceName()));
-            if (isIt) {
-                target.sources().learn(file, sourcePath);
+            for (String sourcePath : Kotlin.sourcePaths(type)) {
+                // Kotlin's packages need not be folders.
+                boolean isIt = file.endsWith(sourcePath) || (sourcePath.endsWith(".kt")
+                        && file.getFileName().equals(Path.of(sourcePath).getFileName()));
+                if (isIt) {
+                    target.sources().learn(file, sourcePath);
+                    return true;
+                }
             }
-            return isIt;
+            return false;
         } catch (AbsentInformationException withoutDebugInformation) {
             return false;
         }
@@ -173,7 +175,8 @@ final class Breakpoints {
     private void bindLine(Breakpoint breakpoint, ReferenceType type) {
         try {
             Set<Method> methods = new HashSet<>();
-            for (Location location : type.locationsOfLine(breakpoint.line)) {
+            String file = Path.of(breakpoint.file).getFileName().toString();
+            for (Location location : type.locationsOfLine(null, file, breakpoint.line)) {
                 // A line may have code in several parts: a loop's condition is also at its end.
                 if (methods.add(location.method())) {
                     request(breakpoint, location);
@@ -262,7 +265,8 @@ final class Breakpoints {
         Set<Integer> lines = new TreeSet<>();
         for (ReferenceType type : classesOf(file)) {
             try {
-                type.allLineLocations().forEach(location -> lines.add(location.lineNumber()));
+                type.allLineLocations(null, Path.of(file).getFileName().toString())
+                        .forEach(location -> lines.add(location.lineNumber()));
             } catch (AbsentInformationException withoutLines) {
                 // Another class of the file may have them.
             }

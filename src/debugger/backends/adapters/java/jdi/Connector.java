@@ -1,6 +1,7 @@
 package debugger.jdi;
 
 import com.sun.jdi.Bootstrap;
+import com.sun.jdi.VMDisconnectedException;
 import com.sun.jdi.VirtualMachine;
 import com.sun.jdi.connect.AttachingConnector;
 import com.sun.jdi.connect.Connector.Argument;
@@ -8,42 +9,100 @@ import com.sun.jdi.connect.IllegalConnectorArgumentsException;
 import com.sun.jdi.connect.ListeningConnector;
 import com.sun.jdi.connect.TransportTimeoutException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** Connects to the JVM that is debugged: one that we start, or one that runs. */
 final class Connector {
+    /** A connected JVM; `starter` is the build tool that started it, null where we did. */
+    record Connection(VirtualMachine vm, ProcessHandle starter) {}
+
     private static final int ACCEPT_MS = 200;
-    private static final int TURNS = 300;
+    private static final int TURNS = 450;  // 90 s: a build tool may compile first
     private static final String CONNECT_MS = "5000";
+    private static final int JCMD_S = 5;
+    /** Stands in the words of a command for the option that makes a JVM dial us. */
+    private static final String OPTION = "{jdwp}";
 
     private Connector() {}
 
-    /** Starts a program by the client (DAP: runInTerminal); it connects to us. */
-    static VirtualMachine launch(Client client, Request request)
+    /** Starts a program by the client (DAP: runInTerminal); it, or a JVM that it starts, dials us. */
+    static Connection launch(Client client, Request request)
             throws DebuggerException, IOException, InterruptedException {
         ListeningConnector connector = Bootstrap.virtualMachineManager().listeningConnectors().stream()
                 .filter(one -> one.name().equals("com.sun.jdi.SocketListen")).findFirst().orElseThrow();
         Map<String, Argument> arguments = connector.defaultArguments();
         arguments.get("localAddress").setValue("127.0.0.1");
         arguments.get("timeout").setValue(String.valueOf(ACCEPT_MS));
+        boolean isByTool = false;
         try {
             String address = connector.startListening(arguments);
-            try {
-                List<String> words = new ArrayList<>(request.words("command"));
-                // The JVM dials us: there is no port that another process could take in between.
-                words.add(1, "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1"
-                        + address.substring(address.lastIndexOf(':')));
-                long pid = run(client, words, request.text("cwd"));
-                return accept(connector, arguments, pid);
-            } finally {
-                connector.stopListening(arguments);
+            // The JVM dials us: there is no port that another process could take in between.
+            String option = "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1"
+                    + address.substring(address.lastIndexOf(':'));
+            List<String> words = new ArrayList<>(request.words("command"));
+            isByTool = words.stream().anyMatch(word -> word.contains(OPTION));
+            if (isByTool) {
+                words.replaceAll(word -> word.replace(OPTION, option));
+            } else {
+                words.add(1, option);
             }
+            long pid = run(client, words, request.text("cwd"));
+            VirtualMachine vm = accept(connector, arguments, pid, isByTool);
+            if (!isByTool) {
+                return new Connection(vm, null);
+            }
+            findProcess(option).ifPresent(found -> client.sendEvent("process", Client.fields(
+                    "name", "java", "systemProcessId", found.pid())));
+            ProcessHandle starter = ProcessHandle.of(pid).orElse(null);
+            releaseOthers(connector, arguments, starter);
+            return new Connection(vm, starter);
         } catch (IllegalConnectorArgumentsException problem) {
             throw new DebuggerException(problem.getMessage());
+        } finally {
+            if (!isByTool) {
+                stop(connector, arguments);
+            }
         }
+    }
+
+    private static void stop(ListeningConnector connector, Map<String, Argument> arguments)
+            throws IOException {
+        try {
+            connector.stopListening(arguments);
+        } catch (IllegalConnectorArgumentsException notListening) {
+            // That is what was wanted.
+        }
+    }
+
+    /** Finds the JVM that was given the option as a word of its own. */
+    private static Optional<ProcessHandle> findProcess(String option) {
+        return ProcessHandle.allProcesses().filter(one -> one.info().arguments()
+                .filter(words -> List.of(words).contains(option)).isPresent()).findFirst();
+    }
+
+    /** Lets further JVMs of a build tool run: one is debugged, and all have the same options. */
+    private static void releaseOthers(ListeningConnector connector,
+            Map<String, Argument> arguments, ProcessHandle starter) {
+        Thread thread = new Thread(() -> {
+            while (starter != null && starter.isAlive()) {
+                try {
+                    connector.accept(arguments).dispose();
+                } catch (TransportTimeoutException | VMDisconnectedException none) {
+                    // Nobody has dialled, or has ended at once.
+                } catch (IOException | IllegalConnectorArgumentsException closed) {
+                    return;
+                }
+            }
+        }, "other JVMs");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static long run(Client client, List<String> words, String folder)
@@ -61,14 +120,17 @@ final class Connector {
     }
 
     private static VirtualMachine accept(
-            ListeningConnector connector, Map<String, Argument> arguments, long pid)
+            ListeningConnector connector, Map<String, Argument> arguments, long pid,
+            boolean isByTool)
             throws DebuggerException, IOException, IllegalConnectorArgumentsException {
         for (int turn = 0; turn < TURNS; turn++) {
             try {
                 return connector.accept(arguments);
             } catch (TransportTimeoutException notYet) {
                 if (ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty()) {
-                    throw new DebuggerException("the JVM ended before it ran the program");
+                    throw new DebuggerException(isByTool
+                            ? "the build has ended, and no JVM of a test or a program was started"
+                            : "the JVM ended before it ran the program");
                 }
             }
         }
@@ -92,7 +154,32 @@ final class Connector {
         try {
             return connector.attach(arguments);
         } catch (IOException | IllegalConnectorArgumentsException problem) {
+            try {
+                if (pid != null && startListening(pid)) {
+                    return connector.attach(arguments);
+                }
+            } catch (IOException | IllegalConnectorArgumentsException stillNot) {
+                // The first problem says more.
+            }
             throw new DebuggerException("cannot connect: " + problem.getMessage());
+        }
+    }
+
+    /** Lets a JVM listen whose option has `onjcmd=y`; false for another, which cannot be made to. */
+    private static boolean startListening(String pid) throws IOException {
+        String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+        Process process = new ProcessBuilder(jcmd, pid, "VM.start_java_debugging")
+                .redirectErrorStream(true).start();
+        try {
+            if (!process.waitFor(JCMD_S, TimeUnit.SECONDS)) {
+                return false;
+            }
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                    .contains("Debugging has been started");
+        } catch (InterruptedException ended) {
+            return false;
+        } finally {
+            process.destroyForcibly();
         }
     }
 }

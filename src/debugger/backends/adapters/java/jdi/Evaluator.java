@@ -228,7 +228,7 @@ final class Evaluator {
     private LocalVariable findLocal(String name) throws DebuggerException {
         try {
             LocalVariable plain = frame().visibleVariableByName(name);
-            return plain;
+            return plain != null ? plain : Kotlin.nameVariables(frame().visibleVariables()).get(name);
         } catch (AbsentInformationException withoutVariables) {
             return null;
         }
@@ -308,7 +308,11 @@ final class Evaluator {
         if (owner instanceof String || !(owner instanceof ObjectReference)) {
             throw new DebuggerException(Calls.describe(owner) + " has no field " + name);
         }
-        return fieldOf(owner, name).read();
+        ObjectReference object = (ObjectReference) owner;
+        String getter = object.referenceType().fieldByName(name) == null
+                ? Kotlin.findGetter(object.referenceType(), name) : null;
+        return getter != null ? target.calls().invoke(thread, object, getter, List.of())
+                : fieldOf(owner, name).read();
     }
 
     // -- elements, calls and operators -------------------------------------------------------------

@@ -104,7 +104,8 @@ final class Parser {
 
     private DebuggerException unexpected() {
         if (isNext("->") || isNext("::")) {
-            return new DebuggerException("lambdas and method references cannot be evaluated here");
+            return new DebuggerException("lambdas and method references cannot be evaluated here: "
+                    + "call a method of the program, or read elements, as in list[2]");
         }
         return new DebuggerException(peek() == END
                 ? "the expression ends too early"

@@ -19,7 +19,8 @@ import java.util.Set;
 final class Sources {
     // Where sources are in a project of Maven's, Gradle's or an editor's.
     private static final List<String> FOLDERS = List.of("", "src", "src/main/java",
-            "src/test/java", "src/main/kotlin", "src/test/kotlin", "app/src/main/java");
+            "src/test/java", "src/main/kotlin", "src/test/kotlin", "src/main/groovy",
+            "src/test/groovy", "app/src/main/java");
     // From a folder of classes to its project: `.`, `build`, `target/classes`,
     // `out/production/NAME`, `build/classes/java/main`.
     private static final int LEVELS = 5;
@@ -53,12 +54,14 @@ final class Sources {
         if (root != null && file.endsWith(sourcePath)) {
             found.put(sourcePath, Optional.of(file));
             roots.add(root);
+        } else if (declares(file, sourcePath)) {
+            found.put(sourcePath, Optional.of(file));
         }
     }
 
     Path find(Location location) {
         try {
-            return find(location.sourcePath());
+            return find(Kotlin.sourcePath(location));
         } catch (AbsentInformationException withoutDebugInformation) {
             return null;
         }
@@ -66,7 +69,7 @@ final class Sources {
 
     Path find(ReferenceType type) {
         try {
-            return find(type.sourcePaths(null).get(0));
+            return find(Kotlin.sourcePaths(type).get(0));
         } catch (AbsentInformationException | IndexOutOfBoundsException withoutDebugInformation) {
             return null;
         }
@@ -83,7 +86,28 @@ final class Sources {
                 return Optional.of(file);
             }
         }
+        // Kotlin's packages need not be folders, or the first part of their names is none.
+        for (String rest = sourcePath; rest.endsWith(".kt");
+                rest = rest.substring(rest.indexOf('/') + 1)) {
+            for (Path root : new ArrayList<>(roots)) {
+                Path file = root.resolve(rest);
+                if (Files.isRegularFile(file) && declares(file, sourcePath)) {
+                    return Optional.of(file);
+                }
+            }
+            if (rest.indexOf('/') < 0) {
+                break;
+            }
+        }
         return Optional.empty();
+    }
+
+    /** Tells whether a file declares the package of a source's path. */
+    private boolean declares(Path file, String sourcePath) {
+        String folder = sourcePath.substring(0, Math.max(0, sourcePath.lastIndexOf('/')));
+        String declaration = "package " + folder.replace('/', '.');
+        return folder.isEmpty() || readLines(file).stream().map(String::strip)
+                .anyMatch(line -> line.replace(";", "").equals(declaration));
     }
 
     /** Returns a file's lines; none where it cannot be read. */

@@ -46,18 +46,19 @@ final class Target {
     private final Breakpoints breakpoints;
     private final Steps steps;
     private final BlockingQueue<EventSet> pending = new LinkedBlockingQueue<>();
-    private final boolean stopsOnEntry;
+    private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
     private Stop stop;
     private EventSet startEvents;
     private boolean isConfigured;
     private boolean isOver;
 
-    Target(Client client, VirtualMachine vm, Sources sources, boolean stopsOnEntry) {
+    Target(Client client, VirtualMachine vm, Sources sources, boolean stopsOnEntry,
+            ProcessHandle starter) {
         this.client = client;
         this.vm = vm;
         this.sources = sources;
-        this.stopsOnEntry = stopsOnEntry;
+        this.starter = starter;
         classNames = new ClassNames(vm, sources, calls);
         threads = new Threads(vm);
         breakpoints = new Breakpoints(this, client, stopsOnEntry);
@@ -171,8 +172,14 @@ final class Target {
     synchronized void end() {
         if (!isOver) {
             isOver = true;
-            client.sendEvent("terminated", Client.fields());
             notifyAll();
+            if (starter == null) {
+                client.sendEvent("terminated", Client.fields());
+            } else {
+                // The tool reports what its JVM did, and its status is the one to know.
+                starter.onExit().thenRun(
+                        () -> client.sendEvent("terminated", Client.fields()));
+            }
         }
     }
 

@@ -55,7 +55,8 @@ final class Throwables {
             details = Client.fields(
                     "typeName", name,
                     "fullTypeName", name,
-                    "message", messageOf(calls, thread, one),
+                    "message", messageOf(calls, thread, one)
+                            + (one == thrown ? "" : locateCause(calls, thread, one)),
                     "innerException", details == null ? null : List.of(details));
         }
         for (ObjectReference one : chain) {
@@ -81,6 +82,29 @@ final class Throwables {
         } catch (DebuggerException notCallable) {
             return "";
         }
+    }
+
+    /** Returns where a cause was thrown, the first frame of the program's own; "" if unknown. */
+    private static String locateCause(
+            Calls calls, ThreadReference thread, ObjectReference thrown) {
+        try {
+            Value elements = calls.invoke(thread, thrown, "getStackTrace", List.of());
+            if (elements instanceof ArrayReference array && array.length() > 0) {
+                for (Value one : array.getValues(0, Math.min(FRAMES_MAX, array.length()))) {
+                    ObjectReference element = (ObjectReference) one;
+                    String type = text(read(element, "declaringClass"));
+                    if (!Names.isLibrary(type) && read(element, "lineNumber")
+                            instanceof IntegerValue line && line.value() > 0) {
+                        return ", in " + Names.shorten(type) + "."
+                                + text(read(element, "methodName")) + " "
+                                + text(read(element, "fileName")) + ":" + line.value();
+                    }
+                }
+            }
+        } catch (DebuggerException notCallable) {
+            // The cause is named without it.
+        }
+        return "";
     }
 
     private static void appendFrames(

@@ -172,7 +172,8 @@ final class Values {
                 && object.referenceType().fieldByName("value") != null) {
             return format(Throwables.read(object, "value"), thread, depth);
         }
-        boolean isPlain = BY_TO_STRING.contains(type) || type.startsWith("java.time.");
+        boolean isPlain = BY_TO_STRING.contains(type) || type.startsWith("java.time.")
+                || type.startsWith("kotlin.ranges.") || type.startsWith("kotlin.time.");
         if (!isPlain || thread == null) {
             return null;
         }
@@ -209,6 +210,9 @@ final class Values {
             texts.add("…");
         }
         String inner = String.join(", ", texts);
+        if (Kotlin.isDataClass(object.referenceType())) {
+            return name + "(" + inner + ")";
+        }
         return name + (isRecord ? "[" + inner + "]" : "{" + inner + "}");
     }
 

@@ -44,6 +44,7 @@ module DebuggerAgent
     # The handler is set each time: the gem debug, where it is loaded, sets its own.
     def pause
       @pause_requested = true
+      Waits.note_main
       trap("URG") { note_pause }
       Process.kill(:URG, Process.pid)
     end

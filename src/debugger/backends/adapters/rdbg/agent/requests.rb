@@ -113,7 +113,7 @@ module DebuggerAgent
     def name_thread(thread)
       return "main" if thread == Thread.main
 
-      thread.name || thread.to_s[/[^\/ ]+:\d+/] || "thread"
+      thread.name || thread.to_s[/[^\/ ]+:\d+(?= )/] || "thread"
     end
 
     def on_stackTrace(request, arguments)
@@ -176,11 +176,22 @@ module DebuggerAgent
     end
 
     def on_evaluate(request, arguments)
+      return answer_wait(request, arguments["frameId"]) if arguments["expression"] == "$wait"
+
       on_frame(request, arguments["frameId"]) do |frame|
         value = within_limit { scope_of(frame).eval(arguments["expression"], "(debugger)", 1) }
         shown = @agent.values.describe_variable("", value, arguments["expression"])
         @connection.answer(request, shown.merge(result: shown[:value]))
       end
+    end
+
+    # What the frame's thread waits for: read from here, for it runs no code meanwhile.
+    def answer_wait(request, number)
+      thread, = @frames[number.to_i - 1]
+      raise ArgumentError, "that frame was of an earlier stop" if thread.nil?
+
+      wait = Waits.describe(thread, @agent.stops)
+      @connection.answer(request, result: wait, variablesReference: 0)
     end
 
     def on_setVariable(request, arguments)

@@ -61,7 +61,7 @@ module DebuggerAgent
 end
 
 require "socket.so"
-%w[json connection values frames breakpoints exceptions stops stepping watches history requests agent]
+%w[json connection values frames breakpoints exceptions stops waits stepping watches history requests agent]
   .each { |name| require "#{__dir__}/#{name}.rb" }
 
 DebuggerAgent.begin_program(ENV.delete(DebuggerAgent::SOCKET)) if ENV[DebuggerAgent::SOCKET]

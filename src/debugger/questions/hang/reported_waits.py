@@ -1,4 +1,4 @@
-"""Explains the waits of Java's threads: monitors, and the locks of java.util.concurrent."""
+"""Explains the waits of threads by what our own adapters report of them: Java's and Ruby's."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_words import Runtime
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.questions.hang.hang_verdict import ThreadWait
 from debugger.questions.hang.thread_sampling import SampledThread, StackSample
 from debugger.session import source_files
 from debugger.session.session import Session
 
-# The adapter's own variable: `kind;type;owner`, empty for a thread that runs.
+# The adapters' own variable: `kind;type;owners`, empty for a thread that runs.
 _WAIT = "$wait"
 _PARTS = 3
 _ABOVE = 2
@@ -22,9 +23,17 @@ _MONITOR = re.compile(r"\bsynchronized\s*\(\s*([^()]+?)\s*\)")
 _CALLED = re.compile(
     r"([\w.\[\]]+)\.(?:lock\w*|await\w*|acquire\w*|wait|join|take|put|get|transfer)\("
 )
+# Of Ruby the methods that wait in each way.
+_RUBY_METHODS = {
+    "lock": "synchronize|lock|enter|mon_enter|mon_synchronize",
+    "condition": "wait",
+    "receive": "pop|shift|deq",
+    "send": "push|enq",
+    "join": "join|value",
+}
 
 
-async def merge_java_samples(
+async def merge_reported_waits(
     session: Session, stacks: Sequence[StackSample]
 ) -> list[SampledThread]:
     """Merge the samples of each thread, and add its wait (a job)."""
@@ -53,13 +62,19 @@ async def _read_wait(session: Session, frames: Sequence[Frame]) -> ThreadWait | 
     parts = value.value.strip('"').split(";")
     if len(parts) != _PARTS:
         return None
-    kind, type_name, owner = parts
+    kind, type_name, owners = parts
     own = next((one for one in frames if one.file is not None and not one.is_subtle), None)
-    named = find_awaited_expression(_source_lines(own))
+    lines = _source_lines(own)
+    if session.traits.runtime is Runtime.RUBY:
+        named = find_ruby_receiver(kind, lines[-1]) if lines else ""
+    else:
+        named = find_awaited_expression(lines)
     shown = f"{named} ({type_name})" if named and type_name else named or type_name
+    if kind == "join" and not named:
+        shown = "a thread"
     if kind in _UNNAMED:
         shown = f"waits for {shown or _UNNAMED[kind]}"
-    return ThreadWait(kind, shown, (owner,) if owner else ())
+    return ThreadWait(kind, shown, tuple(owners.split(",")) if owners else ())
 
 
 def find_awaited_expression(lines: Sequence[str]) -> str:
@@ -72,6 +87,13 @@ def find_awaited_expression(lines: Sequence[str]) -> str:
     match = _CALLED.search(lines[-1]) or _MONITOR.search(lines[-1])
     for line in reversed(lines[:-1]):
         match = match or _MONITOR.search(line)
+    return match[1] if match is not None else ""
+
+
+def find_ruby_receiver(kind: str, line: str) -> str:
+    """Return what a line of Ruby waits for in this way, as it is written: `@jobs` of a pop."""
+    methods = _RUBY_METHODS.get(kind)
+    match = re.search(rf"([@$]*[\w.\[\]@$]+)\.(?:{methods})\b", line) if methods else None
     return match[1] if match is not None else ""
 
 

@@ -1,0 +1,55 @@
+"""Finds the modules of a Java project, and the source files of its classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_DEPTH = 4  # folders below the project, for those of its modules
+_MODULES_MAX = 200
+_SKIPPED = frozenset({"src", "target", "build", "node_modules", "out", "bin"})
+_ROOTS = ("src/{}/java", "src/{}/kotlin", "src/{}/groovy", "src/{}/scala")
+_SETS = ("test", "main", "integrationTest", "it", "testFixtures")
+
+
+def list_modules(folder: str) -> list[str]:
+    """List the folders of a project that have sources, the project's own first."""
+    found: list[str] = []
+    for one in _walk(folder, _DEPTH):
+        if os.path.isdir(os.path.join(one, "src")):
+            found.append(one)
+        if len(found) == _MODULES_MAX:
+            break
+    return found
+
+
+def _walk(folder: str, depth: int) -> Iterator[str]:
+    yield folder
+    if depth == 0:
+        return
+    try:
+        with os.scandir(folder) as entries:
+            inner = sorted(
+                one.path
+                for one in entries
+                if one.is_dir(follow_symlinks=False)
+                and one.name not in _SKIPPED
+                and not one.name.startswith(".")
+            )
+    except OSError:
+        return
+    for path in inner:
+        yield from _walk(path, depth - 1)
+
+
+def find_class_source(modules: Sequence[str], class_name: str, file_name: str) -> str | None:
+    """Return the source file of a class, by the file's name in its class file; None if unknown."""
+    package = class_name.rpartition(".")[0].replace(".", "/")
+    roots = [root.format(each) for each in _SETS for root in _ROOTS]
+    for module in modules:
+        for root in (*roots, "src", "test", ""):
+            path = Path(module, root, package, file_name)
+            if path.is_file():
+                return str(path)
+    return None
