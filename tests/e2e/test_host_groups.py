@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -167,3 +170,36 @@ def test_the_first_member_to_fail_on_any_host_is_named(at_hosts: Cli) -> None:
     )
     ends = {label: one["how"] for one in crash["ends"] for label in one["members"]}
     assert ends["main@h2"] == "ended with status 1"
+
+
+def innermost_functions(branches: list[dict[str, Any]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in branches:
+        found |= dict.fromkeys(one["members"], one["frames"][-1]["function"])
+        found |= innermost_functions(one["branches"])
+    return found
+
+
+def let_rank_fail(server: socket.socket, stack: ExitStack) -> None:
+    """Take the connections of all ranks, and answer the one that waits to fail."""
+    connections = [stack.enter_context(server.accept()[0]) for _ in range(4)]
+    readable, _, _ = select.select(connections, [], [])
+    readable[0].sendall(b"!")
+
+
+def test_where_the_members_of_all_hosts_were_at_a_failure_is_shown(at_hosts: Cli) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        threading.Thread(target=let_rank_fail, args=(server, stack), daemon=True).start()
+        words = (resolve_program(PROGRAM), str(server.getsockname()[1]), "fail")
+        crash = answer_data(
+            at_hosts("--json", "crash", "--group", "--host", "h1,h2", "--", *words, check=0)
+        )
+    assert (crash["member"], crash["crash"]["exception"]["type"]) == ("2", "ValueError")
+    where = innermost_functions(crash["others"]["branches"])
+    # On a busy machine a stack may come too late, and its member is named.
+    late = {one["label"] for one in crash["others"]["silent"]}
+    assert sorted({*where} | late) == ["0", "1", "3", "main@h1", "main@h2"]
+    assert {where.get(rank, "all_reduce") for rank in "013"} == {"all_reduce"}
+    ends = {label: one["how"] for one in crash["ends"] for label in one["members"]}
+    assert ends["0"] == "runs on"

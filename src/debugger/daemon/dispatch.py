@@ -6,7 +6,6 @@ import asyncio
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -190,8 +189,8 @@ class Dispatcher:
     async def _run_launcher(self, request: CommandRequest, invocation: Invocation) -> Answer:
         """Run a command that starts a launcher, whose ranks may come to be on other hosts."""
 
-        async def run_here(own: Invocation, ends: asyncio.Event) -> Answer:
-            answer, _ = await self._run_command(replace(request, interrupted=ends), own)
+        async def run_here(own: HostCall) -> Answer:
+            answer, _ = await self._run_command(own.request, own.invocation)
             return answer
 
         self._read_settings(request.env)

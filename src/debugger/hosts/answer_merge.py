@@ -309,9 +309,10 @@ def _merge_crashes(
     failed = [one for one in answers if one.failed_ns is not None]
     first = min(failed, key=lambda one: one.failed_ns or 0, default=answers[0])
     by_end: dict[str, list[tuple[str, float]]] = {}
-    for one in failed:
-        later_s = ((one.failed_ns or 0) - (first.failed_ns or 0)) / 1e9
-        if one is not first:
+    for one in answers:
+        # The other hosts' ends are counted from when they heard of the failure.
+        later_s = ((one.failed_ns or first.failed_ns or 0) - (first.failed_ns or 0)) / 1e9
+        if one is not first and one in failed:
             by_end.setdefault(one.how, []).append((one.member, later_s))
         for end in one.ends:
             by_end.setdefault(end.how, []).extend(
@@ -322,10 +323,12 @@ def _merge_crashes(
         for how, some in by_end.items()
     ]
     lost = [MemberEnd((one.label,), one.reason, 0.0) for one in silent]
+    others = [one.others for one in answers if one.others is not None]
     return msgspec.structs.replace(
         first,
         group=group,
         total=sum(one.total for one in answers) + len(silent),
+        others=_merge_stacks(group, others, ()) if others else None,
         ends=(*ends, *lost),
         timed_out=first.failed_ns is None and any(one.timed_out for one in answers),
     )

@@ -60,6 +60,10 @@ class HostCall(Struct, frozen=True):
         request = replace(self.request, interrupted=interrupted or self.request.interrupted)
         return msgspec.structs.replace(self, invocation=other, request=request)
 
+    def replace_request(self, **changes: Any) -> HostCall:
+        """Return the call with other fields of the caller's request."""
+        return msgspec.structs.replace(self, request=replace(self.request, **changes))
+
     def folders_at(self, host: Host) -> SourceMap:
         """Return the folders of another machine, and what they are called here."""
         if host.address.kind is HostKind.OWN:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from debugger.hosts.answer_merge import (
     read_answer,
     relabel_answer,
 )
+from debugger.hosts.first_failure import FirstFailure
 from debugger.hosts.host_address import HostKind, split_pids
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList
@@ -159,6 +161,8 @@ async def begin_group(
         DebuggerError: What the first host says, if no host could begin.
     """
     args = {one: value for one, value in call.invocation.args.items() if one != "env"}
+    if call.invocation.command.name == "crash":
+        args["is_part"] = True
     pids = args.get("pids")
     if isinstance(pids, str):
         by_host = split_pids(pids, [one.address for one in chosen])
@@ -312,9 +316,10 @@ async def _ask_hosts(
 ) -> list[PartReply]:
     """Ask hosts side by side, in their order; one that fails or is late delays no other."""
     awaits = call.invocation.command.name in _AWAITING
-    ends = {host.label: asyncio.Event() for host in chosen}
+    failure = FirstFailure()
+    ends = {host.label: failure.add_part(host.label) for host in chosen}
     asking = {
-        asyncio.create_task(_ask_part(hosts, call, one, changes[one.label], ends[one.label])): one
+        asyncio.create_task(_ask_part(hosts, call, one, changes[one.label], failure)): one
         for one in chosen
     }
     user = asyncio.create_task(_set_when(call.request.interrupted, list(ends.values())))
@@ -327,6 +332,7 @@ async def _ask_hosts(
             )
             for task in done:
                 found[asking[task].label] = task.result()
+                failure.end_part(asking[task].label)
             if not done and is_ending:
                 break  # what has not answered that its wait is over is frozen
             if not done:
@@ -336,6 +342,8 @@ async def _ask_hosts(
                 limit, is_ending = call.limits.read_s, True
             elif awaits and limit is None and _any_stopped(done):
                 limit = call.limits.settle_s
+            elif failure.is_known:
+                limit = call.limits.read_s
     finally:
         user.cancel()
         for task in pending:
@@ -368,10 +376,12 @@ async def _ask_part(
     call: HostCall,
     host: Host,
     changes: Mapping[str, Any],
-    ends: asyncio.Event,
+    failure: FirstFailure,
 ) -> PartReply:
     own = {"json": False, "result": True, "budget": BUDGET, "progress": False, **changes}
-    request = call.build_request(host, None, own, interrupted=ends)
+    request = call.build_request(host, None, own, interrupted=failure.wait_of(host.label))
+    if call.invocation.command.name == "crash":
+        request = replace(request, stream=partial(failure.take_reports, host.label))
     limit_s = call.limit_s()
     try:
         async with asyncio.timeout(limit_s):

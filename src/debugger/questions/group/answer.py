@@ -12,6 +12,12 @@ from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
 
+# What `crash` of one host's part of a job streams, as lines, to the daemon that asks all hosts. The
+# first has the name of its group behind it.
+PART_BEGUN = "begun"
+PART_FAILED = "failed"
+PART_READ = "read"
+
 
 class MergedState(Struct, frozen=True):
     """A state, and the members in it."""
