@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -310,7 +311,9 @@ class Dispatcher:
             {"name": one.name, **live.get(one.name, {}), "is_live": one.name in live}
             for one in self._sessions.all_sessions()
         ]
-        return {"sessions": listed, "current": self._sessions.current}
+        current = self._sessions.current
+        # By its clock the other daemon dates the events of this one.
+        return {"sessions": listed, "current": current, "ticks": time.monotonic()}
 
     def evidence_numbers(self) -> tuple[str, ...]:
         """Return the ids of the stored answers."""

@@ -14,6 +14,7 @@ from debugger import __version__
 from debugger.daemon import protocol
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_address import HostAddress, HostTools, build_host_command
+from debugger.hosts.host_clock import HostClock, read_clock
 from debugger.hosts.host_failures import explain_host_failure, missing_tool
 from debugger.hosts.host_scripts import FIND_DEBUGGER
 
@@ -39,8 +40,8 @@ class HostGreeting(Struct, frozen=True):
     system: str
     # Seconds by which the other side's clock is ahead; the message's way makes it a little less.
     clock_ahead_s: float = 0.0
-    # Seconds to add to a time of the other side's monotonic clock for the same time here.
-    clock_shift_s: float = 0.0
+    # The other side's monotonic clock, by which its events are dated.
+    clock: HostClock = HostClock(0.0, 0.0, 0.0)
 
 
 class ChannelBroken(Exception):
@@ -52,6 +53,7 @@ class _Pending:
 
     def __init__(self) -> None:
         self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.sent_s = time.monotonic()
         self.text = ""
         self.progress = ""
         self.has_news = asyncio.Event()
@@ -63,6 +65,8 @@ class HostChannel:
     def __init__(self, address: HostAddress, process: asyncio.subprocess.Process) -> None:
         self.address = address
         self.greeting: HostGreeting
+        self.clock: HostClock
+        self._began_s = time.monotonic()
         self._process = process
         self._pending: dict[int, _Pending] = {}
         self._number = 0
@@ -98,6 +102,7 @@ class HostChannel:
         try:
             async with asyncio.timeout(within_s):
                 channel.greeting = await channel._await_greeting()
+                channel.clock = channel.greeting.clock
         except TimeoutError:
             await channel.close()
             raise DebuggerError(
@@ -132,7 +137,7 @@ class HostChannel:
                 raise await self._explain_end()
             greeting = _read_greeting(line)
             if greeting is not None:
-                return _parse_greeting(greeting)
+                return _parse_greeting(greeting, self._began_s)
         raise DebuggerError(
             ErrorCode.PROTOCOL,
             f"{self.address.label} says something else than the debugger's greeting",
@@ -253,6 +258,8 @@ class HostChannel:
             # Of a client that does not read the end is kept: the last lines say most.
             pending.text = (pending.text + str(message["stream"]))[-_STREAM_MAX:]
         else:
+            if isinstance(ticks := message.get("ticks"), float):
+                self.clock = self.clock.narrow(read_clock(pending.sent_s, ticks, time.monotonic()))
             pending.answer.set_result(message)
         pending.has_news.set()
 
@@ -342,7 +349,7 @@ def _read_greeting(line: bytes) -> Mapping[str, Any] | None:
     return message if message.get("greeting") == "debugger" else None
 
 
-def _parse_greeting(message: Mapping[str, Any]) -> HostGreeting:
+def _parse_greeting(message: Mapping[str, Any], began_s: float) -> HostGreeting:
     error = message.get("error")
     if isinstance(error, dict):
         code = str(error.get("code"))
@@ -359,5 +366,5 @@ def _parse_greeting(message: Mapping[str, Any]) -> HostGreeting:
         **texts,
         pid=pid if isinstance(pid, int) else 0,
         clock_ahead_s=sent - time.time() if isinstance(sent, float) else 0.0,
-        clock_shift_s=time.monotonic() - ticks if isinstance(ticks, float) else 0.0,
+        clock=read_clock(began_s, ticks if isinstance(ticks, float) else began_s, time.monotonic()),
     )

@@ -190,6 +190,8 @@ async def begin_group(
     first = begun[0].host.label
     short = parts[first].removesuffix(f"@{first}")
     group = HostGroup(short, parts, [one.host for one in begun])
+    if call.invocation.command.name == "crash":
+        await measure_clocks(hosts, call, [one.host for one in begun if one.data.get("member")])
     failed = [
         SilentMember(f"*@{one.host.label}", f"{one.host.label}: {one.error.message}")
         for one in replies
@@ -240,6 +242,15 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
     return answer
+
+
+async def measure_clocks(hosts: HostList, call: HostCall, failed: Sequence[Host]) -> None:
+    """Compare the clocks of hosts whose members have failed: the order is by them."""
+    if len(failed) <= 1:
+        return
+    own = call.replace_command("daemon status", {})
+    requests = [(one, own.build_request(one, None)) for one in failed]
+    await asyncio.gather(*(hosts.measure_clock(*one) for one in requests))
 
 
 def forget_unreached(command: str, replies: Iterable[PartReply]) -> None:
@@ -429,16 +440,17 @@ def merge_replies(
 
 def _move_clock(answer: GroupAnswer, host: Host) -> GroupAnswer:
     """Return an answer with the times of this machine's clock."""
-    if isinstance(answer, GroupCrash) and answer.failed_ns is not None:
+    if isinstance(answer, GroupCrash) and answer.failed_ns is not None and host.channel is not None:
         moved = answer.failed_ns + _clock_shift(host)
-        return msgspec.structs.replace(answer, failed_ns=moved)
+        error_ns = round(host.channel.clock.error_s * 1e9)
+        return msgspec.structs.replace(answer, failed_ns=moved, error_ns=error_ns)
     return answer
 
 
 def _clock_shift(host: Host) -> int:
     """Return the nanoseconds by which a time of the host's clock is to be put forward."""
     channel = host.channel
-    return round(channel.greeting.clock_shift_s * 1e9) if channel is not None else 0
+    return round(channel.clock.shift_s * 1e9) if channel is not None else 0
 
 
 def join_replies(replies: Sequence[PartReply], silent: Sequence[SilentMember] = ()) -> HostReplies:

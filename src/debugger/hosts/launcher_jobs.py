@@ -20,7 +20,14 @@ from debugger.daemon.command_request import CommandReply
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.first_failure import FirstFailure
 from debugger.hosts.host_call import HostCall, build_reply
-from debugger.hosts.host_groups import BUDGET, HostGroup, PartReply, merge_replies, run_in_group
+from debugger.hosts.host_groups import (
+    BUDGET,
+    HostGroup,
+    PartReply,
+    measure_clocks,
+    merge_replies,
+    run_in_group,
+)
 from debugger.hosts.host_list import Host, HostList
 from debugger.hosts.job_hang import begin_call, find_laggards_of_job
 from debugger.model.answers import Answer
@@ -179,6 +186,7 @@ class LauncherJobs:
         parts = self._crash_parts.pop(answer.group, [])
         if parts:
             await asyncio.wait([task for _, task in parts], timeout=_PART_S)
+            await measure_clocks(self._hosts, call, [host for host, _ in parts])
         return merge_crash_parts(self._hosts.own, answer, parts, call)
 
     async def explain_hang(self, call: HostCall, run_here: RunHere) -> Answer:

@@ -72,6 +72,11 @@ class GroupCrash(Struct, frozen=True):
     timed_out: bool = False
     # When it failed, by the clock of its machine's timelines; None where none failed.
     failed_ns: int | None = None
+    # By how much that may be wrong, of another machine's clock.
+    error_ns: int = 0
+    # The lower, the less others can have caused it: a fault, a status, a kill, a request to end.
+    blame: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class NamedValues(Struct, frozen=True):

@@ -398,7 +398,17 @@ async def _build_answer(found: GroupRun, failed_at: float) -> GroupCrash:
         else (),
         timed_out=found.first is None and not found.is_elsewhere and run.session.is_live,
         failed_ns=found.failed_ns if found.first is not None else None,
+        blame=_blame_first(found),
     )
+
+
+def _blame_first(found: GroupRun) -> int:
+    if found.crash is not None:
+        stop = found.crash.scene.stop
+        number = getattr(signal, stop.signal, None) if stop.signal is not None else None
+        return _FAULT if number in _FAULTS else _STATUS
+    known = _blame(found.first) if found.first is not None else None
+    return _STATUS if known is None else known
 
 
 def _describe_first(found: GroupRun) -> str:

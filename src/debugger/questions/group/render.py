@@ -226,6 +226,7 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
             floor=6,
         ),
         *(_format_silent(answer.others.silent) if answer.others is not None else []),
+        *(fixed_section(f"note: {one}", _BODY) for one in answer.notes),
         list_section(
             ["after it:", *ends] if ends else [],
             lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000",
