@@ -27,10 +27,8 @@ _START_S: Final = 10.0
 # Where sshd, as root, keeps its unprivileged half; Debian's service makes it.
 _SEPARATION: Final = Path("/run/sshd")
 # The server is the first of the processes of a host, which end with it.
-_ISOLATING: Final = (
-    *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts"),
-    *("sh", "-c"),
-)
+_ISOLATING: Final = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts", "--time")
+_CLOCK_S: Final = 100_000  # by which the monotonic clocks of isolated hosts differ
 
 
 @dataclass
@@ -93,7 +91,8 @@ def require_hosts(count: int, *, is_isolated: bool = False) -> SshHosts:
 
 
 def _can_isolate() -> bool:
-    tried = subprocess.run([*_ISOLATING, "true"], capture_output=True, check=False)
+    command = [*_ISOLATING, "--monotonic", str(_CLOCK_S), "true"]
+    tried = subprocess.run(command, capture_output=True, check=False)
     return tried.returncode == 0
 
 
@@ -113,7 +112,7 @@ def start_hosts(
 ) -> SshHosts:
     """Start servers; each has the debugger where `setup --host` would put it.
 
-    Isolated hosts have processes and a name of their own, by Linux namespaces.
+    Isolated hosts have processes, a name and a clock of their own, by Linux namespaces.
     """
     if os.getuid() == 0:
         _SEPARATION.mkdir(mode=0o755, exist_ok=True)
@@ -167,7 +166,8 @@ def _start_host(above: Path, name: str, debugger: Sequence[str], is_isolated: bo
     config.write_text("\n".join(lines) + "\n")
     log = (folder / "sshd.log").open("wb")
     server = [SSHD, "-D", "-e", "-f", str(config)]
-    command = [*_ISOLATING, f"hostname {name}; exec {shlex.join(server)}"]
+    own_clock = ("--monotonic", str(_CLOCK_S * int(name.removeprefix("h"))))
+    command = [*_ISOLATING, *own_clock, "sh", "-c", f"hostname {name}; exec {shlex.join(server)}"]
     process = subprocess.Popen(
         command if is_isolated else server, stdin=subprocess.DEVNULL, stdout=log, stderr=log
     )
