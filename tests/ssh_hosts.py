@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import shlex
 import shutil
@@ -27,7 +28,15 @@ _START_S: Final = 10.0
 # Where sshd, as root, keeps its unprivileged half; Debian's service makes it.
 _SEPARATION: Final = Path("/run/sshd")
 # The server is the first of the processes of a host, which end with it.
-_ISOLATING: Final = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts", "--time")
+_ISOLATING: Final = (
+    "unshare",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--uts",
+    "--time",
+)
 _CLOCK_S: Final = 100_000  # by which the monotonic clocks of isolated hosts differ
 
 
@@ -248,3 +257,19 @@ def find_processes(name: str, value: str) -> list[int]:
 def children_of(pid: int, name: str) -> list[int]:
     """Return the child processes of a process with this name."""
     return [child.pid for child in psutil.Process(pid).children() if child.name() == name]
+
+
+def start_command(runtime_dir: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a command of the debugger against the daemon of a folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "debugger", *words],
+        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def daemon_pid(runtime_dir: Path) -> int:
+    """Return the pid of the daemon of a folder."""
+    return int(json.loads((runtime_dir / "daemon.json").read_text())["pid"])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,15 @@ import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from process_trees import is_alive
-from ssh_hosts import SshHosts, children_of, make_key, require_hosts, write_debugger_config
+from ssh_hosts import (
+    SshHosts,
+    children_of,
+    daemon_pid,
+    make_key,
+    require_hosts,
+    start_command,
+    write_debugger_config,
+)
 
 PROGRAM = "loop.py"
 HOSTS = 3
@@ -133,20 +139,6 @@ def test_a_broken_connection_loses_no_event_and_is_made_again(
     numbers = [int(one["text"].split()[1]) for one in lines["lines"]]
     # What was written while nobody was connected has waited at the host.
     assert numbers == list(range(numbers[0], 601))
-
-
-def start_command(runtime_dir: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "debugger", *words],
-        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def daemon_pid(runtime_dir: Path) -> int:
-    return int(json.loads((runtime_dir / "daemon.json").read_text())["pid"])
 
 
 def test_a_client_that_is_killed_leaves_the_session(

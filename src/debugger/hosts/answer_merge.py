@@ -28,6 +28,7 @@ from debugger.questions.group.answer import (
     GroupValues,
     MemberEnd,
     MemberProbes,
+    MemberView,
     MergedState,
     NamedValues,
 )
@@ -39,6 +40,7 @@ from debugger.session.group import SilentMember
 GroupAnswer = (
     GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang | GroupCrash | MemberProbes
 )
+_SILENT = "no answer"  # the state of members whose host is not reached
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
 _KINDS: Mapping[str, type[GroupAnswer]] = {
@@ -292,13 +294,15 @@ def _list_waits(answer: GroupHang) -> list[MemberWait]:
 def _merge_statuses(
     group: str, answers: Sequence[GroupStatus], silent: tuple[SilentMember, ...]
 ) -> GroupStatus:
-    notes = [f"{one.label}: {one.reason}" for one in silent]
+    lost = [MemberView(one.label, "", None, _SILENT, one.reason) for one in silent]
+    states = [state for one in answers for state in one.states]
+    states += [MergedState(_SILENT, (one.label,)) for one in silent]
     return GroupStatus(
         group=group,
         focused=next((one.focused for one in answers if one.focused), ""),
-        states=_merge_states([state for one in answers for state in one.states]),
-        members=tuple(each for one in answers for each in one.members),
-        notes=(*notes, *_merge_notes(answers)),
+        states=_merge_states(states),
+        members=(*(each for one in answers for each in one.members), *lost),
+        notes=_merge_notes(answers),
     )
 
 

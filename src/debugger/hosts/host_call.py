@@ -77,16 +77,18 @@ class HostCall(Struct, frozen=True):
 
     def limit_s(self) -> float:
         """Return the seconds until a host must have answered, which may be frozen."""
-        command, args = self.invocation.command, self.invocation.args
-        if command.reads_only:
-            return self.limits.read_s
-        names = {one.name for one in command.parameters}
+        command = self.invocation.command
+        return self.limits.read_s if command.reads_only else self.limits.change_s + self.wait_s()
+
+    def wait_s(self) -> float:
+        """Return the seconds that the command itself may wait."""
+        args = self.invocation.args
+        names = {one.name for one in self.invocation.command.parameters}
         if "timeout" not in names:
-            return self.limits.change_s
-        default = self.config.timeouts.await_default_secs
-        own = _QUESTION_S if "words" in names else default
+            return 0.0
+        own = _QUESTION_S if "words" in names else self.config.timeouts.await_default_secs
         given = args.get("timeout")
-        return self.limits.change_s + (given if isinstance(given, int | float) else own)
+        return float(given) if isinstance(given, int | float) else own
 
     def build_request(
         self,

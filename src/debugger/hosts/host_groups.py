@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,7 @@ from debugger.hosts.answer_merge import (
 from debugger.hosts.first_failure import FirstFailure
 from debugger.hosts.host_address import HostKind, split_pids
 from debugger.hosts.host_call import HostCall, build_reply
-from debugger.hosts.host_list import Host, HostList
+from debugger.hosts.host_list import Host, HostList, HostRequest
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
 from debugger.questions.group.answer import GroupCrash, GroupStacks, GroupStatus
@@ -39,6 +40,9 @@ _FOR_ALL = ("breakpoint", "catch", "output")
 ENDING = frozenset({"stop", "detach"})
 # They resume or await, and the first stop is the answer.
 _AWAITING = frozenset({"start", "continue", "await"})
+# Waits that a broken connection does not end. What is to be resumed has been by then.
+_REPEATED = frozenset({"continue", "await"})
+_AGAIN_S = 2.0  # seconds between two tries to reach a host again
 
 
 class PartReply(Struct, frozen=True):
@@ -141,7 +145,8 @@ class HostGroup:
         """Return the members of a host that gives no answer; where none is known, the host."""
         labels = sorted(self._labels[host.label], key=sort_key)
         names = [self.name_member(host, one) for one in labels] or [f"*@{host.label}"]
-        return [SilentMember(one, f"{host.label}: {reason}") for one in names]
+        text = f"{host.label}: {reason.removeprefix(f'{host.label}: ')}"
+        return [SilentMember(one, text) for one in names]
 
 
 def has_group_form(call: HostCall) -> bool:
@@ -396,7 +401,7 @@ async def _ask_part(
     limit_s = call.limit_s()
     try:
         async with asyncio.timeout(limit_s):
-            answer = await hosts.send_request(host, request)
+            answer = await _send_through_breaks(hosts, host, request, call.wait_s())
     except TimeoutError:
         return PartReply(host, error=_late_error(limit_s, host))
     except DebuggerError as error:
@@ -405,6 +410,40 @@ async def _ask_part(
     if reply.error is not None:
         return PartReply(host, error=reply.error)
     return PartReply(host, reply.text or "", dict(reply.result or {}))
+
+
+async def _send_through_breaks(
+    hosts: HostList, host: Host, request: HostRequest, wait_s: float
+) -> dict[str, Any]:
+    """Send a request; a wait that is broken off goes on as soon as the host is reached again.
+
+    Raises:
+        DebuggerError: As `HostList.send_request`; for a wait, that of the last try to connect.
+    """
+    loop = asyncio.get_running_loop()
+    limit = loop.time() + wait_s
+    try:
+        return await hosts.send_request(host, request)
+    except DebuggerError as error:
+        message = request.message
+        if error.code is not ErrorCode.ADAPTER_DIED or message["command"] not in _REPEATED:
+            raise
+    while True:
+        args = {**message["args"], "timeout": max(0.0, limit - loop.time())}
+        again = replace(request, message={**message, "command": "await", "args": args})
+        try:
+            return await hosts.send_request(host, again)
+        except DebuggerError as failure:
+            is_over = request.interrupted is not None and request.interrupted.is_set()
+            if is_over or loop.time() >= limit or failure.code is ErrorCode.NO_SESSION:
+                raise
+        await _pause_until(request.interrupted, min(_AGAIN_S, limit - loop.time()))
+
+
+async def _pause_until(event: asyncio.Event | None, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await (event or asyncio.Event()).wait()
 
 
 def merge_replies(

@@ -185,7 +185,7 @@ def format_group_status(answer: GroupStatus, _page: RenderPage) -> list[TextSect
     lines = [
         f"  {short_name(one.label)}: {one.state}"
         + (f", pid {one.pid}" if one.pid is not None else "")
-        + f", session {one.session}"
+        + (f", session {one.session}" if one.session else "")
         + (f", {shorten_value(one.where, _VALUE)}" if one.where else "")
         for one in answer.members
     ]
