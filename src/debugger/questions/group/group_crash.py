@@ -34,6 +34,7 @@ from debugger.questions.group.answer import (
 from debugger.questions.group.group_question import build_group_question
 from debugger.questions.group.member_stacks import (
     describe_state,
+    read_exit_code,
     read_group_stacks,
 )
 from debugger.questions.group.worker_reports import lines_of_worker, parse_worker_report
@@ -271,10 +272,8 @@ def _take_reported_worker(found: GroupRun) -> None:
 def _blame(session: Session) -> int | None:
     """Return the rank of how a process ended; None while it lives, and for a good end."""
     exited = session.exited
-    code = exited.code if exited is not None else None
+    code = read_exit_code(session)
     number = getattr(signal, exited.signal, 0) if exited is not None and exited.signal else 0
-    if code is None and not number:
-        code = session.process.read_exit_status()
     if code is not None and code < 0:
         number = -code
     if number:
