@@ -23,6 +23,9 @@ REQUESTS_MAX = 256  # unanswered requests of one host
 _NOISE_MAX = 200  # lines that a login shell may say before the greeting
 _SAID_MAX = 16_000  # characters of standard error that are kept
 _STREAM_MAX = 1_000_000  # characters that wait for a client that does not read
+_QUIET_S = 20.0
+_ALIVE_S = 60.0
+_PING = {"command": "daemon_status"}  # which a daemon answers whatever else it does
 _END_S = 3.0  # seconds for the tool to end by itself after its input is closed
 
 Stream = Callable[[str], Awaitable[None]]
@@ -73,6 +76,10 @@ class HostChannel:
         self._said = ""
         self._tasks: list[asyncio.Task[None]] = []
         self._is_open = True
+        # Seconds without a word after which the other side is asked whether it lives, and in which
+        # it must answer that.
+        self.quiet_s = _QUIET_S
+        self.alive_s = _ALIVE_S
 
     @classmethod
     async def open(
@@ -187,7 +194,7 @@ class HostChannel:
         try:
             self._send({**message, "id": number})
             while True:
-                await pending.has_news.wait()
+                await self._wait_for_news(pending)
                 pending.has_news.clear()
                 if on_progress is not None and pending.progress:
                     on_progress(pending.progress)
@@ -205,6 +212,39 @@ class HostChannel:
             interrupt.cancel()
             if pending.answer.done() and not pending.answer.cancelled():
                 pending.answer.exception()  # nobody else asks for it
+
+    async def _wait_for_news(self, pending: _Pending) -> None:
+        """Wait for a part of an answer, as long as the other side's daemon lives.
+
+        Raises:
+            DebuggerError: TIMEOUT for one that answers nothing at all: frozen, or paused.
+        """
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.quiet_s):
+                    await pending.has_news.wait()
+                    return
+            self._number += 1
+            number = self._number
+            ping = self._pending[number] = _Pending()
+            try:
+                async with asyncio.timeout(self.alive_s):
+                    self._send({"id": number, **_PING, "known_as": self.address.label})
+                    await asyncio.wait({ping.answer})
+            except TimeoutError:
+                raise self._frozen_error() from None
+            finally:
+                self._pending.pop(number)
+                if ping.answer.done():
+                    ping.answer.exception()  # nobody else asks for it
+
+    def _frozen_error(self) -> DebuggerError:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{self.address.label} has answered nothing for {self.quiet_s + self.alive_s:g} s: "
+            "it is frozen, or its daemon is",
+            hint=f"{self.address.write_command('doctor')} asks it again",
+        )
 
     def _send(self, message: Mapping[str, Any]) -> None:
         if not self._is_open:
@@ -288,7 +328,7 @@ async def start_tool(
     """Start ssh, docker or kubectl with pipes.
 
     Raises:
-        DebuggerError: ADAPTER_NOT_FOUND where it is not installed.
+        DebuggerError: ADAPTER_NOT_FOUND where it is not installed, or cannot be run.
     """
     try:
         return await asyncio.create_subprocess_exec(
@@ -304,7 +344,7 @@ async def start_tool(
             start_new_session=True,
         )
     except OSError as error:
-        raise missing_tool(address.kind, command[0]) from error
+        raise missing_tool(address.kind, command[0], error) from error
 
 
 async def end_tool(process: asyncio.subprocess.Process, within_s: float = _END_S) -> None:

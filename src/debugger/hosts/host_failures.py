@@ -319,8 +319,8 @@ def _last_lines(output: str) -> str:
     return " / ".join(lines[-_LINES_MAX:])
 
 
-def missing_tool(kind: HostKind, tool: str) -> DebuggerError:
-    """Return the error for a tool that is not installed here."""
+def missing_tool(kind: HostKind, tool: str, reason: OSError) -> DebuggerError:
+    """Return the error for a tool that is not installed here, or cannot be run."""
     packages = {
         HostKind.SSH: "apt install openssh-client",
         HostKind.CONTAINER: "install docker or podman",
@@ -328,6 +328,8 @@ def missing_tool(kind: HostKind, tool: str) -> DebuggerError:
     }
     return DebuggerError(
         ErrorCode.ADAPTER_NOT_FOUND,
-        f"{tool} is not installed here",
+        f"{tool} is not installed here"
+        if isinstance(reason, FileNotFoundError)
+        else f"{tool} cannot be run: {reason.strerror}",
         hint=f"{packages[kind]}; debugger config --path is where [hosts] names another command",
     )
