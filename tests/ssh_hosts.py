@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import shlex
 import shutil
@@ -28,9 +29,15 @@ _START_S: Final = 10.0
 _SEPARATION: Final = Path("/run/sshd")
 # The server is the first of the processes of a host, which end with it.
 _ISOLATING: Final = (
-    *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts"),
-    *("sh", "-c"),
+    "unshare",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--uts",
+    "--time",
 )
+_CLOCK_S: Final = 100_000  # by which the monotonic clocks of isolated hosts differ
 
 
 @dataclass
@@ -93,7 +100,8 @@ def require_hosts(count: int, *, is_isolated: bool = False) -> SshHosts:
 
 
 def _can_isolate() -> bool:
-    tried = subprocess.run([*_ISOLATING, "true"], capture_output=True, check=False)
+    command = [*_ISOLATING, "--monotonic", str(_CLOCK_S), "true"]
+    tried = subprocess.run(command, capture_output=True, check=False)
     return tried.returncode == 0
 
 
@@ -113,7 +121,7 @@ def start_hosts(
 ) -> SshHosts:
     """Start servers; each has the debugger where `setup --host` would put it.
 
-    Isolated hosts have processes and a name of their own, by Linux namespaces.
+    Isolated hosts have processes, a name and a clock of their own, by Linux namespaces.
     """
     if os.getuid() == 0:
         _SEPARATION.mkdir(mode=0o755, exist_ok=True)
@@ -167,7 +175,8 @@ def _start_host(above: Path, name: str, debugger: Sequence[str], is_isolated: bo
     config.write_text("\n".join(lines) + "\n")
     log = (folder / "sshd.log").open("wb")
     server = [SSHD, "-D", "-e", "-f", str(config)]
-    command = [*_ISOLATING, f"hostname {name}; exec {shlex.join(server)}"]
+    own_clock = ("--monotonic", str(_CLOCK_S * int(name.removeprefix("h"))))
+    command = [*_ISOLATING, *own_clock, "sh", "-c", f"hostname {name}; exec {shlex.join(server)}"]
     process = subprocess.Popen(
         command if is_isolated else server, stdin=subprocess.DEVNULL, stdout=log, stderr=log
     )
@@ -248,3 +257,19 @@ def find_processes(name: str, value: str) -> list[int]:
 def children_of(pid: int, name: str) -> list[int]:
     """Return the child processes of a process with this name."""
     return [child.pid for child in psutil.Process(pid).children() if child.name() == name]
+
+
+def start_command(runtime_dir: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a command of the debugger against the daemon of a folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "debugger", *words],
+        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def daemon_pid(runtime_dir: Path) -> int:
+    """Return the pid of the daemon of a folder."""
+    return int(json.loads((runtime_dir / "daemon.json").read_text())["pid"])

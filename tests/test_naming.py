@@ -30,7 +30,8 @@ LINES_LEAST = 60
 # Modules of fewer lines, each with the reason why it stands alone.
 SHORT_MODULES: Mapping[str, str] = {
     "__main__.py": "an entry point",
-    "hosts/host_scripts.py": "scripts that run on other machines",
+    "hosts/first_failure.py": "pure: one moment of all hosts",
+    "hosts/host_clock.py": "pure: the bounds of a clock",
     "hosts/own_wheel.py": "the format of a wheel",
     "hosts/path_mapping.py": "pure, beside what sends and receives",
     "daemon/__main__.py": "an entry point",
@@ -237,7 +238,7 @@ def code_lines(name: str) -> int:
 # Lines of code by folder. A budget may only fall, unless the change that raises it says what it
 # bought.
 BUDGETS: Mapping[str, int] = {
-    ".": 285,
+    ".": 300,
     "backends": 1165,
     "backends/adapters": 10418,
     "backends/dap": 4299,
@@ -248,9 +249,9 @@ BUDGETS: Mapping[str, int] = {
     "cli/skill": 56,
     "cli/translation": 3838,
     "clients": 156,
-    "daemon": 1625,
+    "daemon": 1640,
     "editors": 1979,
-    "hosts": 2428,
+    "hosts": 2680,
     "install": 1601,
     "mcp": 1630,
     "mcp/tools": 1527,
@@ -262,9 +263,9 @@ BUDGETS: Mapping[str, int] = {
     "questions/adapter_suite": 493,
     "questions/back": 461,
     "questions/calls": 705,
-    "questions/crash": 2425,
+    "questions/crash": 2430,
     "questions/diff": 987,
-    "questions/group": 3069,
+    "questions/group": 3140,
     "questions/hang": 3540,
     "questions/holds": 2635,
     "questions/locations": 748,

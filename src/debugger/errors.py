@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from enum import Enum, IntEnum
 
 
@@ -67,3 +68,16 @@ class DebuggerError(Exception):
     def exit_code(self) -> ExitCode:
         """The exit code of a command that ends with this error."""
         return self.code.exit_code
+
+
+def full_disk_error(error: Exception) -> DebuggerError | None:
+    """Return what a user is told where the debugger's own files find no room; None otherwise."""
+    number = error.errno if isinstance(error, OSError) else None
+    is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+    if not is_full and number not in {errno.ENOSPC, errno.EDQUOT}:
+        return None
+    return DebuggerError(
+        ErrorCode.DENIED,
+        "the disk of the debugger's runtime directory is full",
+        hint="debugger daemon status names the directory; the sessions go on when there is room",
+    )

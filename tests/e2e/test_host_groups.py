@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import signal
 import socket
+import subprocess
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
-from ssh_hosts import SshHosts, require_hosts, write_debugger_config
+from ssh_hosts import (
+    SshHosts,
+    children_of,
+    daemon_pid,
+    require_hosts,
+    start_command,
+    write_debugger_config,
+)
 
 PROGRAM = "groups/job.py"
 RANKS = "groups/host_ranks.py"
@@ -117,8 +131,6 @@ def test_a_host_that_dies_is_named_and_the_others_go_on(
 
 def sessions_on(hosts: SshHosts, name: str) -> list[str]:
     """Return the command lines of the ranks on a host."""
-    import psutil
-
     found = []
     for pid in hosts.named(name).processes():
         try:
@@ -127,6 +139,60 @@ def sessions_on(hosts: SshHosts, name: str) -> list[str]:
             continue
         found += [" ".join(words)] if any(one.endswith("job.py") for one in words) else []
     return found
+
+
+SIGNALLED = """
+import os, pathlib, sys, time
+lines = 0
+while not pathlib.Path(sys.argv[1]).exists():
+    lines += 1
+    print("tick", lines, flush=True)
+    time.sleep(0.05)
+if os.environ["DEBUGGER_HOST_INDEX"] == "1":
+    print("last", lines, flush=True)
+    lines += 0  # stops
+while True:
+    time.sleep(60)
+"""
+
+
+def test_a_connection_that_breaks_in_a_wait_loses_nothing_and_is_made_again(
+    at_hosts: Cli,
+    hosts: SshHosts,
+    shared_runtime_dir: Path,
+    tmp_path: Path,
+    wait_until: Callable[..., None],
+) -> None:
+    program, signalled = tmp_path / "signalled.py", tmp_path / "go"
+    program.write_text(SIGNALLED)
+    words = ("--break", f"{program}:10", "--no-wait", "--", str(signalled))
+    at_hosts("start", "--group", "--host", "h1,h2", str(program), *words, check=0)
+    assert "2 running (main@h1-2)" in at_hosts("status", check=0).out
+    waiting = start_command(shared_runtime_dir, "--json", "await", "--timeout", "120")
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.communicate(timeout=1.0)
+    config = hosts.folder / "config"
+    before = config.read_text()
+    try:
+        # Nobody listens there: the host cannot be reached again.
+        config.write_text(before.replace(f"Port {hosts.named('h2').port}", "Port 1"))
+        for one in children_of(daemon_pid(shared_runtime_dir), "ssh"):
+            if "h2" in psutil.Process(one).cmdline():
+                os.kill(one, signal.SIGKILL)
+        status = at_hosts("status", check=0).out
+        assert "1 running (main@h1) · 1 no answer (main@h2)" in status
+        assert "  main@h2: no answer, h2: the connection was refused" in status
+        signalled.touch()
+    finally:
+        config.write_text(before)
+    stop = json.loads(waiting.communicate(timeout=60)[0])["data"]
+    assert (stop["member"], stop["stop"]["reason"]) == ("main@h2", "breakpoint")
+    events = ("--json", "--budget", "200000", "events", "--limit", "500", "--members", "main@h2")
+    wait_until(lambda: "last" in at_hosts("output", "--all").out, what="the output of both")
+    texts = [one["text"] for one in answer_data(at_hosts(*events, check=0))["events"]]
+    ticks = [one.split() for one in texts if one.startswith(("tick", "last"))]
+    first, count = int(ticks[0][1]), int(ticks[-1][1])
+    assert ticks == [*(["tick", str(n)] for n in range(first, count + 1)), ["last", str(count)]]
 
 
 def test_a_host_that_cannot_be_reached_does_not_hinder_the_others(at_hosts: Cli, port: str) -> None:
@@ -167,3 +233,36 @@ def test_the_first_member_to_fail_on_any_host_is_named(at_hosts: Cli) -> None:
     )
     ends = {label: one["how"] for one in crash["ends"] for label in one["members"]}
     assert ends["main@h2"] == "ended with status 1"
+
+
+def innermost_functions(branches: list[dict[str, Any]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in branches:
+        found |= dict.fromkeys(one["members"], one["frames"][-1]["function"])
+        found |= innermost_functions(one["branches"])
+    return found
+
+
+def let_rank_fail(server: socket.socket, stack: ExitStack) -> None:
+    """Take the connections of all ranks, and answer the one that waits to fail."""
+    connections = [stack.enter_context(server.accept()[0]) for _ in range(4)]
+    readable, _, _ = select.select(connections, [], [])
+    readable[0].sendall(b"!")
+
+
+def test_where_the_members_of_all_hosts_were_at_a_failure_is_shown(at_hosts: Cli) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        threading.Thread(target=let_rank_fail, args=(server, stack), daemon=True).start()
+        words = (resolve_program(PROGRAM), str(server.getsockname()[1]), "fail")
+        crash = answer_data(
+            at_hosts("--json", "crash", "--group", "--host", "h1,h2", "--", *words, check=0)
+        )
+    assert (crash["member"], crash["crash"]["exception"]["type"]) == ("2", "ValueError")
+    where = innermost_functions(crash["others"]["branches"])
+    # On a busy machine a stack may come too late, and its member is named.
+    late = {one["label"] for one in crash["others"]["silent"]}
+    assert sorted({*where} | late) == ["0", "1", "3", "main@h1", "main@h2"]
+    assert {where.get(rank, "all_reduce") for rank in "013"} == {"all_reduce"}
+    ends = {label: one["how"] for one in crash["ends"] for label in one["members"]}
+    assert ends["0"] == "runs on"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,15 @@ import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from process_trees import is_alive
-from ssh_hosts import SshHosts, children_of, make_key, require_hosts, write_debugger_config
+from ssh_hosts import (
+    SshHosts,
+    children_of,
+    daemon_pid,
+    make_key,
+    require_hosts,
+    start_command,
+    write_debugger_config,
+)
 
 PROGRAM = "loop.py"
 HOSTS = 3
@@ -78,6 +84,15 @@ def test_a_session_on_a_host_takes_the_commands_of_a_session_here(at_hosts: Cli)
     assert list_names(at_hosts) == ["loop"]
 
 
+def test_a_host_behind_another_is_reached_by_its_jump_host(
+    at_hosts: Cli, hosts: SshHosts, shared_runtime_dir: Path, tmp_path: Path
+) -> None:
+    command = changed_ssh(hosts, tmp_path, lambda text: f"Host h2-far\n  ProxyJump h1\n{text}")
+    (shared_runtime_dir / "config.toml").write_text(f'[hosts]\nssh = "{command}"\n')
+    assert start_loop(at_hosts, host="h2-far")["session"] == "loop@h2-far"
+    assert at_hosts("next", check=0).out.startswith("stopped: step")
+
+
 def test_a_process_of_a_host_is_attached_to_and_stays(
     at_hosts: Cli, tmp_path: Path, wait_until: Callable[..., None]
 ) -> None:
@@ -135,20 +150,6 @@ def test_a_broken_connection_loses_no_event_and_is_made_again(
     assert numbers == list(range(numbers[0], 601))
 
 
-def start_command(runtime_dir: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "debugger", *words],
-        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def daemon_pid(runtime_dir: Path) -> int:
-    return int(json.loads((runtime_dir / "daemon.json").read_text())["pid"])
-
-
 def test_a_client_that_is_killed_leaves_the_session(
     at_hosts: Cli, shared_runtime_dir: Path
 ) -> None:
@@ -188,7 +189,7 @@ def test_nothing_is_left_on_a_host_when_the_daemon_here_ends_or_is_killed(
     wait_until(lambda: not hosts.named("h3").processes(), what="the same")
 
 
-def refused_config(hosts: SshHosts, tmp_path: Path, change: Callable[[str], str]) -> str:
+def changed_ssh(hosts: SshHosts, tmp_path: Path, change: Callable[[str], str]) -> str:
     """Write a changed ssh configuration, and return the command that uses it."""
     path = tmp_path / "ssh_config"
     path.write_text(change((hosts.folder / "config").read_text()))
@@ -203,6 +204,8 @@ def refused_config(hosts: SshHosts, tmp_path: Path, change: Callable[[str], str]
         ("no login", "DENIED", "h1-refused: no login without a password or a question"),
         ("no host", "NOT_FOUND", "h1-refused: no such host"),
         ("closed port", "NOT_FOUND", "h1-refused: the connection was refused"),
+        ("jump host down", "NOT_FOUND", "h1-refused: its jump host: the connection was refused"),
+        ("not from there", "NOT_FOUND", "h1-refused: its jump host does not reach it"),
         ("no ssh", "ADAPTER_NOT_FOUND", "/no/ssh is not installed here"),
     ],
 )
@@ -220,8 +223,12 @@ def test_what_ssh_refuses_is_an_error_with_a_hint(
         "no login": lambda text: text.replace(str(hosts.folder / "key"), str(tmp_path / "other")),
         "no host": lambda text: text.replace("HostName 127.0.0.1", "HostName no.invalid"),
         "closed port": lambda text: text.replace(f"Port {hosts.named('h1').port}", "Port 1"),
+        "jump host down": lambda text: (
+            f"Host h1-refused\n  ProxyJump down\nHost down\n  Port 1\n{text}"
+        ),
+        "not from there": lambda text: f"Host h1-refused\n  ProxyJump h2\n  Port 1\n{text}",
     }
-    command = refused_config(hosts, tmp_path, changes[case]) if case in changes else "/no/ssh"
+    command = changed_ssh(hosts, tmp_path, changes[case]) if case in changes else "/no/ssh"
     config.write_text(f'[hosts]\nssh = "{command}"\n')
     answer = at_hosts("--json", "start", "--host", "h1-refused", "x.py")
     assert answer.data["error"]["code"] == code, answer

@@ -66,17 +66,23 @@ def test_the_rank_that_lags_on_another_host_is_named_by_one_command(
     wait_until(lambda: not list_ranks(), what="the end of the ranks")
 
 
+def list_members(branches: list[dict[str, Any]]) -> list[str]:
+    return [label for one in branches for label in one["members"]]
+
+
 def place_of(mark: str) -> int:
     return int(marked_location(PROGRAM, mark).rpartition(":")[2])
 
 
-def test_the_first_rank_to_fail_is_named_with_its_host_s_others(
+def test_the_first_rank_to_fail_is_named_with_the_others_of_all_hosts(
     at_hosts: Cli, wait_until: Callable[..., None]
 ) -> None:
     words = (*LAUNCHER, str(build_debuggee(PROGRAM)), "crash")
     crash = read_again(at_hosts, "crash", "--group", "--", *words)
     assert (crash["member"], crash["total"]) == ("2", 7)
     assert crash["crash"]["frame"]["line"] == place_of("crash")
+    late = {one["label"] for one in crash["others"]["silent"]}
+    assert {"0", "1", "3"} <= {*list_members(crash["others"]["branches"])} | late
     ended = {label for one in crash["ends"] for label in one["members"]}
     assert {"0", "1", "3"} <= ended
     wait_until(lambda: not list_ranks(), what="the end of the ranks")

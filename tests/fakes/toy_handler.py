@@ -9,6 +9,7 @@ import asyncio
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -103,6 +104,12 @@ class ToyHandler:
 
     async def _unsayable(self, *_: object) -> CommandReply:
         return CommandReply(result={"value": object()})
+
+    async def _store(self, *_: object) -> CommandReply:
+        with sqlite3.connect(":memory:") as known:
+            known.execute("PRAGMA max_page_count=1")
+            known.execute("CREATE TABLE full (one)")
+        return CommandReply()
 
     async def _quit(self, *_: object) -> CommandReply:
         return CommandReply(text="bye", stop_daemon=True)

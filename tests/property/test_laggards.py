@@ -221,6 +221,10 @@ def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
     assert is_settled(verdict("lagging", later), verdict("lagging", computes))
     assert not is_settled(verdict("computing", imports), verdict("computing", imports))
     assert not is_settled(verdict("unknown"), None)
+    begins = verdict("together", WaitRow(("0-3",), WAITS, MEET, "PMPI_Init"))
+    assert not is_settled(begins, begins)
+    died = verdict("failed", WaitRow(("3",), FAILED), WaitRow(("0-2",), WAITS, MEET, "MPI_Init"))
+    assert is_settled(died, died)
 
 
 LOCKED = StackPlace("load", "/job/data.py", 20, "fcntl.flock(file, fcntl.LOCK_EX)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -190,8 +190,8 @@ class Dispatcher:
     async def _run_launcher(self, request: CommandRequest, invocation: Invocation) -> Answer:
         """Run a command that starts a launcher, whose ranks may come to be on other hosts."""
 
-        async def run_here(own: Invocation, ends: asyncio.Event) -> Answer:
-            answer, _ = await self._run_command(replace(request, interrupted=ends), own)
+        async def run_here(own: HostCall) -> Answer:
+            answer, _ = await self._run_command(own.request, own.invocation)
             return answer
 
         self._read_settings(request.env)
@@ -311,7 +311,9 @@ class Dispatcher:
             {"name": one.name, **live.get(one.name, {}), "is_live": one.name in live}
             for one in self._sessions.all_sessions()
         ]
-        return {"sessions": listed, "current": self._sessions.current}
+        current = self._sessions.current
+        # By its clock the other daemon dates the events of this one.
+        return {"sessions": listed, "current": current, "ticks": time.monotonic()}
 
     def evidence_numbers(self) -> tuple[str, ...]:
         """Return the ids of the stored answers."""

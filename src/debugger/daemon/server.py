@@ -32,7 +32,7 @@ from debugger.daemon.peer import (
     protocol_error,
     reporting_progress,
 )
-from debugger.errors import DebuggerError, ErrorCode
+from debugger.errors import DebuggerError, ErrorCode, full_disk_error
 
 __all__ = ["CommandReply", "CommandRequest", "DaemonServer", "Handler", "HandlerFactory", "Publish"]
 
@@ -297,6 +297,8 @@ class DaemonServer:
         _log.error("a request failed: %s", request.argv or request.command, exc_info=error)
         what = f"{type(error).__name__}: {error}"
         hint = f"this is a fault of the debugger; see {self._presence.log}"
+        if (full := full_disk_error(error)) is not None:
+            return CommandReply.from_error(full)
         return CommandReply.from_error(DebuggerError(ErrorCode.INTERNAL, what, hint=hint))
 
     def _publish_sessions(self, sessions: Sequence[Mapping[str, Any]]) -> None:

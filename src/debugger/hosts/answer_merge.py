@@ -10,7 +10,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Events, EventView
 from debugger.model.events import State
-from debugger.model.group_labels import MAIN
+from debugger.model.group_labels import MAIN, format_members
 from debugger.model.group_merge import (
     MemberStack,
     StackBranch,
@@ -28,6 +28,7 @@ from debugger.questions.group.answer import (
     GroupValues,
     MemberEnd,
     MemberProbes,
+    MemberView,
     MergedState,
     NamedValues,
 )
@@ -39,6 +40,7 @@ from debugger.session.group import SilentMember
 GroupAnswer = (
     GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang | GroupCrash | MemberProbes
 )
+_SILENT = "no answer"  # the state of members whose host is not reached
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
 _KINDS: Mapping[str, type[GroupAnswer]] = {
@@ -292,13 +294,15 @@ def _list_waits(answer: GroupHang) -> list[MemberWait]:
 def _merge_statuses(
     group: str, answers: Sequence[GroupStatus], silent: tuple[SilentMember, ...]
 ) -> GroupStatus:
-    notes = [f"{one.label}: {one.reason}" for one in silent]
+    lost = [MemberView(one.label, "", None, _SILENT, one.reason) for one in silent]
+    states = [state for one in answers for state in one.states]
+    states += [MergedState(_SILENT, (one.label,)) for one in silent]
     return GroupStatus(
         group=group,
         focused=next((one.focused for one in answers if one.focused), ""),
-        states=_merge_states([state for one in answers for state in one.states]),
-        members=tuple(each for one in answers for each in one.members),
-        notes=(*notes, *_merge_notes(answers)),
+        states=_merge_states(states),
+        members=(*(each for one in answers for each in one.members), *lost),
+        notes=_merge_notes(answers),
     )
 
 
@@ -307,11 +311,13 @@ def _merge_crashes(
 ) -> GroupCrash:
     """Report the failure that came first; those of other hosts are what it did to the others."""
     failed = [one for one in answers if one.failed_ns is not None]
-    first = min(failed, key=lambda one: one.failed_ns or 0, default=answers[0])
+    earliest = _find_earliest(failed)
+    first = min(earliest, key=lambda one: (one.blame, one.failed_ns or 0), default=answers[0])
     by_end: dict[str, list[tuple[str, float]]] = {}
-    for one in failed:
-        later_s = ((one.failed_ns or 0) - (first.failed_ns or 0)) / 1e9
-        if one is not first:
+    for one in answers:
+        # The other hosts' ends are counted from when they heard of the failure.
+        later_s = max(0, (one.failed_ns or 0) - (first.failed_ns or 0)) / 1e9
+        if one is not first and one in failed:
             by_end.setdefault(one.how, []).append((one.member, later_s))
         for end in one.ends:
             by_end.setdefault(end.how, []).extend(
@@ -322,13 +328,30 @@ def _merge_crashes(
         for how, some in by_end.items()
     ]
     lost = [MemberEnd((one.label,), one.reason, 0.0) for one in silent]
+    others = [one.others for one in answers if one.others is not None]
     return msgspec.structs.replace(
         first,
         group=group,
         total=sum(one.total for one in answers) + len(silent),
+        others=_merge_stacks(group, others, ()) if others else None,
         ends=(*ends, *lost),
+        notes=(*first.notes, *_describe_clocks(earliest)),
         timed_out=first.failed_ns is None and any(one.timed_out for one in answers),
     )
+
+
+def _find_earliest(failed: Sequence[GroupCrash]) -> list[GroupCrash]:
+    """Return the failures that may have been the first, as far as the clocks can tell."""
+    limit = min(((one.failed_ns or 0) + one.error_ns for one in failed), default=0)
+    return [one for one in failed if (one.failed_ns or 0) - one.error_ns <= limit]
+
+
+def _describe_clocks(earliest: Sequence[GroupCrash]) -> tuple[str, ...]:
+    if len(earliest) <= 1:
+        return ()
+    members = format_members(order_members(one.member for one in earliest))
+    error_ms = sum(sorted(one.error_ns for one in earliest)[-2:]) / 1e6
+    return (f"which of {members} failed first is not certain: clocks known to {error_ms:.1f} ms",)
 
 
 def _merge_probes(

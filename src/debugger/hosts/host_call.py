@@ -60,6 +60,10 @@ class HostCall(Struct, frozen=True):
         request = replace(self.request, interrupted=interrupted or self.request.interrupted)
         return msgspec.structs.replace(self, invocation=other, request=request)
 
+    def replace_request(self, **changes: Any) -> HostCall:
+        """Return the call with other fields of the caller's request."""
+        return msgspec.structs.replace(self, request=replace(self.request, **changes))
+
     def folders_at(self, host: Host) -> SourceMap:
         """Return the folders of another machine, and what they are called here."""
         if host.address.kind is HostKind.OWN:
@@ -73,16 +77,18 @@ class HostCall(Struct, frozen=True):
 
     def limit_s(self) -> float:
         """Return the seconds until a host must have answered, which may be frozen."""
-        command, args = self.invocation.command, self.invocation.args
-        if command.reads_only:
-            return self.limits.read_s
-        names = {one.name for one in command.parameters}
+        command = self.invocation.command
+        return self.limits.read_s if command.reads_only else self.limits.change_s + self.wait_s()
+
+    def wait_s(self) -> float:
+        """Return the seconds that the command itself may wait."""
+        args = self.invocation.args
+        names = {one.name for one in self.invocation.command.parameters}
         if "timeout" not in names:
-            return self.limits.change_s
-        default = self.config.timeouts.await_default_secs
-        own = _QUESTION_S if "words" in names else default
+            return 0.0
+        own = _QUESTION_S if "words" in names else self.config.timeouts.await_default_secs
         given = args.get("timeout")
-        return self.limits.change_s + (given if isinstance(given, int | float) else own)
+        return float(given) if isinstance(given, int | float) else own
 
     def build_request(
         self,

@@ -14,6 +14,7 @@ from debugger import __version__
 from debugger.daemon import protocol
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_address import HostAddress, HostTools, build_host_command
+from debugger.hosts.host_clock import HostClock, read_clock
 from debugger.hosts.host_failures import explain_host_failure, missing_tool
 from debugger.hosts.host_scripts import FIND_DEBUGGER
 
@@ -22,6 +23,9 @@ REQUESTS_MAX = 256  # unanswered requests of one host
 _NOISE_MAX = 200  # lines that a login shell may say before the greeting
 _SAID_MAX = 16_000  # characters of standard error that are kept
 _STREAM_MAX = 1_000_000  # characters that wait for a client that does not read
+_QUIET_S = 20.0
+_ALIVE_S = 60.0
+_PING = {"command": "daemon_status"}  # which a daemon answers whatever else it does
 _END_S = 3.0  # seconds for the tool to end by itself after its input is closed
 
 Stream = Callable[[str], Awaitable[None]]
@@ -39,8 +43,8 @@ class HostGreeting(Struct, frozen=True):
     system: str
     # Seconds by which the other side's clock is ahead; the message's way makes it a little less.
     clock_ahead_s: float = 0.0
-    # Seconds to add to a time of the other side's monotonic clock for the same time here.
-    clock_shift_s: float = 0.0
+    # The other side's monotonic clock, by which its events are dated.
+    clock: HostClock = HostClock(0.0, 0.0, 0.0)
 
 
 class ChannelBroken(Exception):
@@ -52,6 +56,7 @@ class _Pending:
 
     def __init__(self) -> None:
         self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.sent_s = time.monotonic()
         self.text = ""
         self.progress = ""
         self.has_news = asyncio.Event()
@@ -63,12 +68,18 @@ class HostChannel:
     def __init__(self, address: HostAddress, process: asyncio.subprocess.Process) -> None:
         self.address = address
         self.greeting: HostGreeting
+        self.clock: HostClock
+        self._began_s = time.monotonic()
         self._process = process
         self._pending: dict[int, _Pending] = {}
         self._number = 0
         self._said = ""
         self._tasks: list[asyncio.Task[None]] = []
         self._is_open = True
+        # Seconds without a word after which the other side is asked whether it lives, and in which
+        # it must answer that.
+        self.quiet_s = _QUIET_S
+        self.alive_s = _ALIVE_S
 
     @classmethod
     async def open(
@@ -98,6 +109,7 @@ class HostChannel:
         try:
             async with asyncio.timeout(within_s):
                 channel.greeting = await channel._await_greeting()
+                channel.clock = channel.greeting.clock
         except TimeoutError:
             await channel.close()
             raise DebuggerError(
@@ -132,7 +144,7 @@ class HostChannel:
                 raise await self._explain_end()
             greeting = _read_greeting(line)
             if greeting is not None:
-                return _parse_greeting(greeting)
+                return _parse_greeting(greeting, self._began_s)
         raise DebuggerError(
             ErrorCode.PROTOCOL,
             f"{self.address.label} says something else than the debugger's greeting",
@@ -182,7 +194,7 @@ class HostChannel:
         try:
             self._send({**message, "id": number})
             while True:
-                await pending.has_news.wait()
+                await self._wait_for_news(pending)
                 pending.has_news.clear()
                 if on_progress is not None and pending.progress:
                     on_progress(pending.progress)
@@ -200,6 +212,39 @@ class HostChannel:
             interrupt.cancel()
             if pending.answer.done() and not pending.answer.cancelled():
                 pending.answer.exception()  # nobody else asks for it
+
+    async def _wait_for_news(self, pending: _Pending) -> None:
+        """Wait for a part of an answer, as long as the other side's daemon lives.
+
+        Raises:
+            DebuggerError: TIMEOUT for one that answers nothing at all: frozen, or paused.
+        """
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.quiet_s):
+                    await pending.has_news.wait()
+                    return
+            self._number += 1
+            number = self._number
+            ping = self._pending[number] = _Pending()
+            try:
+                async with asyncio.timeout(self.alive_s):
+                    self._send({"id": number, **_PING, "known_as": self.address.label})
+                    await asyncio.wait({ping.answer})
+            except TimeoutError:
+                raise self._frozen_error() from None
+            finally:
+                self._pending.pop(number)
+                if ping.answer.done():
+                    ping.answer.exception()  # nobody else asks for it
+
+    def _frozen_error(self) -> DebuggerError:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{self.address.label} has answered nothing for {self.quiet_s + self.alive_s:g} s: "
+            "it is frozen, or its daemon is",
+            hint=f"{self.address.write_command('doctor')} asks it again",
+        )
 
     def _send(self, message: Mapping[str, Any]) -> None:
         if not self._is_open:
@@ -253,6 +298,8 @@ class HostChannel:
             # Of a client that does not read the end is kept: the last lines say most.
             pending.text = (pending.text + str(message["stream"]))[-_STREAM_MAX:]
         else:
+            if isinstance(ticks := message.get("ticks"), float):
+                self.clock = self.clock.narrow(read_clock(pending.sent_s, ticks, time.monotonic()))
             pending.answer.set_result(message)
         pending.has_news.set()
 
@@ -281,7 +328,7 @@ async def start_tool(
     """Start ssh, docker or kubectl with pipes.
 
     Raises:
-        DebuggerError: ADAPTER_NOT_FOUND where it is not installed.
+        DebuggerError: ADAPTER_NOT_FOUND where it is not installed, or cannot be run.
     """
     try:
         return await asyncio.create_subprocess_exec(
@@ -297,7 +344,7 @@ async def start_tool(
             start_new_session=True,
         )
     except OSError as error:
-        raise missing_tool(address.kind, command[0]) from error
+        raise missing_tool(address.kind, command[0], error) from error
 
 
 async def end_tool(process: asyncio.subprocess.Process, within_s: float = _END_S) -> None:
@@ -342,7 +389,7 @@ def _read_greeting(line: bytes) -> Mapping[str, Any] | None:
     return message if message.get("greeting") == "debugger" else None
 
 
-def _parse_greeting(message: Mapping[str, Any]) -> HostGreeting:
+def _parse_greeting(message: Mapping[str, Any], began_s: float) -> HostGreeting:
     error = message.get("error")
     if isinstance(error, dict):
         code = str(error.get("code"))
@@ -359,5 +406,5 @@ def _parse_greeting(message: Mapping[str, Any]) -> HostGreeting:
         **texts,
         pid=pid if isinstance(pid, int) else 0,
         clock_ahead_s=sent - time.time() if isinstance(sent, float) else 0.0,
-        clock_shift_s=time.monotonic() - ticks if isinstance(ticks, float) else 0.0,
+        clock=read_clock(began_s, ticks if isinstance(ticks, float) else began_s, time.monotonic()),
     )

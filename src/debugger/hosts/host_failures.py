@@ -34,8 +34,18 @@ _BESIDE_POD = (
     "--profile=general -- sleep infinity, then debugger setup --pod {beside}:debugger --yes; "
     "attach takes its processes"
 )
-# OpenSSH 9 and 10, by their sources: sshconnect.c, sshconnect2.c, ssh.c.
+# What ssh says when the one that it has started for the jump host ends before it has connected.
+_JUMP_FAILED = re.compile(r"Connection closed by UNKNOWN port 65535")
+_JUMP_HINT = "ssh -v {text} true shows how far it comes; ssh -G {text} names its jump host"
+# OpenSSH 9 and 10, by their sources: sshconnect.c, sshconnect2.c, ssh.c, channels.c.
 _SSH = (
+    KnownFailure(
+        r"open failed: (?:connect failed|administratively prohibited|unknown channel type): (.+)"
+        r"|stdio forwarding failed",
+        ErrorCode.NOT_FOUND,
+        "{host}: its jump host does not reach it: {0}",
+        _JUMP_HINT,
+    ),
     KnownFailure(
         r"REMOTE HOST IDENTIFICATION HAS CHANGED",
         ErrorCode.DENIED,
@@ -251,7 +261,9 @@ def explain_host_failure(
     tables = (*_EVERYWHERE, *setup, *_TABLES[address.kind])
     for one in tables:
         if found := re.search(one.pattern, output):
-            return _fill_in(one, address, output, found)
+            error = _fill_in(one, address, output, found)
+            has_jumped = one in _SSH and one is not _SSH[0] and _JUMP_FAILED.search(output)
+            return _blame_jump_host(error, address) if has_jumped else error
     if status == _NOT_FOUND:
         return DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
@@ -263,6 +275,16 @@ def explain_host_failure(
         ErrorCode.ADAPTER_FAILED,
         f"{address.label} was not reached: {shown}",
         hint=address.write_command("doctor"),
+    )
+
+
+def _blame_jump_host(error: DebuggerError, address: HostAddress) -> DebuggerError:
+    reason = error.message.removeprefix(f"{address.label}: ")
+    text = address.text.removeprefix("ssh://")
+    return DebuggerError(
+        error.code,
+        f"{address.label}: its jump host: {reason}",
+        hint=_JUMP_HINT.format(text=text),
     )
 
 
@@ -297,8 +319,8 @@ def _last_lines(output: str) -> str:
     return " / ".join(lines[-_LINES_MAX:])
 
 
-def missing_tool(kind: HostKind, tool: str) -> DebuggerError:
-    """Return the error for a tool that is not installed here."""
+def missing_tool(kind: HostKind, tool: str, reason: OSError) -> DebuggerError:
+    """Return the error for a tool that is not installed here, or cannot be run."""
     packages = {
         HostKind.SSH: "apt install openssh-client",
         HostKind.CONTAINER: "install docker or podman",
@@ -306,6 +328,8 @@ def missing_tool(kind: HostKind, tool: str) -> DebuggerError:
     }
     return DebuggerError(
         ErrorCode.ADAPTER_NOT_FOUND,
-        f"{tool} is not installed here",
+        f"{tool} is not installed here"
+        if isinstance(reason, FileNotFoundError)
+        else f"{tool} cannot be run: {reason.strerror}",
         hint=f"{packages[kind]}; debugger config --path is where [hosts] names another command",
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,9 +23,10 @@ from debugger.hosts.answer_merge import (
     read_answer,
     relabel_answer,
 )
+from debugger.hosts.first_failure import FirstFailure
 from debugger.hosts.host_address import HostKind, split_pids
 from debugger.hosts.host_call import HostCall, build_reply
-from debugger.hosts.host_list import Host, HostList
+from debugger.hosts.host_list import Host, HostList, HostRequest
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
 from debugger.questions.group.answer import GroupCrash, GroupStacks, GroupStatus
@@ -37,6 +40,9 @@ _FOR_ALL = ("breakpoint", "catch", "output")
 ENDING = frozenset({"stop", "detach"})
 # They resume or await, and the first stop is the answer.
 _AWAITING = frozenset({"start", "continue", "await"})
+# Waits that a broken connection does not end. What is to be resumed has been by then.
+_REPEATED = frozenset({"continue", "await"})
+_AGAIN_S = 2.0  # seconds between two tries to reach a host again
 
 
 class PartReply(Struct, frozen=True):
@@ -139,7 +145,8 @@ class HostGroup:
         """Return the members of a host that gives no answer; where none is known, the host."""
         labels = sorted(self._labels[host.label], key=sort_key)
         names = [self.name_member(host, one) for one in labels] or [f"*@{host.label}"]
-        return [SilentMember(one, f"{host.label}: {reason}") for one in names]
+        text = f"{host.label}: {reason.removeprefix(f'{host.label}: ')}"
+        return [SilentMember(one, text) for one in names]
 
 
 def has_group_form(call: HostCall) -> bool:
@@ -159,6 +166,8 @@ async def begin_group(
         DebuggerError: What the first host says, if no host could begin.
     """
     args = {one: value for one, value in call.invocation.args.items() if one != "env"}
+    if call.invocation.command.name == "crash":
+        args["is_part"] = True
     pids = args.get("pids")
     if isinstance(pids, str):
         by_host = split_pids(pids, [one.address for one in chosen])
@@ -186,6 +195,8 @@ async def begin_group(
     first = begun[0].host.label
     short = parts[first].removesuffix(f"@{first}")
     group = HostGroup(short, parts, [one.host for one in begun])
+    if call.invocation.command.name == "crash":
+        await measure_clocks(hosts, call, [one.host for one in begun if one.data.get("member")])
     failed = [
         SilentMember(f"*@{one.host.label}", f"{one.host.label}: {one.error.message}")
         for one in replies
@@ -236,6 +247,15 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
     return answer
+
+
+async def measure_clocks(hosts: HostList, call: HostCall, failed: Sequence[Host]) -> None:
+    """Compare the clocks of hosts whose members have failed: the order is by them."""
+    if len(failed) <= 1:
+        return
+    own = call.replace_command("daemon status", {})
+    requests = [(one, own.build_request(one, None)) for one in failed]
+    await asyncio.gather(*(hosts.measure_clock(*one) for one in requests))
 
 
 def forget_unreached(command: str, replies: Iterable[PartReply]) -> None:
@@ -312,9 +332,10 @@ async def _ask_hosts(
 ) -> list[PartReply]:
     """Ask hosts side by side, in their order; one that fails or is late delays no other."""
     awaits = call.invocation.command.name in _AWAITING
-    ends = {host.label: asyncio.Event() for host in chosen}
+    failure = FirstFailure()
+    ends = {host.label: failure.add_part(host.label) for host in chosen}
     asking = {
-        asyncio.create_task(_ask_part(hosts, call, one, changes[one.label], ends[one.label])): one
+        asyncio.create_task(_ask_part(hosts, call, one, changes[one.label], failure)): one
         for one in chosen
     }
     user = asyncio.create_task(_set_when(call.request.interrupted, list(ends.values())))
@@ -327,6 +348,7 @@ async def _ask_hosts(
             )
             for task in done:
                 found[asking[task].label] = task.result()
+                failure.end_part(asking[task].label)
             if not done and is_ending:
                 break  # what has not answered that its wait is over is frozen
             if not done:
@@ -336,6 +358,8 @@ async def _ask_hosts(
                 limit, is_ending = call.limits.read_s, True
             elif awaits and limit is None and _any_stopped(done):
                 limit = call.limits.settle_s
+            elif failure.is_known:
+                limit = call.limits.read_s
     finally:
         user.cancel()
         for task in pending:
@@ -368,14 +392,16 @@ async def _ask_part(
     call: HostCall,
     host: Host,
     changes: Mapping[str, Any],
-    ends: asyncio.Event,
+    failure: FirstFailure,
 ) -> PartReply:
     own = {"json": False, "result": True, "budget": BUDGET, "progress": False, **changes}
-    request = call.build_request(host, None, own, interrupted=ends)
+    request = call.build_request(host, None, own, interrupted=failure.wait_of(host.label))
+    if call.invocation.command.name == "crash":
+        request = replace(request, stream=partial(failure.take_reports, host.label))
     limit_s = call.limit_s()
     try:
         async with asyncio.timeout(limit_s):
-            answer = await hosts.send_request(host, request)
+            answer = await _send_through_breaks(hosts, host, request, call.wait_s())
     except TimeoutError:
         return PartReply(host, error=_late_error(limit_s, host))
     except DebuggerError as error:
@@ -384,6 +410,40 @@ async def _ask_part(
     if reply.error is not None:
         return PartReply(host, error=reply.error)
     return PartReply(host, reply.text or "", dict(reply.result or {}))
+
+
+async def _send_through_breaks(
+    hosts: HostList, host: Host, request: HostRequest, wait_s: float
+) -> dict[str, Any]:
+    """Send a request; a wait that is broken off goes on as soon as the host is reached again.
+
+    Raises:
+        DebuggerError: As `HostList.send_request`; for a wait, that of the last try to connect.
+    """
+    loop = asyncio.get_running_loop()
+    limit = loop.time() + wait_s
+    try:
+        return await hosts.send_request(host, request)
+    except DebuggerError as error:
+        message = request.message
+        if error.code is not ErrorCode.ADAPTER_DIED or message["command"] not in _REPEATED:
+            raise
+    while True:
+        args = {**message["args"], "timeout": max(0.0, limit - loop.time())}
+        again = replace(request, message={**message, "command": "await", "args": args})
+        try:
+            return await hosts.send_request(host, again)
+        except DebuggerError as failure:
+            is_over = request.interrupted is not None and request.interrupted.is_set()
+            if is_over or loop.time() >= limit or failure.code is ErrorCode.NO_SESSION:
+                raise
+        await _pause_until(request.interrupted, min(_AGAIN_S, limit - loop.time()))
+
+
+async def _pause_until(event: asyncio.Event | None, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await (event or asyncio.Event()).wait()
 
 
 def merge_replies(
@@ -419,16 +479,17 @@ def merge_replies(
 
 def _move_clock(answer: GroupAnswer, host: Host) -> GroupAnswer:
     """Return an answer with the times of this machine's clock."""
-    if isinstance(answer, GroupCrash) and answer.failed_ns is not None:
+    if isinstance(answer, GroupCrash) and answer.failed_ns is not None and host.channel is not None:
         moved = answer.failed_ns + _clock_shift(host)
-        return msgspec.structs.replace(answer, failed_ns=moved)
+        error_ns = round(host.channel.clock.error_s * 1e9)
+        return msgspec.structs.replace(answer, failed_ns=moved, error_ns=error_ns)
     return answer
 
 
 def _clock_shift(host: Host) -> int:
     """Return the nanoseconds by which a time of the host's clock is to be put forward."""
     channel = host.channel
-    return round(channel.greeting.clock_shift_s * 1e9) if channel is not None else 0
+    return round(channel.clock.shift_s * 1e9) if channel is not None else 0
 
 
 def join_replies(replies: Sequence[PartReply], silent: Sequence[SilentMember] = ()) -> HostReplies:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import os
@@ -20,6 +21,8 @@ from debugger.hosts.host_channel import ChannelBroken, HostChannel, HostGreeting
 _UNUSED_S = 60.0  # seconds after which a connection without a session is closed
 _STOP_S = 3.0  # seconds for a host to end its sessions, when the daemon here ends
 _LAST_S = 1.0  # seconds for the tool to end then
+_CLOCK_S = 2.0  # seconds for comparing clocks
+_CLOCK_READINGS = 4
 _TRIES = 3  # a daemon that is just ending refuses; its successor answers
 _log = logging.getLogger(__name__)
 
@@ -215,6 +218,16 @@ class HostList:
             self._close_when_unused(host)
             return answer
         raise _broken_connection(host, str(request.message.get("command")), broken, request.keep_s)
+
+    async def measure_clock(self, host: Host, request: HostRequest) -> None:
+        """Compare a host's clock by some short requests; what is known stays where they fail."""
+        channel = host.channel
+        if host is self.own or channel is None:
+            return
+        with contextlib.suppress(DebuggerError, ChannelBroken, TimeoutError):
+            async with asyncio.timeout(_CLOCK_S):
+                for _ in range(_CLOCK_READINGS):
+                    await channel.request(request.message)
 
     def _close_when_unused(self, host: Host) -> None:
         if not host.sessions:

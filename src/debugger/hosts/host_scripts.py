@@ -47,8 +47,12 @@ cat > "$staging/wheels.tar" || fail no-space
 [ ! -d "$base/host" ] || mv "$base/host" "$staging/before" || fail no-folder
 undo() { rm -rf "$base/host"; [ ! -d "$staging/before" ] || mv "$staging/before" "$base/host"; }
 trap 'undo; rm -rf "$staging"' EXIT
-"$python" -m venv "$base/host" > "$staging/log" 2>&1 ||
-  { tail -n 5 "$staging/log" >&2; fail no-venv; }
+# The output is not written to a file, and room is looked for: the disk may be full.
+log="$("$python" -m venv "$base/host" 2>&1)" || {
+  printf '%s\\n' "$log" | tail -n 5 >&2
+  head -c 1000000 /dev/zero > "$staging/room"
+  fail no-venv
+}
 index=""
 [ "$2" != offline ] || index=--no-index
 "$base/host/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --retries 1 \\

@@ -11,15 +11,23 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from debugger.cli.parser import Invocation
 from debugger.daemon.command_request import CommandReply
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.hosts.first_failure import FirstFailure
 from debugger.hosts.host_call import HostCall, build_reply
-from debugger.hosts.host_groups import BUDGET, HostGroup, PartReply, merge_replies, run_in_group
+from debugger.hosts.host_groups import (
+    BUDGET,
+    HostGroup,
+    PartReply,
+    measure_clocks,
+    merge_replies,
+    run_in_group,
+)
 from debugger.hosts.host_list import Host, HostList
 from debugger.hosts.job_hang import begin_call, find_laggards_of_job
 from debugger.model.answers import Answer
@@ -27,13 +35,13 @@ from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import State
 from debugger.model.location import SourceMap
 from debugger.output import to_data
-from debugger.questions.group.answer import GroupCrash, GroupStop
+from debugger.questions.group.answer import PART_BEGUN, GroupCrash, GroupStop
 from debugger.session.group import SilentMember
 
 CrashPart = tuple[Host, asyncio.Task[dict[str, Any]]]
 _PART_S = 15.0  # seconds until a host must have answered after the launcher has ended
-# Runs a command on this machine; the event ends its wait.
-RunHere = Callable[[Invocation, asyncio.Event], Awaitable[Answer]]
+# Runs a command on this machine.
+RunHere = Callable[[HostCall], Awaitable[Answer]]
 
 
 async def run_remote_shell(
@@ -92,6 +100,7 @@ class LauncherJobs:
         self._grown: set[asyncio.Event] = set()
         # Of each group of a question: what its launcher runs on other hosts.
         self._crash_parts: dict[str, list[CrashPart]] = {}
+        self._failures: dict[str, FirstFailure] = {}
 
     def note_part(self) -> None:
         """Record that a group has a new part on another host."""
@@ -110,7 +119,7 @@ class LauncherJobs:
         self._grown.add(grown)
         try:
             async with _set_by_any(call.request.interrupted, grown) as ends:
-                answer = await run_here(call.invocation, ends)
+                answer = await run_here(call.replace_request(interrupted=ends))
             # A wait that began without the ranks of a host begins again with them.
             while grown.is_set() and _is_running(answer):
                 grown.clear()
@@ -120,9 +129,7 @@ class LauncherJobs:
                     own = call.replace_command("await", args, interrupted=ends)
                     found = self._find_group(name)
                     answer = await (
-                        run_here(own.invocation, ends)
-                        if found is None
-                        else run_in_group(self._hosts, own, found)
+                        run_here(own) if found is None else run_in_group(self._hosts, own, found)
                     )
             return answer
         finally:
@@ -138,8 +145,15 @@ class LauncherJobs:
         args = {"is_shell": True, "is_crash": True, "group": f"{name}@{host.label}"}
         changes = {"args": {**args, "words": (command,)}, "json": False, "result": True}
         request = call.build_request(host, None, {**changes, "budget": BUDGET})
+        failure = self._failures.setdefault(name, FirstFailure())
+        request = replace(
+            request,
+            stream=partial(failure.take_reports, host.label),
+            interrupted=failure.add_part(host.label),
+        )
         # Its answer counts also if the launcher ends its shell before.
         part = asyncio.create_task(self._hosts.send_request(host, request))
+        part.add_done_callback(lambda _: failure.end_part(host.label))
         self._crash_parts.setdefault(name, []).append((host, part))
         return build_reply(await asyncio.shield(part), call.folders_at(host))
 
@@ -149,12 +163,30 @@ class LauncherJobs:
         Raises:
             DebuggerError: What starting the launcher raises.
         """
-        answer = await run_here(call.invocation, call.request.interrupted)
+        failure, names = FirstFailure(), []
+        own = self._hosts.own.label
+
+        async def take_reports(text: str) -> None:
+            name = _read_group(text)
+            if name is not None:
+                names.append(name)
+                self._failures[name] = failure
+            await failure.take_reports(own, text)
+
+        part = call.replace_command("crash", {**call.invocation.args, "is_part": True})
+        try:
+            async with _set_by_any(call.request.interrupted, failure.add_part(own)) as ends:
+                answer = await run_here(part.replace_request(interrupted=ends, stream=take_reports))
+        finally:
+            failure.end_part(own)
+            for name in names:
+                self._failures.pop(name, None)
         if not isinstance(answer, GroupCrash):
             return answer
         parts = self._crash_parts.pop(answer.group, [])
         if parts:
             await asyncio.wait([task for _, task in parts], timeout=_PART_S)
+            await measure_clocks(self._hosts, call, [host for host, _ in parts])
         return merge_crash_parts(self._hosts.own, answer, parts, call)
 
     async def explain_hang(self, call: HostCall, run_here: RunHere) -> Answer:
@@ -163,15 +195,15 @@ class LauncherJobs:
         Raises:
             DebuggerError: What starting the launcher raises.
         """
-        interrupted = call.request.interrupted
-        answer = await run_here(begin_call(call).invocation, interrupted)
+        answer = await run_here(begin_call(call))
         name = str(getattr(answer, "group", ""))
 
         async def ask(own: HostCall) -> Answer:
             found = self._find_group(name)
             if found is not None:
                 return await run_in_group(self._hosts, own, found)
-            return await run_here(replace(own.invocation, session=name), own.request.interrupted)
+            named = replace(own.invocation, session=name)
+            return await run_here(msgspec.structs.replace(own, invocation=named))
 
         return await find_laggards_of_job(call, ask)
 
@@ -197,6 +229,12 @@ def merge_crash_parts(
         task.cancel()
         silent += group.silent_members(host, error.message)
     return merge_replies(group, replies, silent, is_all=True)
+
+
+def _read_group(text: str) -> str | None:
+    """Return the name of the group of a question that reports that it has begun."""
+    begun = (one.partition(" ") for one in text.splitlines())
+    return next((name for word, _, name in begun if word == PART_BEGUN), None)
 
 
 def _is_running(answer: Answer) -> bool:

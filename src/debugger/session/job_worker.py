@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from debugger.errors import DebuggerError, ErrorCode
+from debugger.errors import DebuggerError, ErrorCode, full_disk_error
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -137,6 +137,8 @@ def _to_debugger_error(error: Exception) -> DebuggerError:
     if isinstance(error, DebuggerError):
         return error
     _log.error("a command failed", exc_info=error)
+    if (full := full_disk_error(error)) is not None:
+        return full
     what = f"{type(error).__name__}: {error}"
     hint = "this is a fault of the debugger; debugger daemon logs shows it"
     return DebuggerError(ErrorCode.INTERNAL, what, hint=hint)

@@ -281,7 +281,9 @@ def _neighbour_files(path: str) -> list[str]:
 
 
 def find_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
-    """Find a program on the caller's PATH, whose relative folders are the caller's."""
+    """Find a program as the caller's shell does: on its PATH, or by a path from its directory."""
+    if "/" in name:
+        return shutil.which(os.path.join(cwd, name))
     folders = env.get("PATH", os.defpath).split(os.pathsep)
     # The daemon's own directory is another one.
     path = os.pathsep.join(os.path.join(cwd, folder) for folder in folders)

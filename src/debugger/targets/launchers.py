@@ -38,7 +38,7 @@ _MPI = LauncherSyntax(
         **dict.fromkeys((*_SETTINGS, "env", "genv"), 2),
     }
 )
-# srun(1). `--name=value` is one word everywhere.
+# srun(1) of Slurm 22.05. `--name=value` is one word everywhere.
 _SRUN = LauncherSyntax(
     dict.fromkeys(
         (
@@ -47,6 +47,15 @@ _SRUN = LauncherSyntax(
             *("input", "o", "e", "error", "m", "distribution", "C", "constraint", "q", "qos", "d"),
             *("dependency", "gres", "gpus", "G", "mem", "mpi", "export", "ntasks-per-node"),
             *("cpu-bind", "jobid", "r", "relative", "multi-prog-file", "W", "wait"),
+            *("acctg-freq", "bb", "bbf", "bcast-exclude", "b", "begin", "comment", "cpu-freq"),
+            *("deadline", "delay-boot", "epilog", "gres-flags", "L", "licenses", "M", "clusters"),
+            *("mail-type", "mail-user", "mcs-label", "het-group", "power", "priority", "prolog"),
+            *("profile", "S", "core-spec", "signal", "slurmd-debug", "switches", "task-epilog"),
+            *("task-prolog", "thread-spec", "T", "threads", "time-min", "wckey", "mincpus"),
+            *("cluster-constraint", "reservation", "tmp", "mem-per-cpu", "sockets-per-node"),
+            *("cores-per-socket", "threads-per-core", "ntasks-per-core", "ntasks-per-socket"),
+            *("cpus-per-gpu", "gpu-bind", "gpu-freq", "gpus-per-node", "gpus-per-socket"),
+            *("gpus-per-task", "mem-per-gpu", "output"),
         ),
         1,
     ),

@@ -158,6 +158,13 @@ async def test_an_unforeseen_failure_is_internal_and_its_traceback_is_in_the_log
     assert (await peer.ask(2, "echo"))["success"]
 
 
+async def test_a_full_disk_is_no_fault_of_the_debugger(peer):
+    error = (await peer.ask(1, "store"))["error"]
+    assert error["code"] == "DENIED"
+    assert error["message"] == "the disk of the debugger's runtime directory is full"
+    assert error["hint"].startswith("debugger daemon status names the directory")
+
+
 async def test_requests_of_one_connection_run_at_once(peer):
     assert await peer.ask(1, "wait") == {"id": 1, "stream": "waiting\n"}
     assert (await peer.ask(2, "echo"))["id"] == 2

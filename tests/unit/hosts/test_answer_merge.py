@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,6 +159,21 @@ def test_the_first_failure_of_all_hosts_is_told_with_those_after_it() -> None:
     none = merge_answers("g", [build_crash("", "", None)] * 2, ())
     assert isinstance(none, GroupCrash)
     assert (none.member, none.ends) == ("", ())
+
+
+def test_failures_that_the_clocks_cannot_order_are_said_and_the_fault_is_first() -> None:
+    replace = msgspec.structs.replace
+    stopped = replace(build_crash("0", "SIGSEGV", 1_010_000_000), error_ns=20_000_000)
+    ended = replace(build_crash("2", "ended by SIGTERM", 1_000_000_000), blame=3)
+    later = build_crash("5", "ended by SIGTERM", 1_500_000_000)
+    merged = merge_answers("g", [ended, stopped, later], ())
+    assert isinstance(merged, GroupCrash)
+    assert merged.member == "0"
+    (note,) = merged.notes
+    assert note == "which of 0,2 failed first is not certain: clocks known to 20.0 ms"
+    sure = merge_answers("g", [ended, replace(stopped, error_ns=9_000_000), later], ())
+    assert isinstance(sure, GroupCrash)
+    assert (sure.member, sure.notes) == ("2", ())
 
 
 def test_hits_of_all_hosts_are_compared_and_come_through_json() -> None:

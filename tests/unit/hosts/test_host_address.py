@@ -119,6 +119,10 @@ SAID = [
     ("h", "sh: cannot create x: No space left on device", 1, "its disk is full"),
     ("h", "mkdir: cannot create directory: Read-only file system", 1, "read-only"),
     ("h", "kex_exchange_identification: read: Connection reset by peer", 255, "was not reached: k"),
+    ("h", ("channel 0: open failed: connect failed: No route to host\nstdio forwarding failed\n"
+     "Connection closed by UNKNOWN port 65535"), 255, "jump host does not reach it: No route"),
+    ("h", ("me@gate: Permission denied (publickey).\nConnection closed by UNKNOWN port 65535"), 255,
+     "its jump host: no login"),
     ("box", "Error response from daemon: No such container: box", 1, "no container box"),
     ("box", 'Error: no container with name or ID "box" found: no such container', 125, "no cont"),
     ("box", "Error response from daemon: container 12 is not running", 1, "does not run"),

@@ -28,7 +28,7 @@ from debugger.model.location import source_map
 GREETING = {"greeting": "debugger", "v": 1, "version": __version__, "daemon": __version__, "pid": 7}
 # Answers each request with its words, after some text of it; `die` ends it in between.
 ECHO = """\
-import json, sys
+import json, sys, time
 print("Last login: never"); print(sys.argv[1], flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
@@ -41,7 +41,8 @@ for line in sys.stdin:
         continue
     print(json.dumps({"id": asked["id"], "progress": "1 s"}))
     print(json.dumps({"id": asked["id"], "stream": "line\\n"}))
-    print(json.dumps({"id": asked["id"], "success": True, "text": asked["command"]}), flush=True)
+    answer = {"id": asked["id"], "success": True, "text": asked["command"]}
+    print(json.dumps({**answer, "ticks": time.monotonic()}), flush=True)
 """
 
 
@@ -91,6 +92,24 @@ async def test_an_interrupted_request_is_cancelled_there(tmp_path: Path) -> None
     interrupted.set()
     assert (await waiting)["text"] == "cancelled"
     await channel.close()
+
+
+async def test_a_host_that_lives_is_waited_for_and_a_frozen_one_is_not(tmp_path: Path) -> None:
+    living = await open_channel(echo_tool(tmp_path))
+    living.quiet_s = 0.01
+    waiting = asyncio.create_task(living.request({"command": "wait"}))
+    while living.clock == living.greeting.clock:  # until it has been asked whether it lives
+        await asyncio.wait({waiting}, timeout=0.01)
+    assert not waiting.done()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    await living.close()
+    source = f"import time\nprint({json.dumps(GREETING)!r}, flush=True)\ntime.sleep(600)"
+    frozen = await open_channel(HostTools(container=(write_tool(tmp_path, "podman", source),)))
+    frozen.quiet_s = frozen.alive_s = 0.05
+    with pytest.raises(DebuggerError, match=r"box has answered nothing for 0\.1 s"):
+        await frozen.request({"command": "wait"})
+    await frozen.close(0.0)
 
 
 async def test_a_tool_that_dies_breaks_the_request_with_its_last_words(tmp_path: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 import pytest
 
 from debugger.cli import commands, parser
-from debugger.cli.parser import Invocation
 from debugger.config import Config
 from debugger.daemon.command_request import CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
@@ -50,12 +48,13 @@ async def test_a_start_goes_on_with_the_ranks_of_hosts_that_join(
     known: dict[str, HostGroup] = {}
     jobs = LauncherJobs(hosts, known.get)
 
-    async def run_here(own: Invocation, ends: asyncio.Event) -> a.Answer:
-        ran.append((own.command.name, "here"))
-        if own.command.name == "await":  # another group's part has come: this one waits on
+    async def run_here(own: HostCall) -> a.Answer:
+        ran.append((own.invocation.command.name, "here"))
+        if own.invocation.command.name == "await":
+            # Another group's part has come: this one waits on.
             known["job"] = group
         jobs.note_part()
-        await ends.wait()
+        await own.request.interrupted.wait()
         return RUNS
 
     async def run_in_group(_hosts: HostList, own: HostCall, at: HostGroup) -> a.Answer:

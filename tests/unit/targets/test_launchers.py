@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.targets.launch_target import find_on_path
 from debugger.targets.launchers import (
     find_rank_programs,
     is_launcher,
@@ -32,6 +34,8 @@ def wrap(line: str) -> str:
     ("line", "wrapped"),
     [
         ("mpirun -n 4 ./app x", "-n 4 member -- ./app x"),
+        ("srun -n 4 --overcommit ./app", "-n 4 --overcommit member -- ./app"),
+        ("srun --signal KILL@30 -lu -O app", "--signal KILL@30 -lu -O member -- app"),
         ("mpirun ./app -n 4", "member -- ./app -n 4"),
         ("/usr/bin/mpiexec -np 2 python3 t.py", "-np 2 member -- python3 t.py"),
         (
@@ -103,3 +107,14 @@ def test_ranks_learn_their_group_and_launchers_their_shell() -> None:
         check=True,
     )
     assert ran.stdout == "-I -m debugger member --group a b -- x y\n"
+
+
+def test_a_program_by_its_path_is_found_from_the_callers_directory(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "app"
+    program.parent.mkdir()
+    program.touch(0o755)
+    env = {"PATH": "/usr/bin"}
+    assert find_on_path("./bin/app", env, str(tmp_path)) == f"{tmp_path}/./bin/app"
+    assert find_on_path("bin/app", env, str(tmp_path)) == f"{tmp_path}/bin/app"
+    assert find_on_path("bin/app", env, "/") is None
+    assert find_on_path(str(program), env, "/") == str(program)

@@ -62,6 +62,9 @@ async def crash(
     test: Annotated[
         bool, Option("--test", help="CMD runs tests: the same as debugger test")
     ] = False,
+    is_part: Annotated[
+        bool, Option("--part", help="given by the daemon: of several hosts", is_hidden=True)
+    ] = False,
 ) -> answers.Answer:
     """Run a command to its crash, and say why it crashed.
 
@@ -86,7 +89,7 @@ async def crash(
                 "--keep and --raised are for one process, not a group",
                 hint="debugger crash --group -- CMD",
             )
-        return await group_crash.explain_group_crash(call, requested)
+        return await group_crash.explain_group_crash(call, requested, is_part=is_part)
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)

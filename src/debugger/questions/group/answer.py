@@ -12,6 +12,12 @@ from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
 from debugger.session.group import SilentMember
 
+# What `crash` of one host's part of a job streams, as lines, to the daemon that asks all hosts. The
+# first has the name of its group behind it.
+PART_BEGUN = "begun"
+PART_FAILED = "failed"
+PART_READ = "read"
+
 
 class MergedState(Struct, frozen=True):
     """A state, and the members in it."""
@@ -66,6 +72,11 @@ class GroupCrash(Struct, frozen=True):
     timed_out: bool = False
     # When it failed, by the clock of its machine's timelines; None where none failed.
     failed_ns: int | None = None
+    # By how much that may be wrong, of another machine's clock.
+    error_ns: int = 0
+    # The lower, the less others can have caused it: a fault, a status, a kill, a request to end.
+    blame: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class NamedValues(Struct, frozen=True):

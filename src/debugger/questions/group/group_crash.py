@@ -23,10 +23,18 @@ from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
 from debugger.questions.group import group_run
-from debugger.questions.group.answer import GroupCrash, GroupStacks, MemberEnd
+from debugger.questions.group.answer import (
+    PART_BEGUN,
+    PART_FAILED,
+    PART_READ,
+    GroupCrash,
+    GroupStacks,
+    MemberEnd,
+)
 from debugger.questions.group.group_question import build_group_question
 from debugger.questions.group.member_stacks import (
     describe_state,
+    read_exit_code,
     read_group_stacks,
 )
 from debugger.questions.group.worker_reports import lines_of_worker, parse_worker_report
@@ -47,6 +55,7 @@ _STOPS_MAX = 1000
 _ABORT = "MPI_Abort"
 LAUNCHER_BREAKS = (BreakpointSpec(function=_ABORT),)
 _OUTPUT = 12  # last lines
+_PARTS_S = 5.0  # seconds in which the members on other hosts are read, while the failed one is held
 # Of members that end together, the one with the first of these is the one to blame.
 _FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
 _REQUESTS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE})
@@ -78,10 +87,16 @@ class GroupRun:
     ended: list[tuple[Session, float]] = field(default_factory=list)
     # What others stopped at after the first failure, by session.
     reached: dict[str, str] = field(default_factory=dict)
+    # A member on another host has failed.
+    is_elsewhere: bool = False
 
 
-async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> GroupCrash:
+async def explain_group_crash(
+    call: CommandCall, requested: QuestionOptions, *, is_part: bool = False
+) -> GroupCrash:
     """Run a command to the first failure of a member, and on until the others have ended.
+
+    A part of a job that has others on other hosts reports a failure to them (`explain_run`).
 
     Raises:
         DebuggerError: What starting the program raises; USAGE for what is not started.
@@ -89,16 +104,24 @@ async def explain_group_crash(call: CommandCall, requested: QuestionOptions) -> 
     question, name = await build_group_question(
         call, requested, crash_stops.crash_breakpoints, LAUNCHER_BREAKS
     )
-    return await explain_run(call, question, name)
+    return await explain_run(call, question, name, is_part=is_part)
 
 
-async def explain_run(call: CommandCall, question: QuestionRun, name: str) -> GroupCrash:
+async def explain_run(
+    call: CommandCall, question: QuestionRun, name: str, *, is_part: bool = False
+) -> GroupCrash:
     """Run a group to the first failure of a member, and on until the others have ended.
+
+    The question of a part streams PART_BEGUN, PART_FAILED at a failure, and PART_READ when it knows
+    where its members are. An interruption means that a member on another host has failed; to a part
+    whose own has failed, that the members on the other hosts have been read.
 
     Raises:
         DebuggerError: What starting the program raises.
     """
     groups = call.sessions.groups
+    if is_part:
+        await call.stream(f"{PART_BEGUN} {name}\n")
     # Members may come as soon as the program runs.
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
     async with question_run.run_question(begun) as run:
@@ -108,14 +131,31 @@ async def explain_run(call: CommandCall, question: QuestionRun, name: str) -> Gr
             await _run_to_failure(found)
         finally:
             naming.cancel()
+        found.is_elsewhere = is_part and found.first is None and run.patience.interrupted.is_set()
         failed_at = asyncio.get_running_loop().time()
         if found.first is not None:
             _take_reported_worker(found)
             found.failed_ns = found.failed_ns or found.event_ns
             found.lines = run.all_output_lines()
+            if is_part:
+                await call.stream(f"{PART_FAILED}\n")
+        if found.first is not None or found.is_elsewhere:
             found.others = await _read_others(found, await found.group.members())
+            if is_part:
+                await _await_other_parts(call, run)
+                failed_at = asyncio.get_running_loop().time()
             await _run_to_end(found, failed_at)
         return await _build_answer(found, failed_at)
+
+
+async def _await_other_parts(call: CommandCall, run: RunningQuestion) -> None:
+    """Wait until the members on other hosts were read (bounded): what failed here is still held."""
+    await call.stream(f"{PART_READ}\n")
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PARTS_S):
+            await run.patience.interrupted.wait()
+    # How the members end is awaited all the same.
+    run.patience = replace(run.patience, interrupted=asyncio.Event())
 
 
 async def _name_members(found: GroupRun) -> None:
@@ -232,10 +272,8 @@ def _take_reported_worker(found: GroupRun) -> None:
 def _blame(session: Session) -> int | None:
     """Return the rank of how a process ended; None while it lives, and for a good end."""
     exited = session.exited
-    code = exited.code if exited is not None else None
+    code = read_exit_code(session)
     number = getattr(signal, exited.signal, 0) if exited is not None and exited.signal else 0
-    if code is None and not number:
-        code = session.process.read_exit_status()
     if code is not None and code < 0:
         number = -code
     if number:
@@ -354,10 +392,22 @@ async def _build_answer(found: GroupRun, failed_at: float) -> GroupCrash:
         how=_describe_first(found),
         crash=_describe_crash(found),
         others=found.others,
-        ends=_merge_ends(found, labels, failed_at) if found.first is not None else (),
-        timed_out=found.first is None and run.session.is_live,
+        ends=_merge_ends(found, labels, failed_at)
+        if found.first is not None or found.is_elsewhere
+        else (),
+        timed_out=found.first is None and not found.is_elsewhere and run.session.is_live,
         failed_ns=found.failed_ns if found.first is not None else None,
+        blame=_blame_first(found),
     )
+
+
+def _blame_first(found: GroupRun) -> int:
+    if found.crash is not None:
+        stop = found.crash.scene.stop
+        number = getattr(signal, stop.signal, None) if stop.signal is not None else None
+        return _FAULT if number in _FAULTS else _STATUS
+    known = _blame(found.first) if found.first is not None else None
+    return _STATUS if known is None else known
 
 
 def _describe_first(found: GroupRun) -> str:

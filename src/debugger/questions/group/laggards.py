@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ from debugger.questions.group.wait_chains import Key, WaitChains
 # the others, in which one that is alone may start others (a launcher imports, and meets its like),
 # and between two looks.
 SETTLE_S, ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
+# What all ranks call first, and come back from.
+_BEGINS = re.compile(r"P?MPI_(?:Init(?:_thread)?|Session_init)")
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
 _ROOTS_MAX = 3  # threads that a sentence names
 
@@ -109,12 +112,16 @@ def is_settled(
 
     A member that computes may come to the others yet: it is a laggard if it is still in its
     function. One that imports a library, whose module runs, will. So may one that waits elsewhere,
-    as on a busy machine: it is looked at twice. With `may_start` programs that are alone are still
-    to start their processes.
+    as on a busy machine: it is looked at twice. Those that all begin the engine (MPI_Init) are on
+    their way. With `may_start` programs that are alone are still to start their processes.
     """
     is_found = verdict.kind not in {"computing", "together", "unknown"}
     members = [label.split("@")[0] for one in verdict.rows for label in one.members]
     if may_start and not is_found and set(members) <= {MAIN}:
+        return False
+    waiting = [one for one in verdict.rows if one.kind == WAITS and not set(one.members) <= {MAIN}]
+    is_beginning = any(_BEGINS.fullmatch(one.call) for one in waiting)
+    if is_beginning and verdict.kind in {"computing", "lagging", "together"}:
         return False
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     if any(one.call in {STARTING, "<module>"} for one in computing):

@@ -145,6 +145,15 @@ def merge_states(members: Sequence[Member]) -> tuple[MergedState, ...]:
     return tuple(MergedState(state, order_members(labels)) for state, labels in by_state.items())
 
 
+def read_exit_code(session: Session) -> int | None:
+    """Return the exit status of a member, or minus a signal's number; None if not known."""
+    code = session.exited.code if session.exited is not None else None
+    # debugpy does not know how a forked process has ended, a lost debugger does not tell, and
+    # LLDB 14 to 19 give the number of a signal that nobody can stop at (SIGKILL) as the status.
+    known = session.process.read_exit_status() if code is None or code > 0 else None
+    return known if known is not None else code
+
+
 def describe_state(session: Session) -> str:
     """Return the state of a member in a few words: how it ended, if it has."""
     if session.state is not State.TERMINATED:
@@ -152,10 +161,7 @@ def describe_state(session: Session) -> str:
     exited = session.exited
     if exited is not None and exited.signal:
         return f"ended by {exited.signal}"
-    code = exited.code if exited is not None else None
-    if code is None:
-        # debugpy does not know how a forked process has ended, and a lost debugger does not tell.
-        code = session.process.read_exit_status()
+    code = read_exit_code(session)
     if code is None and session.error is not None:
         return "lost"
     if code is not None and code < 0:

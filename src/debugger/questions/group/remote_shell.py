@@ -69,7 +69,7 @@ async def explain_remote_crash(call: CommandCall, command: Sequence[str], group:
         # The question on the launcher's machine has the user's limit, and ends this one with it.
         patience=call.wait_limit(_LONGEST_S),
     )
-    return await group_crash.explain_run(call, question, group)
+    return await group_crash.explain_run(call, question, group, is_part=True)
 
 
 def _prepare_shell(call: CommandCall, command: Sequence[str], group: str) -> LaunchTarget:

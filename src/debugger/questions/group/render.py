@@ -185,7 +185,7 @@ def format_group_status(answer: GroupStatus, _page: RenderPage) -> list[TextSect
     lines = [
         f"  {short_name(one.label)}: {one.state}"
         + (f", pid {one.pid}" if one.pid is not None else "")
-        + f", session {one.session}"
+        + (f", session {one.session}" if one.session else "")
         + (f", {shorten_value(one.where, _VALUE)}" if one.where else "")
         for one in answer.members
     ]
@@ -226,6 +226,7 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
             floor=6,
         ),
         *(_format_silent(answer.others.silent) if answer.others is not None else []),
+        *(fixed_section(f"note: {one}", _BODY) for one in answer.notes),
         list_section(
             ["after it:", *ends] if ends else [],
             lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000",
