@@ -27,9 +27,16 @@ pytestmark = [
 ]
 
 if sys.version_info[:2] == (3, 11):
-    from debugger.recorders.python.inside import bytecode, calls, code_rewriter, code_splicer
+    from debugger.recorders.python.inside import (
+        bytecode,
+        calls,
+        code_rewriter,
+        code_splicer,
+        line_edges,
+    )
 
-    PARTS: Any = SimpleNamespace(**{**vars(bytecode), **vars(code_rewriter), **vars(code_splicer)})
+    _MODULES = (bytecode, code_rewriter, code_splicer, line_edges)
+    PARTS: Any = SimpleNamespace(**{k: v for one in _MODULES for k, v in vars(one).items()})
 
 FILE = "random.py"
 _GENERATES = 0x20 | 0x80 | 0x200
@@ -44,6 +51,7 @@ class ReportedEvents:
         self.begun: Counter[_Key] = Counter()
         self.left: Counter[_Key] = Counter()
         self.lines: dict[_Key, set[int]] = {}
+        self.each: list[tuple[_Key, int]] = []  # each time that a line began
         self.hits: Any = None
         self.hooks: list[Any] = []
         self.thread = ReportedThread(self)
@@ -87,6 +95,7 @@ def run_traced(code: CodeType) -> tuple[str, ReportedEvents]:
     def on_event(frame: FrameType, event: str, _argument: Any) -> Any:
         if event == "line":
             seen.lines.setdefault(key_of(frame.f_code), set()).add(frame.f_lineno)
+            seen.each.append((key_of(frame.f_code), frame.f_lineno))
         elif event == "return":
             seen.left[key_of(frame.f_code)] += 1
         return on_event
@@ -173,12 +182,13 @@ def rewrite(
     is_counted: bool = True,
     is_fast: bool = True,
     is_first: bool = True,
+    has_each: bool = False,
     followed: int = 1 << 40,
 ) -> CodeType:
     """Rewrite a module's code, with hooks that note what they report."""
     options: Any = {"is_counted": is_counted, "is_first": is_first}
     constants = tuple(
-        rewrite(one, seen, is_fast=is_fast, followed=followed, **options)
+        rewrite(one, seen, is_fast=is_fast, has_each=has_each, followed=followed, **options)
         if isinstance(one, CodeType)
         else one
         for one in code.co_consts
@@ -213,7 +223,15 @@ def rewrite(
     callbacks |= {"yield": suspend, "return": leave, "unwind": unwind}
     if not is_first and not code.co_flags & _GENERATES:
         callbacks |= faster_hooks(code, seen)
+    def pass_line(call: object, line: int) -> None:
+        if call is key:
+            seen.each.append((key, line))
+        raise ValueError  # as above
+
+    if has_each:
+        callbacks["line"] = pass_line
     hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits, followed=followed)
+    hooks.begin_lines(key)
     seen.hooks.append(hooks)
     if is_fast and not code.co_flags & _GENERATES:
         return code_splicer.CodeSplicer(hooks, PARTS, **options).splice()
@@ -230,6 +248,18 @@ def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
         seen.hits = code_rewriter.HookGuard()
         assert run_code(rewrite(code, seen, is_fast=is_fast)) == printed
         assert seen.shown() == traced.shown()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_a_random_program_reports_each_line_when_a_tracer_sees_it(seed: int) -> None:
+    code = compile(ProgramWriter(seed).write(), FILE, "exec")
+    printed, traced = run_traced(code)
+    for is_fast in (True, False):
+        seen = ReportedEvents()
+        assert run_code(rewrite(code, seen, is_fast=is_fast, has_each=True)) == printed
+        assert seen.each == traced.each
+        assert seen.shown()[:2] == traced.shown()[:2]
 
 
 @settings(max_examples=100, deadline=None)

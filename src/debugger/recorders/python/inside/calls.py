@@ -53,6 +53,7 @@ class CallSpot:
         "raised",
         "sampled",
         "spot",
+        "steps",
         "told",
         "total",
     )
@@ -80,10 +81,12 @@ class CallSpot:
         # Of a path that hooks count: the next call that is timed (0: each one), the first that may
         # not be, and the last that was.
         self.due = self.exact = self.sampled = 0
+        self.steps = 0  # of a generator that hooks follow: its starts and resumptions
         self.is_lined = False
         # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
         # the texts of its variables, and those of them that cannot change.
-        self.line = self.calls = 0
+        self.line = 0
+        self.calls: int | None = 0
         self.last: dict[str, str] = {}
         self.fixed: dict[str, Any] = {}
         self.passed = 0
@@ -138,6 +141,8 @@ class CallBook:
         # Always the same dictionary, for the hooks.
         self.threads: dict[int, ThreadCalls] = ThreadTable()
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
+        # Tells by a number whether other calls began since a line of a call; None if in doubt.
+        self.count_calls: Any = _count_thread_calls
         # What each stopped function was called after that, where it is known.
         self.further_calls: Any = tuple
         # Of code that was rewritten to report its events, by its identity.
@@ -465,7 +470,7 @@ class CallBook:
     def _end_call(
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
     ) -> tuple[CallSpot, int]:
-        self._changed_values(thread.top, frame)
+        self.note_changes(thread.top, frame)
         thread.top.fixed.clear()
         if code.co_flags & self._parts.GENERATES:
             self.suspended.pop(id(frame), None)
@@ -474,7 +479,7 @@ class CallBook:
     def suspend(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
         """Pop a generator or coroutine that will continue later."""
         if self.find(thread, code):
-            self._changed_values(thread.top, frame)
+            self.note_changes(thread.top, frame)
             self._pop_spot(thread)
 
     def forget(self, code: CodeType) -> None:
@@ -508,13 +513,16 @@ class CallBook:
     def line(self, thread: ThreadCalls, code: CodeType, line: int, frame: FrameType) -> None:
         """Record that a line runs, after the changes of the line before it."""
         spot = thread.top
-        if spot.code is not code or not spot.is_lined:
-            return
+        if spot.code is code and spot.is_lined:
+            self.pass_line(spot, line, frame)
+
+    def pass_line(self, spot: CallSpot, line: int, frame: FrameType) -> None:
+        """Record a line of a call whose lines are recorded."""
         spot.passed += 1
         if spot.passed > self.limits["lines"]:
             spot.line = 0  # what changes from now on is of no line that is known
             return
-        self._changed_values(spot, frame)
+        self.note_changes(spot, frame)
         spot.line = line
         self.write(["p", spot.id, self.stamp(), line])
 
@@ -543,13 +551,17 @@ class CallBook:
         if line not in hits:
             hits[line] = self.stamp()
 
-    def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
+    def note_changes(self, spot: CallSpot, frame: FrameType) -> None:
         """Record the variables of a call that differ from what was recorded of them last."""
-        if not spot.is_lined or spot.code is not frame.f_code:
+        if not spot.is_lined or spot.code is not self.plain_code(frame):
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
-        changed = self._parts.changed_variables(spot, frame, self._parts.variables, self.texts)
+        is_same = spot.calls == (calls := self.count_calls(spot)) and calls is not None
+        spot.calls = calls
+        changed = self._parts.changed_variables(
+            spot, frame, self._parts.variables, self.texts, may_differ=not is_same
+        )
         if changed:
             self.write(["v", spot.id, changed])
 
@@ -589,3 +601,8 @@ class CallBook:
             self.journal.write(["h", self.functions[code], *pairs_written], last=True)
         state = [self.stamp(), self.journal.dropped, self.seen, self.chosen_calls]
         self.journal.write(["end", *state], last=True)
+
+
+def _count_thread_calls(spot: CallSpot) -> int:
+    """Return the number of calls that began or went on in the thread of a call."""
+    return spot.owner.calls
