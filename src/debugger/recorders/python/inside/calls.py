@@ -81,7 +81,7 @@ class CallSpot:
         # Of a path that hooks count: the next call that is timed (0: each one), the first that may
         # not be, and the last that was.
         self.due = self.exact = self.sampled = 0
-        self.steps = 0  # of a generator that hooks follow: its starts and resumptions
+        self.steps = 0  # of a generator that hooks follow: its starts and resumptions; else 1
         self.is_lined = False
         # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
         # the texts of its variables, and those of them that cannot change.
@@ -263,6 +263,7 @@ class CallBook:
         # Found again by its frame when it resumes, possibly in another thread.
         if code.co_flags & self._parts.GENERATES:
             self.suspended[id(frame)] = spot
+            spot.steps = 1
         return spot
 
     def add_call(
