@@ -175,6 +175,15 @@ def faster_hooks(code: CodeType, seen: ReportedEvents) -> dict[str, Any]:
     }
 
 
+def line_hooks(key: _Key, seen: ReportedEvents) -> dict[str, Any]:
+    def pass_line(call: object, line: int) -> None:
+        if call is key:
+            seen.each.append((key, line))
+        raise ValueError  # a fault of a hook changes nothing
+
+    return {"line": pass_line}
+
+
 def rewrite(
     code: CodeType,
     seen: ReportedEvents,
@@ -221,15 +230,9 @@ def rewrite(
 
     callbacks = {"start": start, "resume": resume, "throw": resume, "stop": stop}
     callbacks |= {"yield": suspend, "return": leave, "unwind": unwind}
+    callbacks |= line_hooks(key, seen) if has_each else {}
     if not is_first and not code.co_flags & _GENERATES:
         callbacks |= faster_hooks(code, seen)
-    def pass_line(call: object, line: int) -> None:
-        if call is key:
-            seen.each.append((key, line))
-        raise ValueError  # as above
-
-    if has_each:
-        callbacks["line"] = pass_line
     hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits, followed=followed)
     hooks.begin_lines(key)
     seen.hooks.append(hooks)
@@ -250,7 +253,7 @@ def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
         assert seen.shown() == traced.shown()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 40))
 def test_a_random_program_reports_each_line_when_a_tracer_sees_it(seed: int) -> None:
     code = compile(ProgramWriter(seed).write(), FILE, "exec")

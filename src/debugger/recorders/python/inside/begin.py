@@ -127,8 +127,8 @@ class ProcessRecording:
             self._events = made(self._book, self._watch, shared)
         elif self._can_rewrite():
             names: tuple[str, ...] = ("bytecode", "code_rewriter", "code_splicer", "code_events")
-            names += ("line_edges",)
-            names += ("exec_watch", "function_search", "hooked_calls", "rewritten", "traced")
+            names += ("exec_watch", "function_search", "hooked_calls", "line_edges", "rewritten")
+            names += ("traced",)
             shared.__dict__.update(SharedNames(*map(CodePart, names)).__dict__)
             self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
         else:
@@ -137,8 +137,8 @@ class ProcessRecording:
     def _can_rewrite(self) -> bool:
         """Tell whether the program's code can report its events itself, which costs less.
 
-        It is not for orders of single functions or values, for another Python than CPython 3.11, nor
-        for a program that is about to look at all calls itself.
+        It is not for orders of single functions or values, for another Python than CPython 3.11,
+        nor for a program that is about to look at all calls itself.
         """
         order = self._order
         return (

@@ -85,8 +85,7 @@ class CallSpot:
         self.is_lined = False
         # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
         # the texts of its variables, and those of them that cannot change.
-        self.line = 0
-        self.calls: int | None = 0
+        self.line = self.calls = 0
         self.last: dict[str, str] = {}
         self.fixed: dict[str, Any] = {}
         self.passed = 0
@@ -104,7 +103,7 @@ class ThreadCalls:
         self.number = number
         self.root = self.top = CallSpot(None, None, level, self)
         self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
-        self.calls = 0  # that began or went on
+        self.calls = 0  # that began or went on, without those of paths that count themselves
         self.is_over = False  # of the process that forked this one
 
 
@@ -141,8 +140,6 @@ class CallBook:
         # Always the same dictionary, for the hooks.
         self.threads: dict[int, ThreadCalls] = ThreadTable()
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
-        # Tells by a number whether other calls began since a line of a call; None if in doubt.
-        self.count_calls: Any = _count_thread_calls
         # What each stopped function was called after that, where it is known.
         self.further_calls: Any = tuple
         # Of code that was rewritten to report its events, by its identity.
@@ -270,18 +267,15 @@ class CallBook:
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType
     ) -> CallSpot:
         """Return the node of a call whose path is not known yet, below a recorded call."""
-        # What runs at every call of the program looks such a path up itself:
-        # 1. `kids` of the current node has the merged nodes below it, by the identity of their
-        #    code: a call on a known path is only counted.
+        # What runs at every call looks such a path up itself:
+        # 1. `kids` of a node has the merged nodes below it, by the identity of their code: a call
+        #    on a known path is only counted.
         # 2. Outside of the requested functions only a call of one of them is of interest.
-        # 3. A new call is recorded singly, with its arguments, if it is a requested one, or while
-        #    its function has fewer than `limits["each"]` such calls and the recording fewer than
-        #    `limits["calls"]`.
+        # 3. A new call is recorded singly if it is a requested one, or while its function has fewer
+        #    than `limits["each"]` such calls and the recording fewer than `limits["calls"]`.
         # 4. Any other call is merged: a recursive one into the node of its outer call, else into a
-        #    new node for its path. Beyond `limits["merged"]` paths it is counted below the thread's
-        #    root.
-        # 5. The sums of merged nodes are written every 0.3 s (`flush`), and the last record of a
-        #    node is the valid one, so that a killed process loses little.
+        #    new node for its path; beyond `limits["merged"]` paths below the thread's root.
+        # 5. The sums of merged nodes are written every 0.3 s (`flush`); the last record is valid.
         return self._add_call(thread, top, code, frame, top.level + 1)
 
     def repeat_call(self, spot: CallSpot, outer: CallSpot) -> CallSpot:
@@ -558,11 +552,13 @@ class CallBook:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
-        is_same = spot.calls == (calls := self.count_calls(spot)) and calls is not None
-        spot.calls = calls
-        changed = self._parts.changed_variables(
-            spot, frame, self._parts.variables, self.texts, may_differ=not is_same
-        )
+        # A number that differs if other calls began since.
+        before, spot.calls = spot.calls, self.ids + spot.owner.calls
+        spot.calls += sum(one.spot.count for one in list(spot.kids.values()))
+        # Calls of rewritten code that is followed no more are not in the number.
+        is_other = before != spot.calls or bool(self.stopped and self.plain_codes)
+        read, write = self._parts.variables, self.texts
+        changed = self._parts.changed_variables(spot, frame, read, write, may_differ=is_other)
         if changed:
             self.write(["v", spot.id, changed])
 
@@ -602,8 +598,3 @@ class CallBook:
             self.journal.write(["h", self.functions[code], *pairs_written], last=True)
         state = [self.stamp(), self.journal.dropped, self.seen, self.chosen_calls]
         self.journal.write(["end", *state], last=True)
-
-
-def _count_thread_calls(spot: CallSpot) -> int:
-    """Return the number of calls that began or went on in the thread of a call."""
-    return spot.owner.calls

@@ -67,13 +67,6 @@ class CodeEvents:
         """Report no more lines of a call."""
         self._hooks[id(spot.code)].end_lines(spot)
 
-    def count_calls(self, spot: Any) -> int | None:
-        """Return a number that differs if other calls began since; None if that is not known."""
-        if self._book.stopped:
-            return None
-        begun = sum(call.spot.count for call in list(spot.kids.values()))
-        return int(begun + self._book.ids + spot.owner.calls)
-
     def further_calls(self) -> list[tuple[CodeType, int]]:
         """Return the number of calls of each function that is followed no more, after that."""
         hooks = [self._hooks[key] for key in list(self._book.stopped) if key in self._hooks]

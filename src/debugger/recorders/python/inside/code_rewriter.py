@@ -2,8 +2,9 @@
 
 A rewritten function calls hooks where `sys.monitoring` would have its events: at its start and
 ends, and at a generator's yields and resumptions. The first execution of each line is noted in a
-list, or a hook is called wherever a line begins to run. Before each hook stands a guard, an object that is true when the hook is of no use any more;
-it costs two instructions. The names, constants, positions and variables of the code stay.
+list, or a hook is called wherever a line begins to run. Before each hook stands a guard, an object
+that is true when the hook is of no use any more; it costs two instructions. The names, constants,
+positions and variables of the code stay.
 
 A function has a budget of calls that are followed: an iterator, of which each call takes one. Each
 later call takes one of another iterator, which costs four instructions and tells their number.

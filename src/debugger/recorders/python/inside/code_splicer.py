@@ -378,7 +378,8 @@ class CodeSplicer:
 
     def _find_cuts(self, leave: int, stubs: dict[int, tuple[int, int]]) -> list[Any]:
         """Return the regions of the hooks' calls, which have handlers of their own."""
-        heads, cuts = self._heads, []
+        heads = self._heads
+        cuts: list[Any] = []
         for unit in self._returns:
             at = heads[unit + 1] - 2  # of what drops the mark; the return follows
             cuts.append((at - self._leaving, at, (leave, 1, False)))
@@ -393,20 +394,20 @@ class CodeSplicer:
     ) -> tuple[list[Any], dict[int, Any]]:
         """Return the regions of the function's own code, and the handler around each cut."""
         heads = self._heads
-        at, whole = heads[self._entry + 1], []
+        at, regions = heads[self._entry + 1], []
         runs: Any = [(region[0], region[1], region[2:], True) for region in handlers]
         if self._line_calls:
             runs = self._edges.handler_runs()
         for begins, ends, (to, depth, is_numbered), is_new in runs:
             handler = (self._find_entry(to, begins=is_new), depth + 1, is_numbered)
-            whole += [(at, heads[begins], outermost), (heads[begins], heads[ends], handler)]
+            regions += [(at, heads[begins], outermost), (heads[begins], heads[ends], handler)]
             at = heads[ends]
-        whole.append((at, heads[-1], outermost))
+        regions.append((at, heads[-1], outermost))
         found: list[Any] = []
         around: dict[int, Any] = {}
         waiting = iter([*cuts, (heads[-1], heads[-1], None)])
         cut = next(waiting)
-        for begins, ends, handler in whole:
+        for begins, ends, handler in regions:
             first = begins
             while cut[0] < ends:
                 found += [(first, cut[0], handler), cut]

@@ -81,12 +81,12 @@ class UnitEdges:
     def handler_runs(self) -> Iterator[tuple[int, int, Any, bool]]:
         """Yield the parts of each handler's region, and whether errors there begin its line."""
         for first, last, *handler in self._handlers:
-            line = self._lines[handler[0]]
-            for begins, units in groupby(
-                range(first, last), lambda unit, line=line: line is not None and self._lines[unit] != line
-            ):
-                run = list(units)
-                yield run[0], run[-1] + 1, handler, begins
+            line, lines = self._lines[handler[0]], self._lines[first:last]
+            at = first
+            for begins, units in groupby(line is not None and one != line for one in lines):
+                size = len(list(units))
+                yield at, at + size, handler, begins
+                at += size
 
     def find_depths(self, body: int) -> dict[int, int]:
         """Return the number of values on the stack before each instruction that can be reached."""

@@ -48,7 +48,6 @@ class CallMonitor:
     def begin(self) -> bool:
         """Request events; False if other tools have taken the tool ids."""
         self._book.further_calls = self._further_calls
-        self._book.count_calls = self._count_calls
         self._tool = self._parts.claimed()
         if self._tool < 0:
             return False
@@ -109,11 +108,6 @@ class CallMonitor:
         """Return the number of calls of each generator function that is followed no more."""
         return [(self._known[key][1], count) for key, count in list(self._further.items())]
 
-    def _count_calls(self, spot: Any) -> int:
-        """Return a number that differs if other calls began since."""
-        begun = sum(one.count for one in list(spot.kids.values()))
-        return int(begun + self._book.ids + spot.owner.calls)
-
     def _is_known(self, code: CodeType) -> bool:
         known = self._known.get(id(code))
         return known is not None and known[0]
@@ -160,7 +154,7 @@ class CallMonitor:
             spot.due = self._book.limits["counted"]
         elif self._book.has_focus:
             return self._start_other(code)
-        elif self._stops_generator(code, is_start=True):
+        elif id(code) in self._book.stopped or self._stops_generator(code, is_start=True):
             return self._monitoring.DISABLE
         else:
             # Two frames out: this function, and `on_start`.

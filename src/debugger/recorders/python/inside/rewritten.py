@@ -29,7 +29,6 @@ class RewrittenCalls:
         self._events = parts.CodeEvents(book, parts)
         book.collect_lines = self._events.collect_lines
         book.further_calls = self._events.further_calls
-        book.count_calls = self._events.count_calls
         # Made now, as long as the functions that set tracers are the interpreter's own.
         self._tracer: Any = parts.CallTracer(book, None, parts)
         self._is_traced = False
