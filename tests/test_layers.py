@@ -366,6 +366,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.exec_watch",
         "debugger.recorders.python.inside.function_search",
         "debugger.recorders.python.inside.hooked_calls",
+        "debugger.recorders.python.inside.line_edges",
         "debugger.recorders.python.inside.rewritten",
         "debugger.recorders.python.inside.followed",
         "debugger.recorders.python.inside.expressions",

@@ -281,7 +281,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 543,
     "recorders/native": 607,
     "recorders/node": 918,
-    "recorders/python": 10839,
+    "recorders/python": 11100,
     "session": 5176,
     "session/inside": 65,
     "session/pointers": 418,

@@ -27,9 +27,16 @@ pytestmark = [
 ]
 
 if sys.version_info[:2] == (3, 11):
-    from debugger.recorders.python.inside import bytecode, calls, code_rewriter, code_splicer
+    from debugger.recorders.python.inside import (
+        bytecode,
+        calls,
+        code_rewriter,
+        code_splicer,
+        line_edges,
+    )
 
-    PARTS: Any = SimpleNamespace(**{**vars(bytecode), **vars(code_rewriter), **vars(code_splicer)})
+    _MODULES = (bytecode, code_rewriter, code_splicer, line_edges)
+    PARTS: Any = SimpleNamespace(**{k: v for one in _MODULES for k, v in vars(one).items()})
 
 FILE = "random.py"
 _GENERATES = 0x20 | 0x80 | 0x200
@@ -44,6 +51,7 @@ class ReportedEvents:
         self.begun: Counter[_Key] = Counter()
         self.left: Counter[_Key] = Counter()
         self.lines: dict[_Key, set[int]] = {}
+        self.each: list[tuple[_Key, int]] = []  # each time that a line began
         self.hits: Any = None
         self.hooks: list[Any] = []
         self.thread = ReportedThread(self)
@@ -87,6 +95,7 @@ def run_traced(code: CodeType) -> tuple[str, ReportedEvents]:
     def on_event(frame: FrameType, event: str, _argument: Any) -> Any:
         if event == "line":
             seen.lines.setdefault(key_of(frame.f_code), set()).add(frame.f_lineno)
+            seen.each.append((key_of(frame.f_code), frame.f_lineno))
         elif event == "return":
             seen.left[key_of(frame.f_code)] += 1
         return on_event
@@ -166,6 +175,15 @@ def faster_hooks(code: CodeType, seen: ReportedEvents) -> dict[str, Any]:
     }
 
 
+def line_hooks(key: _Key, seen: ReportedEvents) -> dict[str, Any]:
+    def pass_line(call: object, line: int) -> None:
+        if call is key:
+            seen.each.append((key, line))
+        raise ValueError  # a fault of a hook changes nothing
+
+    return {"line": pass_line}
+
+
 def rewrite(
     code: CodeType,
     seen: ReportedEvents,
@@ -173,12 +191,13 @@ def rewrite(
     is_counted: bool = True,
     is_fast: bool = True,
     is_first: bool = True,
+    has_each: bool = False,
     followed: int = 1 << 40,
 ) -> CodeType:
     """Rewrite a module's code, with hooks that note what they report."""
     options: Any = {"is_counted": is_counted, "is_first": is_first}
     constants = tuple(
-        rewrite(one, seen, is_fast=is_fast, followed=followed, **options)
+        rewrite(one, seen, is_fast=is_fast, has_each=has_each, followed=followed, **options)
         if isinstance(one, CodeType)
         else one
         for one in code.co_consts
@@ -211,9 +230,11 @@ def rewrite(
 
     callbacks = {"start": start, "resume": resume, "throw": resume, "stop": stop}
     callbacks |= {"yield": suspend, "return": leave, "unwind": unwind}
+    callbacks |= line_hooks(key, seen) if has_each else {}
     if not is_first and not code.co_flags & _GENERATES:
         callbacks |= faster_hooks(code, seen)
     hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits, followed=followed)
+    hooks.begin_lines(key)
     seen.hooks.append(hooks)
     if is_fast and not code.co_flags & _GENERATES:
         return code_splicer.CodeSplicer(hooks, PARTS, **options).splice()
@@ -230,6 +251,18 @@ def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
         seen.hits = code_rewriter.HookGuard()
         assert run_code(rewrite(code, seen, is_fast=is_fast)) == printed
         assert seen.shown() == traced.shown()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_a_random_program_reports_each_line_when_a_tracer_sees_it(seed: int) -> None:
+    code = compile(ProgramWriter(seed).write(), FILE, "exec")
+    printed, traced = run_traced(code)
+    for is_fast in (True, False):
+        seen = ReportedEvents()
+        assert run_code(rewrite(code, seen, is_fast=is_fast, has_each=True)) == printed
+        assert seen.each == traced.each
+        assert seen.shown()[:2] == traced.shown()[:2]
 
 
 @settings(max_examples=100, deadline=None)

@@ -18,6 +18,7 @@ from debugger.recorders.model import (
     ValuesChanged,
 )
 from recording.recorders import PROGRAMS, PYTHONS, run_recorded
+from recording.test_rewritten import calls_in_all
 
 SOURCE = (PROGRAMS / "hot.py").read_text().splitlines()
 pytestmark = pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
@@ -130,3 +131,53 @@ async def test_what_a_line_changes_is_recorded_where_only_some_names_are_looked_
         14: [("total", None)],
         15: [("other", "[7]")],
     }
+
+
+GENERATORS = """
+import os
+def one(n):
+    return n
+def each(n):
+    for number in range(n):
+        yield one(number)
+async def wait(n):
+    return n
+def run(n):
+    total = 0
+    for number in range(n):
+        total += sum(each(3))
+        try:
+            wait(number).send(None)
+        except StopIteration as end:
+            total += end.value
+    return total
+print(run(300))
+child = os.fork()
+if child:
+    os.waitpid(child, 0)
+else:
+    run(40)
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("followed", [100, 101])  # the last one is a resumption, or a start
+async def test_calls_of_generators_that_are_followed_no_more_are_counted(
+    python: str, followed: int, tmp_path: Path
+) -> None:
+    (tmp_path / "prog.py").write_text(GENERATORS)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    limits = RecordingLimits(each=2, followed=followed)
+    order = {"lines": LineRecording.EACH, "line_depth": 1_000}
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch, limits=limits, **order)
+    parent, child = ran.recordings
+    stopped = {parent.find_function(one).name for one in parent.stopped}
+    # Traced ones are followed to their end.
+    assert stopped >= {"each", "wait"} or not stopped
+    counted = calls_in_all(parent)
+    assert (counted["each"], counted["wait"], counted["run"]) == (300, 300, 1)
+    counted = calls_in_all(child)
+    assert (counted["each"], counted["wait"], counted["run"]) == (40, 40, 1)
+    assert parent.uncounted == child.uncounted == frozenset()
+    assert len(calls_of(parent, "each")) == len(calls_of(child, "each")) == 2

@@ -460,7 +460,9 @@ class RecordingLimits(Struct, frozen=True):
     events: int = 200_000
     merged: int = 20_000  # ways to functions that are counted apart
     counted: int = 100_000  # calls that came one way, after which they are counted no more
-    followed: int = 10_000  # calls of a rewritten function, after which they are only counted
+    # Calls of a rewritten function, or starts and resumptions of a generator function, after which
+    # calls are only counted.
+    followed: int = 10_000
     lines: int = 5_000  # of one call
     writes: int = 1_000  # of what is watched
     probed: int = 10_000  # hits of one probe that are told one by one; then fewer and fewer are

@@ -127,7 +127,8 @@ class ProcessRecording:
             self._events = made(self._book, self._watch, shared)
         elif self._can_rewrite():
             names: tuple[str, ...] = ("bytecode", "code_rewriter", "code_splicer", "code_events")
-            names += ("exec_watch", "function_search", "hooked_calls", "rewritten", "traced")
+            names += ("exec_watch", "function_search", "hooked_calls", "line_edges", "rewritten")
+            names += ("traced",)
             shared.__dict__.update(SharedNames(*map(CodePart, names)).__dict__)
             self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
         else:
@@ -136,14 +137,13 @@ class ProcessRecording:
     def _can_rewrite(self) -> bool:
         """Tell whether the program's code can report its events itself, which costs less.
 
-        It is not for orders that need frames line by line, for another Python than CPython 3.11,
+        It is not for orders of single functions or values, for another Python than CPython 3.11,
         nor for a program that is about to look at all calls itself.
         """
         order = self._order
         return (
             sys.version_info[:2] == (3, 11)
             and sys.implementation.name == "cpython"
-            and order["lines"] in ("none", "hit")
             and not (order["functions"] or order["watch"])
             and not (sys.flags.inspect or sys.flags.interactive)
             and _find_module(getattr(sys, "orig_argv", [])) not in _TRACING

@@ -53,6 +53,7 @@ class CallSpot:
         "raised",
         "sampled",
         "spot",
+        "steps",
         "told",
         "total",
     )
@@ -80,6 +81,7 @@ class CallSpot:
         # Of a path that hooks count: the next call that is timed (0: each one), the first that may
         # not be, and the last that was.
         self.due = self.exact = self.sampled = 0
+        self.steps = 0  # of a generator that hooks follow: its starts and resumptions; else 1
         self.is_lined = False
         # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
         # the texts of its variables, and those of them that cannot change.
@@ -101,7 +103,7 @@ class ThreadCalls:
         self.number = number
         self.root = self.top = CallSpot(None, None, level, self)
         self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
-        self.calls = 0  # that began or went on
+        self.calls = 0  # that began or went on, without those of paths that count themselves
         self.is_over = False  # of the process that forked this one
 
 
@@ -258,24 +260,22 @@ class CallBook:
         # Found again by its frame when it resumes, possibly in another thread.
         if code.co_flags & self._parts.GENERATES:
             self.suspended[id(frame)] = spot
+            spot.steps = 1
         return spot
 
     def add_call(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType
     ) -> CallSpot:
         """Return the node of a call whose path is not known yet, below a recorded call."""
-        # What runs at every call of the program looks such a path up itself:
-        # 1. `kids` of the current node has the merged nodes below it, by the identity of their
-        #    code: a call on a known path is only counted.
+        # What runs at every call looks such a path up itself:
+        # 1. `kids` of a node has the merged nodes below it, by the identity of their code: a call
+        #    on a known path is only counted.
         # 2. Outside of the requested functions only a call of one of them is of interest.
-        # 3. A new call is recorded singly, with its arguments, if it is a requested one, or while
-        #    its function has fewer than `limits["each"]` such calls and the recording fewer than
-        #    `limits["calls"]`.
+        # 3. A new call is recorded singly if it is a requested one, or while its function has fewer
+        #    than `limits["each"]` such calls and the recording fewer than `limits["calls"]`.
         # 4. Any other call is merged: a recursive one into the node of its outer call, else into a
-        #    new node for its path. Beyond `limits["merged"]` paths it is counted below the thread's
-        #    root.
-        # 5. The sums of merged nodes are written every 0.3 s (`flush`), and the last record of a
-        #    node is the valid one, so that a killed process loses little.
+        #    new node for its path; beyond `limits["merged"]` paths below the thread's root.
+        # 5. The sums of merged nodes are written every 0.3 s (`flush`); the last record is valid.
         return self._add_call(thread, top, code, frame, top.level + 1)
 
     def repeat_call(self, spot: CallSpot, outer: CallSpot) -> CallSpot:
@@ -465,7 +465,7 @@ class CallBook:
     def _end_call(
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
     ) -> tuple[CallSpot, int]:
-        self._changed_values(thread.top, frame)
+        self.note_changes(thread.top, frame)
         thread.top.fixed.clear()
         if code.co_flags & self._parts.GENERATES:
             self.suspended.pop(id(frame), None)
@@ -474,7 +474,7 @@ class CallBook:
     def suspend(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
         """Pop a generator or coroutine that will continue later."""
         if self.find(thread, code):
-            self._changed_values(thread.top, frame)
+            self.note_changes(thread.top, frame)
             self._pop_spot(thread)
 
     def forget(self, code: CodeType) -> None:
@@ -508,13 +508,16 @@ class CallBook:
     def line(self, thread: ThreadCalls, code: CodeType, line: int, frame: FrameType) -> None:
         """Record that a line runs, after the changes of the line before it."""
         spot = thread.top
-        if spot.code is not code or not spot.is_lined:
-            return
+        if spot.code is code and spot.is_lined:
+            self.pass_line(spot, line, frame)
+
+    def pass_line(self, spot: CallSpot, line: int, frame: FrameType) -> None:
+        """Record a line of a call whose lines are recorded."""
         spot.passed += 1
         if spot.passed > self.limits["lines"]:
             spot.line = 0  # what changes from now on is of no line that is known
             return
-        self._changed_values(spot, frame)
+        self.note_changes(spot, frame)
         spot.line = line
         self.write(["p", spot.id, self.stamp(), line])
 
@@ -543,13 +546,19 @@ class CallBook:
         if line not in hits:
             hits[line] = self.stamp()
 
-    def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
+    def note_changes(self, spot: CallSpot, frame: FrameType) -> None:
         """Record the variables of a call that differ from what was recorded of them last."""
-        if not spot.is_lined or spot.code is not frame.f_code:
+        if not spot.is_lined or spot.code is not self.plain_code(frame):
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
-        changed = self._parts.changed_variables(spot, frame, self._parts.variables, self.texts)
+        # A number that differs if other calls began since.
+        before, spot.calls = spot.calls, self.ids + spot.owner.calls
+        spot.calls += sum(one.spot.count for one in list(spot.kids.values()))
+        # Calls of rewritten code that is followed no more are not in the number.
+        is_other = before != spot.calls or bool(self.stopped and self.plain_codes)
+        read, write = self._parts.variables, self.texts
+        changed = self._parts.changed_variables(spot, frame, read, write, may_differ=is_other)
         if changed:
             self.write(["v", spot.id, changed])
 

@@ -53,6 +53,20 @@ class CodeEvents:
             made = self._put_hooks(hooks, is_counted=False, is_first=False)
             function.__code__ = hooks.uncounted = self._keep_code(made, code)
 
+    def begin_lines(self, spot: Any) -> None:
+        """Report the lines of a call that is recorded by itself, and drop those of later calls."""
+        hooks = self._hooks[id(spot.code)]
+        if spot.is_lined:
+            hooks.begin_lines(spot)
+        elif not (spot.is_single or hooks.is_past_lines):
+            # No more calls of the function are recorded by themselves.
+            hooks.is_past_lines = True
+            self.make_faster(spot.code)
+
+    def end_lines(self, spot: Any) -> None:
+        """Report no more lines of a call."""
+        self._hooks[id(spot.code)].end_lines(spot)
+
     def further_calls(self) -> list[tuple[CodeType, int]]:
         """Return the number of calls of each function that is followed no more, after that."""
         hooks = [self._hooks[key] for key in list(self._book.stopped) if key in self._hooks]

@@ -2,8 +2,9 @@
 
 A rewritten function calls hooks where `sys.monitoring` would have its events: at its start and
 ends, and at a generator's yields and resumptions. The first execution of each line is noted in a
-list. Before each hook stands a guard, an object that is true when the hook is of no use any more;
-it costs two instructions. The names, constants, positions and variables of the code stay.
+list, or a hook is called wherever a line begins to run. Before each hook stands a guard, an object
+that is true when the hook is of no use any more; it costs two instructions. The names, constants,
+positions and variables of the code stay.
 
 A function has a budget of calls that are followed: an iterator, of which each call takes one. Each
 later call takes one of another iterator, which costs four instructions and tells their number.
@@ -73,6 +74,10 @@ class CodeHooks:
         self.calls = HookGuard()  # closed: starts are not reported
         self.resumptions = HookGuard()  # closed: resumptions are not reported
         self.yields = HookGuard()  # closed: yields are not reported
+        # With the callback `line`: the calls whose lines are reported; closed while there are none.
+        self.lined_calls: set[Any] = set()
+        self.all_lines = HookGuard([1])
+        self.is_past_lines = False  # no more such calls can begin
         self.lines: dict[int, LineGuard] = {}
         self.budget: Any = iter(range(followed))  # of it each followed call takes one
         self.further: Any = repeat(None, sys.maxsize)  # of it each other call takes one
@@ -88,9 +93,22 @@ class CodeHooks:
         """Report no more starts and resumptions; calls that run are reported to their end."""
         self.calls[:] = self.resumptions[:] = [1]
 
+    def begin_lines(self, call: Any) -> None:
+        """Report the lines of a call."""
+        self.lined_calls.add(call)
+        self.all_lines.clear()
+
+    def end_lines(self, call: Any) -> None:
+        """Report no more lines of a call."""
+        self.lined_calls.discard(call)
+        # No other thread runs between the two: CPython 3.11 switches at calls and jumps back.
+        if not self.lined_calls:
+            self.all_lines[:] = [1]
+
     def close(self) -> None:
         """Report nothing any more."""
         self.close_calls()
+        self.all_lines[:] = [1]
         for guard in (self.yields, *self.lines.values()):
             guard[:] = [1]
 
@@ -98,6 +116,9 @@ class CodeHooks:
         """Report everything once more."""
         for guard in (self.calls, self.resumptions, self.yields, *self.lines.values()):
             guard.clear()
+        self.lined_calls.clear()
+        self.is_past_lines = False
+        self.all_lines[:] = [1]
         self.budget.__setstate__(0)
         self._first_further += self.further_calls
 
@@ -114,7 +135,7 @@ class CodeRewriter:
     """Rewrites one code object; `parts` are the definitions of `bytecode`.
 
     Without `is_counted` the code reports lines alone, without `is_first` only those that were not
-    executed yet.
+    executed yet, and no line by a hook.
     """
 
     # The stack of a function whose calls are reported has one more value, below all others: what
@@ -138,6 +159,8 @@ class CodeRewriter:
         self._throws: list[Any] = []  # before them: what is thrown in at a yield
         # By instruction, the number of the first of those that were inserted before it.
         self._heads: dict[Any, int] = {}
+        # The same behind the hook of its line, for ways that do not begin the line.
+        self._bodies: dict[Any, int] = {}
         # The outermost handler: an exception leaves the function.
         self._unwind = self._make("COPY", 3)
         self._thrown: Any = None  # the handler at the last yield
@@ -164,11 +187,11 @@ class CodeRewriter:
             self._insert_hooks(every, entry)
         self._out += [*self._throws, *self._stubs]
         for one in (*every, *self._twins):
-            one.target = self._find_head(one.target)
+            one.target = self._find_head(one.target, one, one.op)
         for one in self._out:
             if one.handler is not None:
                 target, depth, is_numbered = one.handler
-                one.handler = (self._find_head(target), depth, is_numbered)
+                one.handler = (self._find_head(target, one), depth, is_numbered)
         changed: dict[str, Any] = {
             "co_consts": (*code.co_consts, *self._constants),
             "co_stacksize": code.co_stacksize + 1 + HOOK_VALUES,
@@ -182,7 +205,8 @@ class CodeRewriter:
     def _insert_hooks(self, every: list[Any], entry: int, *, is_main: bool = False) -> None:
         """Add the instructions behind the entry, with the hooks between them."""
         depths = self._parts.find_depths(every, entry + 1)
-        has_lines = self._hooks.hits is not None
+        has_each = self._is_first and "line" in self._hooks.callbacks
+        has_lines = self._hooks.hits is not None or has_each
         leaders = self._find_leaders(every[entry + 1 :]) if has_lines else ()
         before = every[entry]
         for one in every[entry + 1 :]:
@@ -198,7 +222,11 @@ class CodeRewriter:
                 self._replace_return()
             before = one
 
-    def _find_head(self, one: Any) -> Any:
+    def _find_head(self, one: Any, before: Any, jump: int = -1) -> Any:
+        """Return where a way from another instruction comes to."""
+        begins = one is not None and self._parts.begins_line(before.line, one.line, one.op, jump)
+        if one in self._bodies and not begins:
+            return self._out[self._bodies[one]]
         return self._out[self._heads[one]] if one in self._heads else one
 
     def _find_leaders(self, every: list[Any]) -> set[Any]:
@@ -211,11 +239,12 @@ class CodeRewriter:
             if one.handler is not None:
                 found.add(one.handler[0])
         before = None
+        has_each, begins = self._hooks.hits is None, self._parts.begins_line
         for one in every:
-            comes = sources.get(one, [])
-            if before is None or before.goes_on:
-                comes = [*comes, before]
-            if any(other is None or other.line != one.line for other in comes):
+            comes = [(other.line, other.op if has_each else -1) for other in sources.get(one, [])]
+            if before is not None and before.goes_on:
+                comes.append((before.line, -1))
+            if before is None or any(begins(line, one.line, one.op, op) for line, op in comes):
                 found.add(one)
             before = one
         return found
@@ -227,13 +256,15 @@ class CodeRewriter:
         # CPython expects SEND, YIELD_VALUE and RESUME to be neighbours, and PRECALL and CALL.
         is_bound = one.op in (ops["RESUME"], ops["CALL"]) or is_sent
         if is_leader and one.line is not None and not is_bound:
-            guard = hooks.line_guard(one.line)
-            if self._is_first or not guard:
+            # Behind it there may be another hook.
+            is_last = one.op not in (ops["YIELD_VALUE"], ops["RETURN_VALUE"])
+            then = one if is_last else self._make("NOP", 0, one)
+            if hooks.hits is None:
+                self._add_line_call(one, before, depth, then)
+                self._out += [] if is_last else [then]
+            elif self._is_first or not hooks.line_guard(one.line):
                 self._begin(one)
-                # Behind it there may be another hook.
-                is_last = one.op not in (ops["YIELD_VALUE"], ops["RETURN_VALUE"])
-                then = one if is_last else self._make("NOP", 0, one)
-                self._add_line(guard, one, then)
+                self._add_line(hooks.line_guard(one.line), one, then)
                 self._out += [] if is_last else [then]
         if not self._is_counted:
             self._out.append(one)
@@ -265,6 +296,21 @@ class CodeRewriter:
                 self._make("LIST_APPEND", 1, one),
                 self._make("POP_TOP", 0, one),
             ]
+
+    def _add_line_call(self, one: Any, before: Any, depth: int, then: Any) -> None:
+        """Call the hook of lines, on the ways that begin this one."""
+        is_entry = before.op == self._ops["RESUME"] and not before.arg & 3
+        begins = is_entry or self._parts.begins_line(before.line, one.line, one.op)
+        if before.goes_on and not begins:
+            passing = self._jump("JUMP_FORWARD", then, one)
+            passing.handler = one.handler
+            self._out.append(passing)
+        self._begin(one)
+        hooks = self._hooks
+        self._add_hook(
+            hooks.all_lines, hooks.callbacks["line"], one, depth, then=then, value=one.line
+        )
+        self._bodies[one] = len(self._out)
 
     def _begin(self, one: Any) -> None:
         """Let jumps to an instruction come to what is inserted next, before it."""
@@ -388,13 +434,14 @@ class CodeRewriter:
         depth: int,
         *,
         then: Any,
+        value: Any = None,
     ) -> None:
         """Call a hook unless its guard is closed; `one` has the position and the handler."""
         swallow = self._swallow(then, depth, one.handler, one)
         added = [
             self._make("LOAD_CONST", self._constant(guard), one),
             self._jump("POP_JUMP_FORWARD_IF_TRUE", then, one),
-            *self._call(callback, one, copied=(depth + _CALLED,), swallow=swallow),
+            *self._call(callback, one, copied=(depth + _CALLED,), swallow=swallow, value=value),
             self._make("POP_TOP", 0, one),
         ]
         for each in added:
@@ -408,14 +455,18 @@ class CodeRewriter:
         *,
         copied: tuple[int, ...] = (),
         swallow: Any,
+        value: Any = None,
     ) -> list[Any]:
-        """Return the instructions of a call; its arguments are values of the stack, by depth."""
+        """Return the instructions of a call with values of the stack, by depth, and a constant."""
+        last = [] if value is None else [self._make("LOAD_CONST", self._constant(value), one)]
+        count = len(copied) + len(last)
         made = [
             self._make("PUSH_NULL", 0, one),
             self._make("LOAD_CONST", self._constant(callback), one),
             *(self._make("COPY", at, one) for at in copied),
-            self._make("PRECALL", len(copied), one),
-            self._make("CALL", len(copied), one),
+            *last,
+            self._make("PRECALL", count, one),
+            self._make("CALL", count, one),
         ]
         for each in made:
             each.handler = swallow

@@ -72,6 +72,7 @@ _CALL_UNWIND = _assemble(
 )
 _SWAP_MARK = _assemble(("SWAP", 2), ("COPY", 1))
 _COPY_MARK = _assemble(("COPY", 3))
+_CALL_LINE = _assemble(("PRECALL", 2), ("CALL", 2))
 _MATCH = _assemble(("CHECK_EXC_MATCH", 0))
 _AGAIN = _assemble(("RERAISE", 0))
 _AGAIN_FROM = _assemble(("RERAISE", 1))
@@ -97,6 +98,9 @@ class CodeSplicer:
         self._inserted: dict[int, bytes] = {}  # before the instruction that begins at a unit
         self._grown: dict[int, int] = {}  # EXTENDED_ARG before the jump that begins at a unit
         self._heads: list[int] = []  # by unit: where it is now, or what is inserted before it
+        # By unit, of the hook that is called at a line, from its head: where it begins, where its
+        # call begins and ends, and the depth of the stack.
+        self._line_calls: dict[int, tuple[int, int, int, int]] = {}
 
     def splice(self) -> CodeType:
         """Return the code with hooks.
@@ -111,6 +115,8 @@ class CodeSplicer:
         if self._hooks.hits is not None:
             for unit in self._find_leaders(handlers):
                 self._insert_line(unit)
+        elif self._is_first and "line" in self._hooks.callbacks:
+            self._insert_line_calls(handlers)
         if self._is_counted:
             hook = self._return_hook()
             for unit in self._returns:
@@ -190,6 +196,43 @@ class CodeSplicer:
             self._hits = _with_constant(self._constant(self._hooks.hits))
         self._inserted[unit] = _line_hook(_with_constant(self._constant(guard)), self._hits)
 
+    def _insert_line_calls(self, handlers: Any) -> None:
+        """Call the hook of lines wherever one begins."""
+        hooks, body, lines = self._hooks, self._entry + 1, self._lines
+        edges = self._edges = self._parts.UnitEdges(
+            self._ops, self._args, lines, self._jumps, handlers
+        )
+        depths = edges.find_depths(body)
+        guard = _with_constant(self._constant(hooks.all_lines))
+        callback = _PUSH_NULL + _with_constant(self._constant(hooks.callbacks["line"]))
+        for unit in edges.find_begins(body, self._changes):
+            if unit not in depths or self._ops[unit] == _CALL:
+                continue
+            call = callback + _instruct("COPY", depths[unit] + 3)
+            call += _with_constant(self._constant(lines[unit])) + _CALL_LINE
+            before = guard + _jump("POP_JUMP_FORWARD_IF_TRUE", call + _POP_TOP)
+            passing = b""
+            # Who comes from the same line passes by.
+            if unit != body and unit not in self._changes and edges.goes_on(unit):
+                passing = _jump("JUMP_FORWARD", before + call + _POP_TOP)
+            first = len(passing + before) // 2
+            last = first + len(call) // 2
+            self._inserted[unit] = passing + before + call + _POP_TOP
+            self._line_calls[unit] = (len(passing) // 2, first, last, depths[unit])
+
+    def _find_entry(self, to: int, *, begins: bool) -> int:
+        """Return where a way to a unit comes to, whether it begins the line or not."""
+        if to not in self._line_calls:
+            return self._heads[to]
+        begin, _, last, _ = self._line_calls[to]
+        return self._heads[to] + (begin if begins else last + 1)
+
+    def _find_target(self, unit: int, to: int) -> int:
+        """Return where a jump goes to."""
+        if to not in self._line_calls:
+            return self._heads[to]
+        return self._find_entry(to, begins=self._edges.begins_by_jump(unit, to))
+
     def _field(self, name: str, *, is_set: bool = False) -> bytes:
         """Return the instruction that reads or sets an attribute of the uppermost value."""
         number = len(self._code.co_names) + _NAMES.index(name)
@@ -265,7 +308,7 @@ class CodeSplicer:
             self._heads = heads = list(accumulate(sizes, initial=0))
             is_placed = True
             for first, unit, to in self._jumps:
-                distance = abs(heads[to] - heads[unit + 1])
+                distance = abs(self._find_target(unit, to) - heads[unit + 1])
                 missing = max(distance.bit_length() - 1, 0) // 8 - (unit - first)
                 more = missing - self._grown.get(first, 0)
                 if more > 0:
@@ -284,7 +327,7 @@ class CodeSplicer:
             at = unit
             if unit in jumps:
                 last, to = jumps[unit]
-                distance = abs(heads[to] - heads[last + 1])
+                distance = abs(self._find_target(last, to) - heads[last + 1])
                 for number in range(last - unit + self._grown.get(unit, 0), 0, -1):
                     pieces.append(bytes((_EXTENDED_ARG, distance >> 8 * number & 255)))
                 pieces.append(bytes((self._ops[last], distance & 255)))
@@ -320,25 +363,64 @@ class CodeSplicer:
         tail = leave + begin + unwind + call + _AGAIN_FROM
         tail += match + _jump("POP_JUMP_FORWARD_IF_FALSE", _DROP_AND_RAISE)
         tail += _DROP_AND_RAISE + _AGAIN
-        inner: list[Any] = [
-            (heads[begins], heads[ends], (heads[to], depth + 1, is_numbered))
-            for begins, ends, to, depth, is_numbered in handlers
-        ]
-        for unit in self._returns:
-            at = heads[unit + 1] - 2  # of what drops the mark; the return follows
-            inner.append((at - self._leaving, at, (end, 1, False)))
-            inner.append((at, at + 2, None))
-        at, outermost = heads[self._entry + 1], (unwinding, 1, True)
-        for begins, ends, handler in sorted(inner, key=lambda one: one[:2]):
-            regions += [(at, begins, outermost), (begins, ends, handler)]
-            at = ends
-        regions += [(at, end, outermost), *later, (called, last, (last + 1, 3, False))]
+        # The error of a line's hook: its line runs all the same.
+        stubs: dict[int, tuple[int, int]] = {}
+        for unit in self._line_calls:
+            at, to = end + len(tail) // 2, self._find_entry(unit, begins=False)
+            tail += self._write_handler(at, match, _POP_TOP, to)
+            stubs[unit] = (at, end + len(tail) // 2)
+        cuts = self._find_cuts(end, stubs)
+        inner, around = self._find_regions(handlers, cuts, (unwinding, 1, True))
+        regions += [*inner, *later, (called, last, (last + 1, 3, False))]
+        for unit, (at, ends) in stubs.items():
+            regions.append((at, ends, around[heads[unit] + self._line_calls[unit][1]]))
         return tail, [one for one in regions if one[0] < one[1] and one[2] is not None]
 
-    def _write_handler(self, at: int, match: bytes, act: bytes) -> bytes:
+    def _find_cuts(self, leave: int, stubs: dict[int, tuple[int, int]]) -> list[Any]:
+        """Return the regions of the hooks' calls, which have handlers of their own."""
+        heads = self._heads
+        cuts: list[Any] = []
+        for unit in self._returns:
+            at = heads[unit + 1] - 2  # of what drops the mark; the return follows
+            cuts.append((at - self._leaving, at, (leave, 1, False)))
+            cuts.append((at, at + 2, None))
+        for unit, (_, first, last, depth) in self._line_calls.items():
+            at = heads[unit]
+            cuts.append((at + first, at + last, (stubs[unit][0], depth + 1, False)))
+        return sorted(cuts, key=lambda one: one[:2])
+
+    def _find_regions(
+        self, handlers: Any, cuts: list[Any], outermost: Any
+    ) -> tuple[list[Any], dict[int, Any]]:
+        """Return the regions of the function's own code, and the handler around each cut."""
+        heads = self._heads
+        at, regions = heads[self._entry + 1], []
+        runs: Any = [(region[0], region[1], region[2:], True) for region in handlers]
+        if self._line_calls:
+            runs = self._edges.handler_runs()
+        for begins, ends, (to, depth, is_numbered), is_new in runs:
+            handler = (self._find_entry(to, begins=is_new), depth + 1, is_numbered)
+            regions += [(at, heads[begins], outermost), (heads[begins], heads[ends], handler)]
+            at = heads[ends]
+        regions.append((at, heads[-1], outermost))
+        found: list[Any] = []
+        around: dict[int, Any] = {}
+        waiting = iter([*cuts, (heads[-1], heads[-1], None)])
+        cut = next(waiting)
+        for begins, ends, handler in regions:
+            first = begins
+            while cut[0] < ends:
+                found += [(first, cut[0], handler), cut]
+                around[cut[0]] = handler
+                first, cut = cut[1], next(waiting)
+            found.append((first, ends, handler))
+        return found, around
+
+    def _write_handler(self, at: int, match: bytes, act: bytes, to: int = -1) -> bytes:
         """Return a handler at a unit that acts, and goes on with the function's own code."""
+        to = self._heads[self._entry + 1] if to < 0 else to
         head = match + _jump("POP_JUMP_FORWARD_IF_FALSE", act + bytes(2 * _LONG_JUMP)) + act
-        back = at + len(head) // 2 + _LONG_JUMP - self._heads[self._entry + 1]
+        back = at + len(head) // 2 + _LONG_JUMP - to
         head += bytes((_EXTENDED_ARG, back >> 16, _EXTENDED_ARG, back >> 8 & 255))
         return head + bytes((opmap["JUMP_BACKWARD_NO_INTERRUPT"], back & 255)) + _AGAIN
 

@@ -120,9 +120,10 @@ def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
     if not code.co_flags & _OPTIMIZED:
         return {name: one for name, one in list(found.items()) if not name.startswith("__")}
     values = dict(found)
-    # In 3.12 the dictionary would keep what the program lets go. Before, it is written back to the
-    # frame when a trace function returns; since, it is a view.
-    if _IS_OURS and not looks_at_itself(code):
+    # In 3.12 the dictionary would keep what the program lets go, and also before, where a hook of
+    # rewritten code reads it: a trace function writes it back to the frame. Since, it is a view.
+    is_ours = _IS_OURS or (_IS_SHARED and code is not frame.f_code)
+    if is_ours and not looks_at_itself(code):
         found.clear()
     return values
 

@@ -9,6 +9,9 @@ Two readings of the clock cost as much as all else. So of a path with many short
 are timed, and stand for the others. Such a function's code is then replaced by one that looks its
 call up itself (see `code_splicer`), and calls a hook only where a call is timed. Of each function
 only the first calls are followed; its code counts the further ones by itself.
+
+Where each line of the first calls is recorded, a hook is called at it. Once no more such calls can
+begin, the function gets code without these hooks.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from time import perf_counter as clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
+    from types import CodeType, FrameType
     from typing import Any
 
 _ERRORS_MAX = 3  # of calls that share a spot
@@ -43,6 +46,7 @@ class GeneratorCall:
     def resume(self, thread: Any) -> None:
         """Become the innermost call of a thread."""
         self.owner = thread
+        thread.calls += 1
         self.outer = outer = thread.top
         thread.top = self.spot
         # A recursion's time belongs to its outer call.
@@ -77,10 +81,11 @@ class HookedCalls:
             "thread": get_ident,
         }
         resume = self._make_resume()
+        self._pass_line = self._make_pass_line()
         self._generator_hooks = {
             "resume": resume,
             "throw": resume,  # what is thrown in at a yield resumes the call, too
-            "yield": _suspend,
+            "yield": self._make_suspend() if book.lines == "each" else _suspend,
             "return": self._make_generator_return(),
             "unwind": self._make_generator_unwind(),
         }
@@ -91,8 +96,11 @@ class HookedCalls:
 
     def make_hooks(self, code: CodeType) -> dict[str, Any]:
         """Return the hooks of one function by their events, and what code without them needs."""
+        lines = {}
+        if self._book.lines == "each" and not self._parts.looks_at_itself(code):
+            lines = {"line": self._pass_line}
         if code.co_flags & _GENERATES:
-            return {**self._generator_hooks, "start": self._make_generator_start(code)}
+            return {**self._generator_hooks, **lines, "start": self._make_generator_start(code)}
         # Each is called by code, or by another hook.
         calls, counted = self, self._make_counted()
 
@@ -105,7 +113,7 @@ class HookedCalls:
         start = self._make_start(code, counted)
         hooks = {"start": start, "first": first, "counted": counted, "key": id(code)}
         hooks["stop"] = stop
-        return {**self._function_hooks, **hooks}
+        return {**self._function_hooks, **lines, **hooks}
 
     def _make_start(self, code: CodeType, counted: Any) -> Any:
         calls, threads, key = self, self._book.threads, id(code)
@@ -189,8 +197,8 @@ class HookedCalls:
             except KeyError:
                 return calls.begin_first(code)
             spot.count += 1
-            spot.passed += 1
-            return make_call(spot, thread) if spot.passed <= limit else calls.stop_counting(code)
+            spot.steps += 1
+            return make_call(spot, thread) if spot.steps <= limit else calls.stop_counting(code)
 
         return start
 
@@ -202,8 +210,8 @@ class HookedCalls:
             if call is None or call.spot.owner.is_over:
                 return
             spot = call.spot
-            spot.passed += 1
-            if spot.passed > limit:
+            spot.steps += 1
+            if spot.steps > limit:
                 calls.stop_counting(spot.code)
                 return
             call.resume(threads.get(get_ident()) or book.thread())
@@ -223,6 +231,17 @@ class HookedCalls:
 
         return leave
 
+    def _make_suspend(self) -> Any:
+        calls = self
+
+        def suspend(call: Any) -> None:
+            if call is not None and call.outer is not None:
+                call.suspend()
+                if call.spot.is_lined:
+                    calls.note_changes(call.spot)
+
+        return suspend
+
     def _make_generator_unwind(self) -> Any:
         calls = self
 
@@ -234,6 +253,47 @@ class HookedCalls:
                     calls.end_by_error(call.spot, error, offset)
 
         return unwind
+
+    # -- lines -----------------------------------------------------------------------------------
+
+    def _make_pass_line(self) -> Any:
+        calls = self
+
+        def pass_line(call: Any, line: int) -> None:
+            # A generator may be running that is followed no more.
+            if call is not None and call.spot.is_lined and call.outer is not None:
+                calls.add_line(call.spot, line)
+
+        return pass_line
+
+    def add_line(self, spot: Any, line: int) -> None:
+        """Record a line of a call; the caller is a hook in its frame."""
+        book, most = self._book, self._book.limits["lines"]
+        try:
+            if spot.passed <= most and not spot.owner.is_over:
+                book.pass_line(spot, line, sys._getframe(2))  # noqa: SLF001
+                if spot.passed > most:
+                    self._events.end_lines(spot)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._note_fault(error)
+
+    def note_changes(self, spot: Any) -> None:
+        """Record what the last line of a call changed; the caller is a hook in its frame."""
+        try:
+            if not spot.owner.is_over:
+                self._book.note_changes(spot, sys._getframe(2))  # noqa: SLF001
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_fault(error)
+
+    def _end_lines(self, spot: Any) -> None:
+        """Record the last changes of a call that ends, whose frame is called a hook."""
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001
+        while frame is not None and self._book.plain_code(frame) is not spot.code:
+            frame = frame.f_back
+        if frame is not None:
+            self._book.note_changes(spot, frame)
+        spot.fixed.clear()
+        self._events.end_lines(spot)
 
     # -- the ways of few calls -------------------------------------------------------------------
 
@@ -248,8 +308,10 @@ class HookedCalls:
             frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
             outer = thread.top
             call = spot = book.add_call(thread, outer, code, frame)
+            if book.lines == "each":
+                self._events.begin_lines(spot)
             if code.co_flags & _GENERATES:
-                spot.passed += 1
+                spot.steps += 1
                 return GeneratorCall(spot, thread)
             if spot.parent is not outer:
                 call = book.repeat_call(spot, outer)
@@ -303,6 +365,8 @@ class HookedCalls:
         book = self._book
         try:
             if not spot.owner.is_over:
+                if spot.is_lined:
+                    self._end_lines(spot)
                 book.write(["r", spot.id, book.stamp(), book.texts(value)])
         except Exception as error:  # noqa: BLE001 - as above
             self._note_fault(error)
@@ -312,6 +376,8 @@ class HookedCalls:
         book = self._book
         try:
             if not spot.owner.is_over:
+                if spot.is_lined:
+                    self._end_lines(spot)
                 # The frame is in a hook, of no line; the exception came from the unit at `offset`.
                 frame = sys._getframe(2)  # noqa: SLF001
                 line = frame.f_lineno or self._parts.line_at(frame.f_code, offset)

@@ -77,15 +77,17 @@ def changed_variables(
     frame: FrameType,
     read: Callable[[CodeType, FrameType], dict[str, Any]],
     write: Callable[[Any], str],
+    *,
+    may_differ: bool,
 ) -> list[list[Any]]:
-    """Return the variables of a call that differ from what was returned of them last."""
-    bound = line_effects(frame.f_code).get(spot.line)
-    calls, spot.calls = spot.calls, spot.owner.calls
-    if calls != spot.calls:
-        bound = None  # any value may have changed
-    elif bound is not None and not bound:
+    """Return the variables of a call that differ from what was returned of them last.
+
+    With `may_differ` any of them can have changed, since other calls began.
+    """
+    bound = None if may_differ else line_effects(spot.code).get(spot.line)
+    if bound is not None and not bound:
         return []
-    values = read(frame.f_code, frame)
+    values = read(spot.code, frame)
     changed: list[list[Any]] = []
     for name, one in list(values.items())[:_VARIABLES]:
         if bound is None or name in bound or name not in spot.last:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _OUTSIDE = -1
 # The events that are requested of a function: its starts, also its ends, also its lines.
 _STARTS, _ENDS, _LINES = range(3)
+_STOPPED = -1  # of a function that is followed no more
 _SKIPPED_MAX = 50  # line events of no use, after which they are switched off
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 
@@ -31,25 +32,31 @@ class CallMonitor:
         self._parts = parts
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
+        self._counter = -1  # the tool that counts further calls of generator functions
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
         self._requested: dict[int, bool] = {}
+        # Starts and resumptions of one generator function that are followed.
+        self._most_resumed: int = book.limits["followed"]
         self._counted: set[int] = set()  # requested code of which enough calls are recorded
         self._levels: dict[int, int] = {}  # which events of each code are requested
         self._resumed: dict[int, int] = {}  # starts and resumptions of each generator function
+        # Calls of each generator function that is followed no more, since then.
+        self._further: dict[int, int] = {}
         self._skipped = 0  # line events of no use since the last time that they were switched off
 
     def begin(self) -> bool:
         """Request events; False if other tools have taken the tool ids."""
+        self._book.further_calls = self._further_calls
         self._tool = self._parts.claimed()
         if self._tool < 0:
             return False
         events = self._monitoring.events
         for event, callback in (
-            (events.PY_START, self._on_start),
-            (events.PY_RETURN, self._on_return),
-            (events.PY_YIELD, self._on_yield),
-            (events.PY_RESUME, self._on_resume),
+            (events.PY_START, self._make_on_start()),
+            (events.PY_RETURN, self._make_on_return()),
+            (events.PY_YIELD, self._make_on_yield()),
+            (events.PY_RESUME, self._make_on_resume()),
             (events.PY_THROW, self._on_throw),
             (events.PY_UNWIND, self._on_unwind),
             (events.LINE, self._on_line),
@@ -65,6 +72,9 @@ class CallMonitor:
     def reset(self) -> None:
         """Expect again what is reported once, as a forked child does."""
         self._counted.clear()
+        self._end_further()
+        self._further.clear()
+        self._resumed.clear()
         if self._tool >= 0:
             self._monitoring.restart_events()
 
@@ -76,6 +86,9 @@ class CallMonitor:
                 if is_followed:
                     self._monitoring.set_local_events(self._tool, code, 0)
             self._monitoring.free_tool_id(self._tool)
+        if self._counter >= 0:
+            self._end_further()
+            self._monitoring.free_tool_id(self._counter)
 
     def _request_events(self, code: CodeType) -> bool:
         """Classify code at its first start, and request its events if it is recorded."""
@@ -91,32 +104,66 @@ class CallMonitor:
             self._set_level(code, level)
         return bool(found)
 
+    def _further_calls(self) -> list[tuple[CodeType, int]]:
+        """Return the number of calls of each generator function that is followed no more."""
+        return [(self._known[key][1], count) for key, count in list(self._further.items())]
+
     def _is_known(self, code: CodeType) -> bool:
         known = self._known.get(id(code))
         return known is not None and known[0]
 
-    def _on_start(self, code: CodeType, _offset: int) -> Any:
+    # The callbacks of calls are closures with the ways of most calls, which are kept short.
+
+    def _make_on_start(self) -> Any:
+        threads, start_other, start_due = self._book.threads, self._start_other, self._start_due
+
+        def on_start(code: CodeType, _offset: int) -> Any:
+            try:
+                thread = threads[get_ident()]
+                top = thread.top
+                spot = top.kids[id(code)]
+            except KeyError:
+                return start_other(code)
+            if spot.count >= spot.due:
+                return start_due(code, thread, spot)
+            spot.count += 1
+            thread.stack.append((top, clock() if spot.parent is top else 0.0))
+            thread.top = spot
+            return None
+
+        return on_start
+
+    def _start_other(self, code: CodeType) -> Any:
+        """Begin a call of a path that is not known yet, or that does not count."""
         book = self._book
-        thread = book.threads.get(get_ident())
-        if thread is not None:  # the way of most calls, kept short
-            top = thread.top
-            spot = top.kids.get(id(code))
-            if spot is not None and not code.co_flags & _GENERATES:
-                spot.count += 1
-                if spot.count > book.limits["counted"]:
-                    return self._stop_counting(code)
-                at = clock() if spot.parent is top else 0.0
-                thread.calls += 1
-                thread.stack.append((top, at))
-                thread.top = spot
-                return None
-            if top.level == _OUTSIDE and id(code) in self._counted:
+        try:
+            thread = book.threads.get(get_ident())
+            if thread is not None and thread.top.level == _OUTSIDE and id(code) in self._counted:
                 book.seen += 1
                 return None
-        try:
             return self._start_first(code)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             return self._note_fault(error)
+
+    def _start_due(self, code: CodeType, thread: Any, spot: Any) -> Any:
+        """Begin the call of a known path: a generator's, the first, or one too many."""
+        if not code.co_flags & _GENERATES:
+            if spot.due:
+                spot.count += 1
+                return self._stop_counting(code)
+            spot.due = self._book.limits["counted"]
+        elif self._book.has_focus:
+            return self._start_other(code)
+        elif id(code) in self._book.stopped or self._stops_generator(code, is_start=True):
+            return self._monitoring.DISABLE
+        else:
+            # Two frames out: this function, and `on_start`.
+            self._book.suspended[id(sys._getframe(2))] = spot  # noqa: SLF001 - no other way
+        top = thread.top
+        spot.count += 1
+        thread.stack.append((top, clock() if spot.parent is top else 0.0))
+        thread.top = spot
+        return None
 
     def _start_first(self, code: CodeType) -> Any:
         book = self._book
@@ -126,12 +173,14 @@ class CallMonitor:
             # DISABLE applies to this code and offset only, until `restart_events`.
             return self._monitoring.DISABLE
         thread = book.thread()
-        # Two frames out: this function, and `_on_start`.
-        frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
+        # Three frames out: this function, `_start_other`, and what called it.
+        frame = sys._getframe(3)  # noqa: SLF001 - there is no other way
+        if frame.f_code is not code:
+            frame = frame.f_back  # type: ignore[assignment]
         if self._watch is not None:
             self._watch.entered(thread, code, frame)
             return None
-        if self._stops_generator(code):
+        if self._stops_generator(code, is_start=True):
             return self._monitoring.DISABLE
         if thread.top.level != _OUTSIDE:
             book.enter(thread, code, frame)
@@ -202,37 +251,69 @@ class CallMonitor:
         book = self._book
         book.stop_counting(code)
         # Its lines are reported once each, which costs nothing.
+        self._levels[id(code)] = _STOPPED
         events = self._monitoring.events.LINE if book.lines == "hit" else 0
         self._monitoring.set_local_events(self._tool, code, events)
         return self._monitoring.DISABLE
 
-    def _stops_generator(self, code: CodeType) -> bool:
-        """Count a start or resumption; tell whether it is one too many, and stop the counting."""
+    def _stops_generator(self, code: CodeType, *, is_start: bool) -> bool:
+        """Count a start or resumption; at one too many, only count the function's further calls."""
         if not code.co_flags & _GENERATES or self._book.has_focus:
             return False
         count = self._resumed[id(code)] = self._resumed.get(id(code), 0) + 1
-        if count != self._book.limits["counted"]:
+        if count != self._most_resumed:
             return False
         self._stop_counting(code)
         self._book.forget(code)
+        self._count_further(code, int(is_start))
         return True
 
-    def _on_return(self, code: CodeType, _offset: int, value: Any) -> Any:
-        book = self._book
-        thread = book.threads.get(get_ident())
-        if thread is None:
-            return
-        spot = thread.top
-        # The fast path of most returns: a counted call, without values.
-        if spot.code is code and not spot.is_single and not code.co_flags & _GENERATES:
-            thread.top, began = thread.stack.pop()
-            if began:
-                at = clock()
-                spot.total += at - began
-                if at > book.due:
-                    book.flush()
-            return
-        self._leave_call(thread, code, sys._getframe(1), value)  # noqa: SLF001
+    def _count_further(self, code: CodeType, count: int) -> None:
+        """Count the further calls of a generator function, by a callback that does nothing else."""
+        monitoring, further = self._monitoring, self._further
+        start = monitoring.events.PY_START
+
+        def count_start(code: CodeType, _offset: int) -> None:
+            further[id(code)] += 1
+
+        if self._counter < 0:
+            self._counter = self._parts.claimed()
+            if self._counter < 0:
+                return
+            monitoring.register_callback(self._counter, start, count_start)
+        further[id(code)] = count
+        monitoring.set_local_events(self._counter, code, start)
+
+    def _end_further(self) -> None:
+        """Count no more further calls."""
+        for key in list(self._further):
+            self._monitoring.set_local_events(self._counter, self._known[key][1], 0)
+
+    def _make_on_return(self) -> Any:
+        book, threads, leave = self._book, self._book.threads, self._leave_call
+
+        def on_return(code: CodeType, _offset: int, value: Any) -> None:
+            try:
+                thread = threads[get_ident()]
+            except KeyError:
+                return
+            spot = thread.top
+            # The fast path of most returns: a counted call, without values.
+            if spot.code is code and (
+                spot.due or (spot.steps and spot.level and not spot.is_single)
+            ):
+                if not spot.due:
+                    book.suspended.pop(id(sys._getframe(1)), None)  # noqa: SLF001
+                thread.top, began = thread.stack.pop()
+                if began:
+                    at = clock()
+                    spot.total += at - began
+                    if at > book.due:
+                        book.flush()
+                return
+            leave(thread, code, sys._getframe(1), value)  # noqa: SLF001
+
+        return on_return
 
     def _leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         try:
@@ -243,11 +324,28 @@ class CallMonitor:
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 
-    def _on_yield(self, code: CodeType, _offset: int, _value: Any) -> Any:
-        thread = self._book.threads.get(get_ident())
-        if thread is None:
-            return
-        frame = sys._getframe(1)  # noqa: SLF001
+    def _make_on_yield(self) -> Any:
+        book, threads, suspend = self._book, self._book.threads, self._suspend_call
+
+        def on_yield(code: CodeType, _offset: int, _value: Any) -> None:
+            try:
+                thread = threads[get_ident()]
+            except KeyError:
+                return
+            spot = thread.top
+            if spot.code is code and spot.level and not spot.is_single:
+                thread.top, began = thread.stack.pop()
+                at = clock()
+                if began:
+                    spot.total += at - began
+                if at > book.due:
+                    book.flush()
+                return
+            suspend(thread, code, sys._getframe(1))  # noqa: SLF001
+
+        return on_yield
+
+    def _suspend_call(self, thread: Any, code: CodeType, frame: FrameType) -> None:
         try:
             if self._watch is not None:
                 self._watch.leave_frame(thread, frame)
@@ -256,8 +354,29 @@ class CallMonitor:
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 
-    def _on_resume(self, code: CodeType, _offset: int) -> Any:
-        self._went_on(code, sys._getframe(1))  # noqa: SLF001
+    def _make_on_resume(self) -> Any:
+        book, threads, limit = self._book, self._book.threads, self._most_resumed - 1
+        resumed, go_on = self._resumed, self._went_on
+        is_slow = book.has_focus or self._watch is not None
+
+        def on_resume(code: CodeType, _offset: int) -> None:
+            frame = sys._getframe(1)  # noqa: SLF001
+            count = resumed.get(id(code), limit)
+            if is_slow or count >= limit:
+                go_on(code, frame)
+                return
+            resumed[id(code)] = count + 1
+            try:
+                spot, thread = book.suspended[id(frame)], threads[get_ident()]
+            except KeyError:
+                go_on(code, frame)
+                return
+            if spot.code is code:
+                thread.calls += 1
+                thread.stack.append((thread.top, clock()))
+                thread.top = spot
+
+        return on_resume
 
     def _on_throw(self, code: CodeType, _offset: int, _error: BaseException) -> Any:
         if self._is_known(code):
@@ -267,7 +386,7 @@ class CallMonitor:
         try:
             if self._watch is not None:
                 self._watch.entered(self._book.thread(), code, frame)
-            elif not self._stops_generator(code):
+            elif not self._stops_generator(code, is_start=False):
                 self._book.resume(self._book.thread(), frame)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
