@@ -54,7 +54,7 @@ class Ear:
             tasks=tasks,
             second_end_s=0.05,
         )
-        self.events.initialized.set()
+        self.say("initialized")
 
     def _take(self, event: Any) -> None:
         self.told.append(event)
