@@ -29,7 +29,6 @@ from debugger.session.group import (
     Member,
     SilentMember,
     ask_members,
-    drop_launcher,
     is_started,
 )
 from debugger.session.session import Session
@@ -162,50 +161,6 @@ async def _stop_place(session: Session) -> str:
     frame = stack.frames[0]
     file = f" {(frame.file or '').rpartition('/')[2]}:{frame.line}" if frame.file else ""
     return f"stopped at {frame.function}{file}{reason}"
-
-
-async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStacks:
-    """Stop the running members side by side, and show their stacks."""
-    members = drop_launcher(chosen.members)
-    running = [one for one in members if one.session.state is State.RUNNING]
-    _, silent = await ask_members(
-        running,
-        lambda one: _pause_member(one.session, patience.seconds),
-        patience.seconds + _WHERE_S,
-    )
-    late = [
-        one.label
-        for one in running
-        if one.session.state is State.RUNNING and one.label not in {each.label for each in silent}
-    ]
-    answer = await read_group_stacks(chosen.group, chosen.members, by="line", every=False)
-    why = f"did not stop within {patience.seconds:g} s: it waits in compiled code"
-    return msgspec.structs.replace(
-        answer,
-        silent=(*silent, *(SilentMember(label, why) for label in late), *answer.silent),
-    )
-
-
-async def _pause_member(session: Session, seconds: float) -> None:
-    session.control.check_agent("pause")
-    await pause_session(session, seconds)
-
-
-async def pause_session(session: Session, seconds: float) -> None:
-    """Stop one session, without waiting for the stops of others (bounded)."""
-    timeline = session.timeline
-    limit = asyncio.get_running_loop().time() + seconds
-    await session.pause()
-    while True:
-        # Taken before the state is read: a stop in between wakes the wait at once.
-        cursor = timeline.cursor()
-        remaining = limit - asyncio.get_running_loop().time()
-        if session.state is not State.RUNNING:
-            session.mark_reported()  # the answer shows it
-            return
-        if remaining <= 0:
-            return
-        await timeline.wait(cursor, {EventKind.STOP, EventKind.EXIT}, remaining)
 
 
 async def describe_group(chosen: ChosenMembers) -> GroupStatus:
