@@ -150,6 +150,35 @@ def test_a_crowd_that_computes_is_stopped_and_goes_on_and_none_stays_suspended(
     wait_until(lambda: spinning in cli("backtrace", check=0).out, what="all to go on")
 
 
+def test_the_member_that_took_another_branch_first_is_named_with_the_line(cli: Cli) -> None:
+    program = resolve_program("groups/branching_ranks.py")
+    answer = read_again(cli, "path", "--group", "--", program)
+    assert answer["members"] == ["main", "1", "2", "3", "4"]
+    place = {
+        mark: int(marked_location("groups/branching_ranks.py", mark).rpartition(":")[2])
+        for mark in ("branch", "odd", "usual", "task")
+    }
+    odd, task = answer["splits"]
+    assert (odd["line"], odd["hit"], odd["compared"]) == (place["branch"], 2, 3)
+    assert [(one["line"], one["members"]) for one in odd["ways"]] == [
+        (place["odd"], ["3"]),
+        (place["usual"], ["1", "2", "4"]),
+    ]
+    # Where they differ from the first time on, they have different tasks.
+    assert (task["line"], task["hit"]) == (place["task"], 1)
+    assert read_again(cli, "diff", "--group", "--", program)["splits"] == answer["splits"]
+    refusals = [
+        (("path", "--group", "--around", "work", "--", program), "takes no --around"),
+        (("path", "--group", "--in", "work", "--", program), "takes no --in"),
+        (("diff", "--group", "--", program, "--vs", program), "takes no --vs"),
+        (("diff", "--group", "--function", "work", "--", program), "takes no --function"),
+        (("path", "--group", "--", "/bin/true"), "the processes of a Python program"),
+        (("path", "--group", "--", resolve_program("loop.py")), "no other Python process"),
+    ]
+    for words, message in refusals:
+        assert message in cli(*words, check=None).err
+
+
 def test_a_breakpoint_is_of_the_named_members_and_the_group_goes_on_together(cli: Cli) -> None:
     start_stopped(cli)
     cli("breakpoint", "remove", "--all", check=0)
