@@ -13,7 +13,7 @@ from debugger.backends.base import ProcessStarted
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import State
-from debugger.model.program import ResumeKind
+from debugger.model.program import ResumeKind, StopReason
 from debugger.model.thread_waits import SystemCall
 from debugger.questions.group import group_pause
 from debugger.questions.group.group_pause import GroupPause, find_crowd, find_endless_waits
@@ -21,6 +21,7 @@ from debugger.session.group import Group, Member, MemberFacts
 from debugger.session.stepping import WaitLimit
 from debugger.system.process_info import ThreadState, is_suspended
 from debugger.system.suspended_processes import SuspendedProcesses
+from event_loop import await_condition
 from fakes.fake_backend import FakeBackend
 from simulated_groups import start_group
 
@@ -217,3 +218,19 @@ def test_a_process_that_has_ended_is_not_suspended():
         process.wait()
     with SuspendedProcesses([process.pid]) as suspended:
         assert process.pid not in suspended
+
+
+async def test_a_member_that_stops_too_late_to_be_read_runs_on(session_factory):
+    _, members, backends = await start_running(session_factory.sessions, 1)
+    session, backend = members[0].session, backends[0]
+    backend.stops_at_pause = False
+    await group_pause.pause_session(session, 0.0)
+    before = backend.calls.count("continue")
+    backend.stop(10, StopReason.PAUSE)
+    await await_condition(lambda: backend.calls.count("continue") > before, what="it to go on")
+    assert session.state is State.RUNNING
+    # A pause that somebody awaits stops it, and so does a breakpoint.
+    await group_pause.pause_session(session, 0.0)
+    await session.pause()
+    backend.stop(10, StopReason.PAUSE)
+    assert session.state is State.STOPPED

@@ -195,7 +195,10 @@ def find_endless_waits(
 
 
 async def pause_session(session: Session, seconds: float) -> None:
-    """Stop one session, without waiting for the stops of others (bounded)."""
+    """Stop one session, without waiting for the stops of others (bounded).
+
+    It is stopped to be read: if it stops later than that, it runs on.
+    """
     timeline = session.timeline
     limit = asyncio.get_running_loop().time() + seconds
     await session.pause()
@@ -207,5 +210,6 @@ async def pause_session(session: Session, seconds: float) -> None:
             session.mark_reported()  # the answer shows it
             return
         if remaining <= 0:
+            session.withdraw_pause()
             return
         await timeline.wait(cursor, _CHANGES, remaining)
