@@ -69,6 +69,7 @@ def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
     assert cli("backtrace", "--by", "state", check=0).out.count("[running]") >= len(["main", "3"])
     verdict = read_again(cli, "hang", "--group")["verdict"]
     assert (verdict["kind"], verdict["rows"][0]["members"]) == ("lagging", ["3"])
+    assert read_again(cli, "hang", "--group", "ranks")["group"] == "ranks"
     assert verdict["rows"][0]["call"] == "Queue.get"
     assert " 1-2,4 wait in Barrier.wait at take_step ranks.py:" in verdict["cause"]
     pids = [one["pid"] for one in list_sessions(cli).values()]

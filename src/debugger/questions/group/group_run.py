@@ -113,11 +113,11 @@ async def report_group_stop(group: Group, stop: answers.Stop) -> GroupStop:
     members = await group.members()
     own = next((one for one in members if one.session.name == stop.session), None)
     others = [one for one in members if one is not own or stop.state == State.RUNNING.value]
-    notes = tuple(one for one in stop.notes if not process_tree.is_of_sessions(one))
+    notes = [one for one in stop.notes if not process_tree.is_of_sessions(one)]
     return GroupStop(
         group=group.name,
         member=own.label if own is not None and stop.state != State.RUNNING.value else "",
-        stop=msgspec.structs.replace(stop, notes=notes),
+        stop=msgspec.structs.replace(stop, notes=(*notes, *describe_filter(group))),
         others=await _merge_places(others) if len(members) > 1 else (),
         timed_out=stop.timed_out,
     )
@@ -163,6 +163,14 @@ async def _stop_place(session: Session) -> str:
     return f"stopped at {frame.function}{file}{reason}"
 
 
+def describe_filter(group: Group) -> list[str]:
+    """Say that --members of a start matches none of the processes that came so far."""
+    if group.pattern is None or not len(group.sessions()) == 1 < len(group.every_session()):
+        return []
+    known = {one.target.program or "" for one in group.every_session() if one.parent}
+    return [f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"]
+
+
 async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     """Describe a group and its members."""
     stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
@@ -171,12 +179,7 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     focused = next(
         (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
     )
-    group, notes = chosen.group, chosen.group.describe_omitted()
-    if group.pattern is not None and len(group.sessions()) == 1 < len(group.every_session()):
-        known = {one.target.program or "" for one in group.every_session() if one.parent}
-        notes += [
-            f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"
-        ]
+    notes = [*chosen.group.describe_omitted(), *describe_filter(chosen.group)]
     return GroupStatus(
         group=chosen.group.name,
         focused=focused,
