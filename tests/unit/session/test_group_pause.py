@@ -78,8 +78,9 @@ async def test_all_members_are_asked_before_any_stop_is_awaited(session_factory)
     pause = GroupPause(group, members, SuspendedProcesses(()), waits_for_all=True)
     stopping = asyncio.create_task(pause.stop_all(LONG))
     await backends[0].held.wait()
-    while not all(one.session.state is State.STOPPED for one in members[1:]):
-        await asyncio.sleep(0)
+    await await_condition(
+        lambda: all(one.session.state is State.STOPPED for one in members[1:]), what="the others"
+    )
     backends[0].let_go.set()
     assert await stopping == []
 
