@@ -66,7 +66,6 @@ def test_the_rank_whose_value_differs_first_is_named_with_the_hit(cli: Cli) -> N
     refusals = [
         (("probe", "--group", "--at", MEET, "loss", "--rows", "3", "--", job), "takes no --rows"),
         (("diff", "--group", "--at", MEET, "loss", "--", job, "--vs", job), "takes no --vs"),
-        (("diff", "--group", "--", job), "each with its expressions"),
         (("diff", "--group", "--at", NEVER, "x", "--", job), "none of 5 processes came to"),
     ]
     for words, message in refusals:

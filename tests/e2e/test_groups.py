@@ -15,6 +15,7 @@ import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from debuggees import build_debuggee
+from debugger.system.process_info import is_suspended
 from mcp_client import connect_stdio
 from process_trees import is_alive, list_sessions, read_again
 from running_programs import find_tracer, run_program
@@ -68,6 +69,7 @@ def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
     assert cli("backtrace", "--by", "state", check=0).out.count("[running]") >= len(["main", "3"])
     verdict = read_again(cli, "hang", "--group")["verdict"]
     assert (verdict["kind"], verdict["rows"][0]["members"]) == ("lagging", ["3"])
+    assert read_again(cli, "hang", "--group", "ranks")["group"] == "ranks"
     assert verdict["rows"][0]["call"] == "Queue.get"
     assert " 1-2,4 wait in Barrier.wait at take_step ranks.py:" in verdict["cause"]
     pids = [one["pid"] for one in list_sessions(cli).values()]
@@ -128,6 +130,54 @@ def test_stopped_members_are_asked_together_and_one_by_one(cli: Cli) -> None:
     stops = read_again(cli, "events", "--kind", "stop", "--members", "2,4")["events"]
     assert {one["member"] for one in stops} == {"2", "4"}
     assert " 4 stop " in cli("events", "--kind", "stop", check=0).out
+
+
+def test_a_crowd_that_computes_is_stopped_and_goes_on_and_none_stays_suspended(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
+    count = min(len(os.sched_getaffinity(0)) + 2, 8)
+    program = resolve_program("groups/spinning_ranks.py")
+    cli("start", "--group", program, "--no-wait", "--", str(count), check=0)
+    spinning = f"{count + 1} running (main,1-{count})"
+    wait_until(lambda: spinning in cli("backtrace", check=0).out, 60, what="all members")
+    paused = cli("pause", "--members", f"1-{count}", "--timeout", "20", check=0).out
+    assert f"{count} stopped (1-{count})" in paused
+    assert "work spinning_ranks.py:" in paused
+    pids = [one["pid"] for one in list_sessions(cli).values()]
+    assert not any(map(is_suspended, pids))
+    # main waits in `join` without an end: the answer does not wait for it.
+    assert "main: did not stop within" in cli("pause", check=0).out
+    cli("continue", "--no-wait", check=0)
+    wait_until(lambda: spinning in cli("backtrace", check=0).out, what="all to go on")
+
+
+def test_the_member_that_took_another_branch_first_is_named_with_the_line(cli: Cli) -> None:
+    program = resolve_program("groups/branching_ranks.py")
+    answer = read_again(cli, "path", "--group", "--", program)
+    assert answer["members"] == ["main", "1", "2", "3", "4"]
+    place = {
+        mark: int(marked_location("groups/branching_ranks.py", mark).rpartition(":")[2])
+        for mark in ("branch", "odd", "usual", "task")
+    }
+    odd, task = answer["splits"]
+    assert (odd["line"], odd["hit"], odd["compared"]) == (place["branch"], 2, 3)
+    assert [(one["line"], one["members"]) for one in odd["ways"]] == [
+        (place["odd"], ["3"]),
+        (place["usual"], ["1", "2", "4"]),
+    ]
+    # Where they differ from the first time on, they have different tasks.
+    assert (task["line"], task["hit"]) == (place["task"], 1)
+    assert read_again(cli, "diff", "--group", "--", program)["splits"] == answer["splits"]
+    refusals = [
+        (("path", "--group", "--around", "work", "--", program), "takes no --around"),
+        (("path", "--group", "--in", "work", "--", program), "takes no --in"),
+        (("diff", "--group", "--", program, "--vs", program), "takes no --vs"),
+        (("diff", "--group", "--function", "work", "--", program), "takes no --function"),
+        (("path", "--group", "--", "/bin/true"), "the processes of a Python program"),
+        (("path", "--group", "--", resolve_program("loop.py")), "no other Python process"),
+    ]
+    for words, message in refusals:
+        assert message in cli(*words, check=None).err
 
 
 def test_a_breakpoint_is_of_the_named_members_and_the_group_goes_on_together(cli: Cli) -> None:

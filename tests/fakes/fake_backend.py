@@ -66,6 +66,7 @@ class FakeBackend:
         self.let_go = asyncio.Event()
         self.is_closed = False
         self.is_stepping_at_once = False
+        self.stops_at_pause = True
         self.known = [Thread(1, "main")]
 
     async def _asked(self, name: str) -> None:
@@ -153,7 +154,8 @@ class FakeBackend:
 
     async def pause(self) -> None:
         await self._asked("pause")
-        self.stop(self.line, StopReason.PAUSE)
+        if self.stops_at_pause:
+            self.stop(self.line, StopReason.PAUSE)
 
     async def list_threads(self) -> list[Thread]:
         await self._asked("threads")

@@ -227,6 +227,18 @@ def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
     assert is_settled(died, died)
 
 
+def test_ranks_that_all_join_their_job_have_not_come_to_where_it_hangs() -> None:
+    def verdict(*calls: str) -> GroupVerdict:
+        return GroupVerdict(
+            "together", "", tuple(WaitRow(("1",), WAITS, MEET, one) for one in calls)
+        )
+
+    for call in ("PMPI_Init", "MPI_Init_thread", "init_process_group"):
+        assert not is_settled(verdict(call), verdict(call))
+    missing = verdict("PMPI_Init", "PMPI_Recv")
+    assert is_settled(missing, missing)
+
+
 LOCKED = StackPlace("load", "/job/data.py", 20, "fcntl.flock(file, fcntl.LOCK_EX)")
 SLEEPS = StackPlace("write", "/job/data.py", 30, "time.sleep(60)")
 

@@ -49,6 +49,7 @@ from debugger.questions.group.answer import (
     GroupStop,
     GroupValues,
     JoinedMember,
+    MemberBranches,
     MemberProbes,
     RemoteShellEnd,
 )
@@ -137,6 +138,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     GroupStop: group_render.format_group_stop,
     GroupStatus: group_render.format_group_status,
     GroupHang: group_render.format_group_hang,
+    MemberBranches: group_render.format_member_branches,
     MemberProbes: group_render.format_member_probes,
     GroupCrash: group_render.format_group_crash,
     JoinedMember: group_render.format_joined_member,

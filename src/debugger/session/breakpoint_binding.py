@@ -56,6 +56,12 @@ class Watchpoints:
             if one.spec.kind is BreakpointKind.WATCHPOINT
         ]
 
+    def find_lone(self, stop: Stopped) -> list[Breakpoint]:
+        """Return the only watchpoint, if it has a filter and the debugger names none."""
+        watched = [one for one in self.watchpoints() if one.spec.enabled]
+        is_one = stop.reason is StopReason.WATCHPOINT and len(watched) == 1
+        return watched if is_one and watched[0].spec.rule is not None else []
+
     def last_value(self, number: int) -> str | None:
         """Return the last known value of a watchpoint."""
         return self._values.get(number)

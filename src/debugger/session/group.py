@@ -51,6 +51,8 @@ class MemberFacts(Struct, frozen=True):
 
     variables: Mapping[str, str]
     process_name: str = ""
+    # The kernel's numbers of its threads that are the debugger's own, where it has some.
+    debugger_threads: frozenset[int] = frozenset()
 
 
 _UNKNOWN = MemberFacts({})
@@ -131,6 +133,10 @@ class Group:
         self._facts[session.name] = facts
         self._named.add(session.name)
         self._labels.pop(session.name, None)
+
+    def debugger_threads(self, session: Session) -> frozenset[int]:
+        """Return the threads of a member that are its debugger's, by the kernel's numbers."""
+        return self._facts_of(session).debugger_threads
 
     def _is_named(self, session: Session) -> bool:
         """Tell whether a member has its final name.
@@ -257,10 +263,11 @@ async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
             )
         # debugpy 1.8.22 shows a text with quotes or without, by what asked for it.
         text = answer.value
-        variables, name = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+        read = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+        variables, name, threads = read
     except (DebuggerError, TimeoutError, ValueError, SyntaxError):
         return None  # it is named by its pid until it answers
-    return MemberFacts(dict(variables), str(name))
+    return MemberFacts(dict(variables), str(name), frozenset(threads))
 
 
 class GroupList:

@@ -111,6 +111,7 @@ class Session(SessionState):
         self.is_closed = False
         # Pause requests that no stop has answered yet; a stop while there are any is theirs.
         self.pauses = 0
+        self._is_pause_withdrawn = False
         self.pending_notes: list[str] = []
         # Of the last run too, so that an ended session can be described.
         self.adapter = self.backend_kind = ""
@@ -350,7 +351,8 @@ class Session(SessionState):
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED:
             return
-        if self.process.is_held or self.process.is_ended_by(stop):
+        is_late = self._is_pause_withdrawn and stop.reason is StopReason.PAUSE
+        if self.process.is_held or self.process.is_ended_by(stop) or is_late:
             self._pass_stop(stop.thread or 0)
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
@@ -358,7 +360,7 @@ class Session(SessionState):
         if known and self._is_for_other_threads(known, stop):
             return
         known = [one for one in known if one.spec.thread in {None, stop.thread}] or known
-        known = known or self._lone_watchpoint(stop)
+        known = known or self.binding.watching.find_lone(stop)
         if self.hit_rules.needs_callers(known):
             self._worker.schedule_job(
                 partial(self._filter_by_callers, stop, known, self._run), on_error=self._note_error
@@ -370,19 +372,13 @@ class Session(SessionState):
 
     def _pass_stop(self, thread: int) -> None:
         """Resume from a stop that is none of the user's: where the program begins, or is ended."""
-        if self.process.is_held:
-            self.pauses = 0  # that was the attach's own
+        if self.process.is_held or self._is_pause_withdrawn:
+            self.pauses, self._is_pause_withdrawn = 0, False  # the attach's own, or a late one
         self.process.release_entry()
         backend = self.backend
         self._worker.schedule_job(
             lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
         )
-
-    def _lone_watchpoint(self, stop: Stopped) -> list[Breakpoint]:
-        """Return the only watchpoint, if it has a filter and the debugger names none."""
-        watched = [one for one in self.binding.watching.watchpoints() if one.spec.enabled]
-        is_one = stop.reason is StopReason.WATCHPOINT and len(watched) == 1
-        return watched if is_one and watched[0].spec.rule is not None else []
 
     async def _filter_by_callers(self, stop: Stopped, known: list[Breakpoint], run: int) -> None:
         """Decide on a stop by the functions on its stack (a job)."""
@@ -449,7 +445,7 @@ class Session(SessionState):
         self.selection.select_thread(stop.thread)
         self.is_reported = False
         self._change_state(State.STOPPED)
-        self.pauses = 0
+        self.pauses, self._is_pause_withdrawn = 0, False
         for one in self.breakpoints.all_breakpoints():
             if one.event_of is not None:
                 continue
@@ -596,5 +592,9 @@ class Session(SessionState):
             DebuggerError: WRONG_STATE, PROGRAM_EXITED.
         """
         self.require_state(State.RUNNING, *([State.STOPPED] if by else ()), to="pause")
-        self.pauses += 1
+        self.pauses, self._is_pause_withdrawn = self.pauses + 1, False
         await (by or self.backend.pause)()
+
+    def withdraw_pause(self) -> None:
+        """Let the program run on where it stops for a pause that nobody awaits any more."""
+        self._is_pause_withdrawn = self.pauses > 0

@@ -478,6 +478,16 @@ def _read_thread(pid: int, number: int) -> ThreadState | None:
     )
 
 
+def read_owner(pid: int) -> int | None:
+    """Return the user as whom a process opens files; None if it is unknown."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    found = re.search(r"^Uid:(?:\s+\d+){3}\s+(\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found is not None else None
+
+
 def is_suspended(pid: int) -> bool:
     """Tell whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), not a debugger."""
     first = next(iter(read_threads(pid).values()), None)

@@ -32,10 +32,15 @@ _TIMEOUTS: Mapping[str, tuple[int, int]] = {
     # The argument that holds the time-out, and its value for none.
     **dict.fromkeys(("poll",), (2, _FOREVER)),
     **dict.fromkeys(("epoll_wait", "epoll_pwait"), (3, _FOREVER)),
+    **dict.fromkeys(("epoll_pwait2",), (3, 0)),
+    **dict.fromkeys(("rt_sigtimedwait",), (2, 0)),
     **dict.fromkeys(("ppoll",), (2, 0)),
     **dict.fromkeys(("select", "pselect6"), (4, 0)),
     **dict.fromkeys(("futex",), (3, 0)),
 }
+
+
+_SLEEPS = frozenset({"nanosleep", "clock_nanosleep"})
 
 
 class WaitHolder(Struct, frozen=True):
@@ -52,6 +57,8 @@ class WaitHolder(Struct, frozen=True):
 
 def waits_forever(call: SystemCall) -> bool:
     """Tell whether a system call has no time-out of its own."""
+    if call.name in _SLEEPS:
+        return False
     at, never = _TIMEOUTS.get(call.name, (0, None))
     return never is None or len(call.arguments) <= at or call.arguments[at] & _FOREVER == never
 

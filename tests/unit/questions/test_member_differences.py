@@ -83,3 +83,17 @@ def test_the_values_of_a_recording_are_by_location_and_hit() -> None:
     assert found == MemberHits("0", {0: {1: ("1.0",)}}, {0: seen})
     place = compare_location([found], 0, "step", ("x",))
     assert (place.function, place.file, place.line) == ("step", "/job/a.py", 3)
+
+
+def test_processes_are_numbered_as_the_system_did_not_as_their_recorders_began() -> None:
+    # Sorted by the time at which a recorder began, as a run has them.
+    pids = [812, 815, 813, 814]
+    recordings = [Recording(RecordedProcess(pid=one, is_fork=one > 812)) for one in pids]
+    named = [(label, one.process.pid) for label, one in label_recordings(recordings)]
+    assert named == [("main", 812), ("1", 813), ("2", 814), ("3", 815)]
+
+
+def test_a_process_that_was_killed_came_to_a_location_as_often_as_it_has_values() -> None:
+    stale = ProbeSeen(0, 0, 0, 0, "/job/train.py", 9, "step")
+    killed = MemberHits("1", {0: {1: ("a",), 2: ("b",)}}, {0: stale})
+    assert compare_location([killed], 0, "train.py:9", ("x",)).counts == (MergedValue("2", ("1",)),)

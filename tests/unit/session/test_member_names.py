@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing.process  # noqa: F401 - what is not imported is not asked
 import sys
+import threading
 import types
 
 import pytest
@@ -23,7 +25,19 @@ def put(monkeypatch: pytest.MonkeyPatch, name: str, **attributes: object) -> Non
 
 def test_the_variables_that_are_set_are_told(monkeypatch):
     monkeypatch.setenv("RANK", "3")
-    assert json.loads(member_names.read_facts(("RANK", "NONE"))) == [{"RANK": "3"}, "MainProcess"]
+    found = json.loads(member_names.read_facts(("RANK", "NONE")))
+    assert found == [{"RANK": "3"}, "MainProcess", []]
+
+
+def test_the_debuggers_threads_are_told_though_it_hides_them(monkeypatch):
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.is_pydev_daemon_thread = True
+    thread.start()
+    monkeypatch.setattr(threading, "enumerate", list)
+    assert json.loads(member_names.read_facts(()))[2] == [thread.native_id]
+    done.set()
+    thread.join()
 
 
 def test_a_dask_worker_has_its_workers_name_once_it_is_there(monkeypatch):

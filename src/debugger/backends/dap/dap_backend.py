@@ -455,9 +455,10 @@ class DapBackend:
     async def pause(self) -> None:
         """Request that a running program stops."""
         thread = self._thread
-        if thread is None:
+        if thread is None and not self._adapter.pauses_all_threads:
             threads = await self.list_threads()
             thread = threads[0].id if threads else 0
+        thread = thread or 0
         if self.breakpoint_sender is not None:
             await self.breakpoint_sender.pause_program(thread)
         else:

@@ -256,6 +256,8 @@ class DebugAdapter:
     stops_first: bool = False
     # The attach request stops the program if that is requested; else it is paused afterwards.
     pauses_on_attach: bool = True
+    # A pause stops all threads, whichever the request names: none has to be found for it.
+    pauses_all_threads: bool = False
     # The stream of what an adapter on TCP writes to its standard output.
     served_output: OutputStream = OutputStream.CONSOLE
     evaluation_contexts: ClassVar[Mapping[EvaluationPurpose, tuple[str, ...]]] = {

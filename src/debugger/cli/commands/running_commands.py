@@ -12,7 +12,7 @@ from debugger.model.debugger_words import one_line
 from debugger.model.events import State
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.model.program import ResumeKind
-from debugger.questions.group import group_run
+from debugger.questions.group import group_pause, group_run
 from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.filtered_breakpoint import RUN_TO_REFUSALS, filter_hits
@@ -193,7 +193,7 @@ async def pause(
     """
     if (chosen := await choose_members(call, choice)) is not None:
         within = call.wait_limit(_GROUP_PAUSE_S if timeout is None else timeout, ends_idle=False)
-        return await group_run.pause_members(chosen, within)
+        return await group_pause.pause_members(chosen, within, waits_for_all=timeout is not None)
     most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
     patience = call.wait_limit(most if timeout is None else timeout, ends_idle=False)
     how = stepping.pause_all if every else stepping.pause_program

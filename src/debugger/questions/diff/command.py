@@ -14,7 +14,7 @@ from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.questions.diff import diff_probes
 from debugger.questions.diff import diff_question as questions
 from debugger.questions.diff.answer import Diff
-from debugger.questions.group import member_probes
+from debugger.questions.group import member_paths, member_probes
 from debugger.questions.probe import probe_comparison
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
@@ -60,7 +60,7 @@ async def diff(
     ] = (),
     hits: Annotated[HitFilter, _AT_HITS] = EVERY_HIT,
     is_group: Annotated[
-        bool, Option("--group", help="compare the values of CMD's processes at --at")
+        bool, Option("--group", help="compare CMD's processes: their branches, or values at --at")
     ] = False,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
     versus_stdin: Annotated[
@@ -73,13 +73,17 @@ async def diff(
     ran, what these changed, and what was returned. With one command and --vs-stdin, it is run with
     two inputs. The same files in another folder, before and after a change, can be compared too.
     For JavaScript and Go it shows how often functions and lines ran; with --function, line by line.
-    With --at, in every language, only the values of expressions, hit by hit; with --group those of
-    the processes of one command.
+    With --at, in every language, only the values of expressions, hit by hit. With --group the
+    processes of one command are compared: their branches, or their values at --at.
     """
     diff_probes.check_options(at, hits, function)
     requested = msgspec.structs.replace(options, words=words)
     if is_group:
         others = {"--vs": versus, "--save": save, "--vs-stdin": versus_stdin}
+        if not at:
+            others |= {"--function": function}
+            refused = [flag for flag, value in others.items() if value]
+            return await member_paths.answer_branches(call, requested, refused, verb="diff")
         return await member_probes.answer_comparison(
             call,
             requested,

@@ -7,6 +7,7 @@ from msgspec import Struct
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
 from debugger.questions.group.laggards import GroupVerdict
+from debugger.questions.group.member_branches import BranchSplit
 from debugger.questions.group.member_differences import ComparedLocation, MemberHits
 from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
@@ -117,6 +118,20 @@ class MemberProbes(Struct, frozen=True):
     # and what was probed.
     hits: tuple[MemberHits, ...] = ()
     points: tuple[ProbedPoint, ...] = ()
+
+
+class MemberBranches(Struct, frozen=True):
+    """The lines after which a program's processes went different ways, the first of them first."""
+
+    group: str
+    members: tuple[str, ...]
+    splits: tuple[BranchSplit, ...]
+    # How many there are, and of how many lines.
+    total: int
+    lines: int
+    # How the program ended.
+    end: str
+    evidence: str | None = None
 
 
 class GroupStop(Struct, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.questions.group import group_run
+from debugger.questions.group import group_pause, group_run
 from debugger.questions.group.answer import GroupStacks, GroupStatus
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.runner.command_call import (
@@ -74,7 +74,7 @@ async def attach_group(
     call.sessions.select(members[0].session.name)
     group.focused = None  # selecting a session puts it in focus
     answer = (
-        await group_run.pause_members(chosen, patience)
+        await group_pause.pause_members(chosen, patience, waits_for_all=True)
         if request.pause
         else await group_run.describe_group(chosen)
     )

@@ -114,13 +114,13 @@ def _find_group(call: CommandCall, choice: GroupChoice) -> Group | None:
     return group if group is not None and group.focused is None else None
 
 
-async def choose_group(call: CommandCall) -> ChosenMembers:
-    """Return all members of the current group, or of the only one.
+async def choose_group(call: CommandCall, name: str | None = None) -> ChosenMembers:
+    """Return all members of the named group, else of the current group, or of the only one.
 
     Raises:
         DebuggerError: NO_SESSION.
     """
-    group = _any_group(call, NO_CHOICE)
+    group = _any_group(call, GroupChoice(name))
     return ChosenMembers(group, tuple(await group.select(None)))
 
 

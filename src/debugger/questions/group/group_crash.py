@@ -22,7 +22,7 @@ from debugger.model.program import ResumeKind
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
-from debugger.questions.group import group_run
+from debugger.questions.group import group_pause
 from debugger.questions.group.answer import (
     PART_BEGUN,
     PART_FAILED,
@@ -336,7 +336,7 @@ async def _read_others(found: GroupRun, members: Sequence[Member]) -> GroupStack
         if one.session.state is State.RUNNING and one.session.traits.runtime is not Runtime.PYTHON
     ]
     await ask_members(
-        compiled, lambda one: group_run.pause_session(one.session, _STOP_S), _STOP_S + 1
+        compiled, lambda one: group_pause.pause_session(one.session, _STOP_S), _STOP_S + 1
     )
     try:
         answer = await read_group_stacks(found.group, live, by="line", every=False)

@@ -29,7 +29,6 @@ from debugger.session.group import (
     Member,
     SilentMember,
     ask_members,
-    drop_launcher,
     is_started,
 )
 from debugger.session.session import Session
@@ -114,11 +113,11 @@ async def report_group_stop(group: Group, stop: answers.Stop) -> GroupStop:
     members = await group.members()
     own = next((one for one in members if one.session.name == stop.session), None)
     others = [one for one in members if one is not own or stop.state == State.RUNNING.value]
-    notes = tuple(one for one in stop.notes if not process_tree.is_of_sessions(one))
+    notes = [one for one in stop.notes if not process_tree.is_of_sessions(one)]
     return GroupStop(
         group=group.name,
         member=own.label if own is not None and stop.state != State.RUNNING.value else "",
-        stop=msgspec.structs.replace(stop, notes=notes),
+        stop=msgspec.structs.replace(stop, notes=(*notes, *describe_filter(group))),
         others=await _merge_places(others) if len(members) > 1 else (),
         timed_out=stop.timed_out,
     )
@@ -164,48 +163,12 @@ async def _stop_place(session: Session) -> str:
     return f"stopped at {frame.function}{file}{reason}"
 
 
-async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStacks:
-    """Stop the running members side by side, and show their stacks."""
-    members = drop_launcher(chosen.members)
-    running = [one for one in members if one.session.state is State.RUNNING]
-    _, silent = await ask_members(
-        running,
-        lambda one: _pause_member(one.session, patience.seconds),
-        patience.seconds + _WHERE_S,
-    )
-    late = [
-        one.label
-        for one in running
-        if one.session.state is State.RUNNING and one.label not in {each.label for each in silent}
-    ]
-    answer = await read_group_stacks(chosen.group, chosen.members, by="line", every=False)
-    why = f"did not stop within {patience.seconds:g} s: it waits in compiled code"
-    return msgspec.structs.replace(
-        answer,
-        silent=(*silent, *(SilentMember(label, why) for label in late), *answer.silent),
-    )
-
-
-async def _pause_member(session: Session, seconds: float) -> None:
-    session.control.check_agent("pause")
-    await pause_session(session, seconds)
-
-
-async def pause_session(session: Session, seconds: float) -> None:
-    """Stop one session, without waiting for the stops of others (bounded)."""
-    timeline = session.timeline
-    limit = asyncio.get_running_loop().time() + seconds
-    await session.pause()
-    while True:
-        # Taken before the state is read: a stop in between wakes the wait at once.
-        cursor = timeline.cursor()
-        remaining = limit - asyncio.get_running_loop().time()
-        if session.state is not State.RUNNING:
-            session.mark_reported()  # the answer shows it
-            return
-        if remaining <= 0:
-            return
-        await timeline.wait(cursor, {EventKind.STOP, EventKind.EXIT}, remaining)
+def describe_filter(group: Group) -> list[str]:
+    """Say that --members of a start matches none of the processes that came so far."""
+    if group.pattern is None or not len(group.sessions()) == 1 < len(group.every_session()):
+        return []
+    known = {one.target.program or "" for one in group.every_session() if one.parent}
+    return [f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"]
 
 
 async def describe_group(chosen: ChosenMembers) -> GroupStatus:
@@ -216,12 +179,7 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     focused = next(
         (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
     )
-    group, notes = chosen.group, chosen.group.describe_omitted()
-    if group.pattern is not None and len(group.sessions()) == 1 < len(group.every_session()):
-        known = {one.target.program or "" for one in group.every_session() if one.parent}
-        notes += [
-            f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"
-        ]
+    notes = [*chosen.group.describe_omitted(), *describe_filter(chosen.group)]
     return GroupStatus(
         group=chosen.group.name,
         focused=focused,

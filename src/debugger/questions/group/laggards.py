@@ -23,6 +23,8 @@ from debugger.questions.group.member_wait import (
 )
 from debugger.questions.group.wait_chains import Key, WaitChains
 
+# The call by which a rank joins its job.
+_JOINS_JOB = re.compile(r"(?:^|\b)P?MPI_Init(?:_thread)?$|(?:^|\.)init_process_group$")
 # A program that was started is looked at again: seconds in which members that compute may come to
 # the others, in which one that is alone may start others (a launcher imports, and meets its like),
 # and between two looks.
@@ -126,6 +128,8 @@ def is_settled(
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     if any(one.call in {STARTING, "<module>"} for one in computing):
         return False
+    if verdict.rows and all(_JOINS_JOB.search(one.call) for one in verdict.rows):
+        return False  # nobody is missing: on a busy machine it takes them long
     if verdict.kind in {"computing", "lagging", "blocked", "unknown"}:
         return before is not None and _place_keys(before) == _place_keys(verdict)
     return True

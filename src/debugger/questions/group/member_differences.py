@@ -55,7 +55,10 @@ def label_recordings(recordings: Sequence[Recording]) -> list[tuple[str, Recordi
     found: list[tuple[str, Recording]] = []
     taken: set[str] = set()
     own = {} if not recordings else recordings[0].process.variables
-    for at, one in enumerate(recordings):
+    # The system numbers processes in this order. When a recorder began in each depends on which
+    # of them got a processor first.
+    ordered = [*recordings[:1], *sorted(recordings[1:], key=lambda one: one.process.pid)]
+    for at, one in enumerate(ordered):
         if at and _is_helper(one.process):
             continue
         variables = {
@@ -99,8 +102,11 @@ def compare_location(
     found = [
         _compare_expression(there, number, at, one, shared) for at, one in enumerate(expressions)
     ]
+    # A process that was killed has not reported how many hits there were in the end.
     counts = {
-        one.label: str(one.seen[number].hits if number in one.seen else len(one.values[number]))
+        one.label: str(
+            max(one.seen[number].hits if number in one.seen else 0, len(one.values[number]))
+        )
         for one in there
     }
     where = next((one.seen[number] for one in there if number in one.seen), None)

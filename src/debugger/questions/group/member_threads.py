@@ -13,7 +13,7 @@ from debugger.model.events import State
 from debugger.model.group_merge import StackPlace
 from debugger.model.location import is_library
 from debugger.model.thread_waits import SystemCall
-from debugger.questions.group import group_run, member_meetings
+from debugger.questions.group import group_pause, member_meetings
 from debugger.questions.group.member_meetings import MeetingFacts
 from debugger.questions.group.member_stacks import (
     PlaceOf,
@@ -124,7 +124,7 @@ async def read_member_waits(
 
 async def _sample_by_stopping(session: Session, watch: ProcessWatch) -> list[SampledThread]:
     """Stop a member for as long as the stacks of its threads are read."""
-    await group_run.pause_session(session, _STOP_S)
+    await group_pause.pause_session(session, _STOP_S)
     if session.state is not State.STOPPED:
         return []
     sample = StackSample()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from debugger.model.group_labels import format_members
 from debugger.model.group_merge import MergedValue, StackBranch, StackPlace
@@ -19,11 +20,13 @@ from debugger.questions.group.answer import (
     GroupStop,
     GroupValues,
     JoinedMember,
+    MemberBranches,
     MemberProbes,
     MergedState,
     RemoteShellEnd,
 )
 from debugger.questions.group.laggards import WaitRow
+from debugger.questions.group.member_branches import BranchSplit
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
 from debugger.questions.group.member_wait import CHILD, FAILED, SILENT, STOPPED
 from debugger.session.group import SilentMember
@@ -134,6 +137,42 @@ def format_member_probes(answer: MemberProbes, _page: RenderPage) -> list[TextSe
         ),
         *([fixed_section(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
     ]
+
+
+def format_member_branches(answer: MemberBranches, _page: RenderPage) -> list[TextSection]:
+    """Format where members took different branches, the first time first."""
+    head = f"{short_name(answer.group)}: {format_count(len(answer.members), 'member')}"
+    lines = [line for one in answer.splits for line in _format_split(one)]
+    if not answer.splits:
+        lines = [f"all went the same way after {format_count(answer.lines, 'line')}"]
+    more = answer.total - len(answer.splits)
+    return [
+        fixed_section(f"{head}; {answer.end}", _HEAD),
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_BODY
+        ),
+        *(
+            [fixed_section(f"… and after {format_count(more, 'more line')}", _NOTES)]
+            if more
+            else []
+        ),
+        *([fixed_section(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+    ]
+
+
+def _format_split(split: BranchSplit) -> Iterator[str]:
+    place = f"{short_name(split.function)} {Path(split.file).name}:{split.line}"
+    often = f" (at {split.differing} of {split.compared} times)" if split.compared > 1 else ""
+    when = f"at hit {split.hit}{often}"
+    yield f"{place}: different ways {when}{_format_source(split.text)}"
+    for one in split.ways:
+        way = f"goes on at {one.line}" if one.line else one.end
+        way = way if len(one.members) == 1 else way.replace("goes on", "go on", 1)
+        yield f"  {format_set(one.members)}: {way}{_format_source(one.text)}"
+
+
+def _format_source(text: str) -> str:
+    return f"  `{shorten_value(text, _VALUE)}`" if text else ""
 
 
 def _format_location(place: ComparedLocation) -> Iterator[str]:

@@ -70,9 +70,12 @@ async def hang(
     """
     after_s = _AFTER_S if after is None else after
     _check_options(after_s, after, pid, is_drawn_group=is_group and (svg or dot) is not None)
-    if is_group and not words and pid is None:
+    # Elsewhere --group takes the name of a group: that of a running one is no command.
+    named = words[0] if len(words) == 1 and call.sessions.groups.find(words[0]) else None
+    if is_group and pid is None and (not words or named is not None):
         is_part = bool(call.sessions.name_suffix)
-        return await group_hang.find_laggards(await choose_group(call), keeps_waits=is_part)
+        chosen = await choose_group(call, named)
+        return await group_hang.find_laggards(chosen, keeps_waits=is_part)
     pictures = [
         choose_file(call, "hang", f"--{kind}", given, (kind,), force=force)
         for kind, given in (("svg", svg), ("dot", dot))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from debugger.model.thread_waits import kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
 from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, SampledThread
 from debugger.session.session import Session
+from debugger.system import process_info
 
 _PARTS = ("locks", "tasks", "snapshot")
 SNAPSHOT_CODE = "debugger_hang_snapshot"
@@ -77,7 +79,7 @@ async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSn
         DebuggerError: TIMEOUT if the interpreter does not answer, ADAPTER_FAILED.
     """
     with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
-        path = Path(folder) / "snapshot.json"
+        path = make_writable(Path(folder) / "snapshot.json", session.pid)
         texts = {one: (_FOLDER / f"{one}.py").read_text("utf-8") for one in _PARTS}
         if extra is not None:
             texts["extra"] = extra.read_text("utf-8")
@@ -94,6 +96,19 @@ async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSn
                 ErrorCode.ADAPTER_FAILED,
                 f"cannot read Python's threads: {answer.value[:200]}",
             ) from error
+
+
+def make_writable(path: Path, pid: int | None) -> Path:
+    """Create a file that a process of another user may write, where we are the superuser.
+
+    The folder stays ours: the process cannot put a link in the file's place.
+    """
+    owner = process_info.read_owner(pid) if pid is not None else None
+    if os.geteuid() == 0 and owner:
+        path.touch(0o600)
+        os.chown(path, owner, -1)
+        path.parent.chmod(0o711)
+    return path
 
 
 _VALUES_NAME = "debugger_hang_values"

@@ -12,6 +12,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
+from debugger.questions.group import member_paths
 from debugger.questions.path import call_page, path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
@@ -82,6 +83,9 @@ async def path(
         Option("--html", help="write a page with the tree to unfold: FILE.html", metavar="FILE"),
     ] = None,
     force: Force = False,
+    is_group: Annotated[
+        bool, Option("--group", help="compare CMD's processes: which took another branch first")
+    ] = False,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show which of its own functions ran, as a tree in the order of time.
@@ -90,8 +94,14 @@ async def path(
     recursions are one line; libraries are omitted. With --vs, repeatable, only what failing runs
     (by their exit status) did and passing ones did not, the most suspicious first, with the values
     that differ. LOC is a function or FILE:LINE. For JavaScript and Go it shows only how often each
-    function and line ran.
+    function and line ran. With --group the processes of one command are compared.
     """
+    if is_group:
+        given: dict[str, object] = {"--around": around, "--between": between, "--save": save}
+        given |= {"--process": process, "--vs": versus, "--html": html}
+        refused = [*(flag for flag, value in given.items() if value), *hits.options()[:1]]
+        group_run = msgspec.structs.replace(options, words=words)
+        return await member_paths.answer_branches(call, group_run, refused, verb="path")
     page = None
     if html is not None:
         page = choose_file(call, "path", "--html", html, ("html",), force=force)

@@ -22,7 +22,10 @@ _GENERAL = ("main", "agent")  # names that several of its programs have
 
 
 def read_facts(variables: tuple[str, ...]) -> str:
-    """Return, as JSON, the variables that are set and the process's name in its engine."""
+    """Return, as JSON, the variables that are set, the process's name in its engine, and threads.
+
+    The threads are those of debugpy, by the kernel's numbers.
+    """
     known = {name: os.environ[name] for name in variables if os.environ.get(name)}
     for read in (_dask_name, _gunicorn_name, _ray_name):
         try:
@@ -30,8 +33,15 @@ def read_facts(variables: tuple[str, ...]) -> str:
         except Exception:  # noqa: BLE001, S112 - an engine of another version: it names nothing
             continue
         if name is not None:
-            return json.dumps([known, name])
-    return json.dumps([known, _multiprocessing_name()])
+            return json.dumps([known, name, _debugger_threads()])
+    return json.dumps([known, _multiprocessing_name(), _debugger_threads()])
+
+
+def _debugger_threads() -> list[int]:
+    """Return the threads of debugpy 1.8, which hides them from `threading.enumerate`."""
+    active = list(getattr(threading, "_active", {}).values())
+    own = [one for one in active if getattr(one, "is_pydev_daemon_thread", False)]
+    return [one.native_id for one in own if one.native_id]
 
 
 def _multiprocessing_name() -> str:

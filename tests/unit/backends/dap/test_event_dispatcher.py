@@ -201,7 +201,7 @@ async def test_an_unknown_event_is_let_pass_and_a_malformed_one_is_a_protocol_er
 
 
 async def test_a_stop_from_before_the_configuration_is_reported_with_its_end(ear):
-    ear.events.initialized.clear()
+    ear.events.initialized = asyncio.get_running_loop().create_future()
     ear.say("stopped", reason="entry", threadId=1)
     ear.say("initialized")
     assert ear.told == []

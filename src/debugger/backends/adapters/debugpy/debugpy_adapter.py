@@ -201,6 +201,7 @@ class DebugpyAdapter(DebugAdapter):
     )
     install_command = "pip install debugpy"
     connects_programs = True
+    pauses_all_threads = True  # debugpy 1.8 sends "*" on to the program
     # Not the unbuffered output: the program writes where its launcher wants it.
     connecting_environment: ClassVar = {
         name: text for name, text in _ENVIRONMENT.items() if name.startswith("PYDEVD_")

@@ -6,6 +6,7 @@ Only values of built-in types are formatted: no code of the program is called.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import threading
@@ -63,11 +64,24 @@ def snapshot(locks: Any, tasks: Any, extra: Any = None) -> str:
     return json.dumps({"threads": threads, "tasks": awaiting, "facts": facts})
 
 
+def _kernel_number(thread: Any) -> int | None:
+    """Return the kernel's number of a thread.
+
+    After `os.fork` CPython 3.11 keeps the parent's: the only thread then is the process's first.
+    """
+    number = getattr(thread, "native_id", None)
+    try:
+        numbers = os.listdir("/proc/self/task")  # noqa: PTH208 - the program may not use pathlib
+    except OSError:
+        return number
+    return number if number is None or str(number) in numbers else os.getpid()
+
+
 def _thread_record(ident: int, thread: Any, stack: list[FrameType], locks: Any) -> dict[str, Any]:
     return {
         "key": f"t{ident}",
         "name": thread.name if thread is not None else f"thread {ident}",
-        "native": getattr(thread, "native_id", None),
+        "native": _kernel_number(thread),
         "is_main": ident == threading.main_thread().ident,
         "frames": [_frame_record(one) for one in stack],
         "wait": locks.wait_of(stack),

@@ -1,0 +1,154 @@
+"""Finds where the processes of a program took different branches, and who did so first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from debugger.model.group_merge import order_members
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    CallReturned,
+    CallsMerged,
+    LinePassed,
+    LinesSkipped,
+    Recording,
+)
+
+
+class CodeLine(NamedTuple):
+    """A line of a function; the same in every process."""
+
+    file: str
+    function: str
+    line: int
+
+
+class LineExit(NamedTuple):
+    """How a call went on after a line: at another line of its function, or at its end."""
+
+    line: int = 0
+    # Where it did not go on: `returns`, `raises KeyError`.
+    end: str = ""
+
+
+class PassedLine(NamedTuple):
+    """One time that a process passed a line: how it went on, and its place in the order of time."""
+
+    exit: LineExit
+    order: int
+
+
+class MemberLines(Struct, frozen=True):
+    """What a process did after each of its lines, each time that it came there."""
+
+    label: str
+    passed: Mapping[CodeLine, Sequence[PassedLine]]
+
+
+class BranchWay(Struct, frozen=True):
+    """A way to go on from a line, and the members that took it."""
+
+    line: int
+    end: str
+    members: tuple[str, ...]
+    # The source of the line, where it can be read.
+    text: str = ""
+
+
+class BranchSplit(Struct, frozen=True):
+    """A line after which members went different ways: the first time that they did."""
+
+    file: str
+    function: str
+    line: int
+    hit: int
+    # How often members came there together, and at how many of these times they differ.
+    compared: int
+    differing: int
+    ways: tuple[BranchWay, ...]
+    text: str = ""
+
+
+def collect_lines(label: str, recording: Recording) -> MemberLines:
+    """Return what a process did after each line, as far as each of its calls is recorded."""
+    calls: dict[int, int] = {}
+    last: dict[int, tuple[int, int]] = {}
+    passed: dict[CodeLine, list[PassedLine]] = {}
+    # Functions of which not all calls or lines are recorded: later times have no number.
+    ended: set[int] = set()
+
+    def leave_line(call: int, exit_: LineExit) -> None:
+        function = calls.get(call)
+        if call not in last or function is None or function in ended:
+            return
+        line, order = last.pop(call)
+        known = recording.find_function(function)
+        key = CodeLine(known.file, known.name, line)
+        passed.setdefault(key, []).append(PassedLine(exit_, order))
+
+    for order, event in enumerate(recording.events):
+        match event:
+            case CallEntered():
+                calls[event.call] = event.function
+            case CallsMerged():
+                ended.add(event.function)
+            case LinesSkipped():
+                ended.add(calls.get(event.call, 0))
+            case LinePassed():
+                leave_line(event.call, LineExit(event.line))
+                last[event.call] = (event.line, order)
+            case CallReturned():
+                leave_line(event.call, LineExit(end="returns"))
+            case CallRaised():
+                leave_line(event.call, LineExit(end=f"raises {event.type}"))
+            case _:
+                pass
+    return MemberLines(label, passed)
+
+
+def find_splits(members: Sequence[MemberLines]) -> tuple[BranchSplit, ...]:
+    """Return the lines after which members went different ways.
+
+    Those come first at which all went the same way before: where each time is different, members
+    have different tasks. Otherwise they are in the order of time.
+    """
+    lines = dict.fromkeys(line for one in members for line in one.passed)
+    found = [split for line in lines if (split := _find_split(members, line)) is not None]
+    found.sort(key=lambda one: one[0])
+    return tuple(split for _, split in found)
+
+
+def _find_split(
+    members: Sequence[MemberLines], line: CodeLine
+) -> tuple[tuple[bool, int], BranchSplit] | None:
+    there = [one for one in members if line in one.passed]
+    times = sorted((len(one.passed[line]) for one in there), reverse=True)[1:2]
+    first: tuple[int, dict[LineExit, list[str]]] | None = None
+    differing = 0
+    for at in range(times[0] if times else 0):
+        ways: dict[LineExit, list[str]] = {}
+        for one in there:
+            if at < len(one.passed[line]):
+                ways.setdefault(one.passed[line][at].exit, []).append(one.label)
+        if len(ways) > 1:
+            differing += 1
+            first = first or (at, ways)
+    if first is None:
+        return None
+    at, ways = first
+    order = min(one.passed[line][at].order for one in there if at < len(one.passed[line]))
+    ordered = sorted(ways.items(), key=lambda one: len(one[1]))
+    split = BranchSplit(
+        *line,
+        hit=at + 1,
+        compared=times[0],
+        differing=differing,
+        ways=tuple(
+            BranchWay(exit_.line, exit_.end, order_members(labels)) for exit_, labels in ordered
+        ),
+    )
+    return (at == 0, order), split
