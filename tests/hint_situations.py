@@ -315,6 +315,10 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
+    "errors.py: debugger daemon status names the directory": "tests/unit/daemon/test_server.py",
+    "questions/who_wrote/python_writes.py: debugger why X --at XX -- CMD": (
+        "tests/questions/test_who_wrote.py"
+    ),
     "cli/commands/compound_start.py": "tests/e2e/test_launch_json.py",
     "cli/commands/member_command.py": "member asks so itself: tests/e2e/test_members.py",
     "targets/launchers.py: debugger start --group": "tests/unit/targets/test_launchers.py",

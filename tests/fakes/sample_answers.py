@@ -23,6 +23,7 @@ from debugger.questions.group.answer import (
     GroupStop,
     GroupValues,
     JoinedMember,
+    MemberBranches,
     MemberEnd,
     MemberProbes,
     MemberView,
@@ -32,6 +33,7 @@ from debugger.questions.group.answer import (
 )
 from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
+from debugger.questions.group.member_branches import BranchSplit, BranchWay
 from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
@@ -667,6 +669,26 @@ EXAMPLES: tuple[a.Answer, ...] = (
         ),
         "line",
         silent=(SilentMember("3", "late"),),
+    ),
+    MemberBranches(
+        "train",
+        ("0", "1", "2"),
+        (
+            BranchSplit(
+                "/src/train.py",
+                "step",
+                13,
+                2,
+                4,
+                1,
+                (BranchWay(14, "", ("0", "1")), BranchWay(0, "ValueError", ("2",))),
+                "if batch:",
+            ),
+        ),
+        1,
+        40,
+        "exited with status 1",
+        "e4",
     ),
     GroupHang(
         "train",

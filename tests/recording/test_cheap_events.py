@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -133,39 +134,11 @@ async def test_what_a_line_changes_is_recorded_where_only_some_names_are_looked_
     }
 
 
-GENERATORS = """
-import os
-def one(n):
-    return n
-def each(n):
-    for number in range(n):
-        yield one(number)
-async def wait(n):
-    return n
-def run(n):
-    total = 0
-    for number in range(n):
-        total += sum(each(3))
-        try:
-            wait(number).send(None)
-        except StopIteration as end:
-            total += end.value
-    return total
-print(run(300))
-child = os.fork()
-if child:
-    os.waitpid(child, 0)
-else:
-    run(40)
-    os._exit(0)
-"""
-
-
 @pytest.mark.parametrize("followed", [100, 101])  # the last one is a resumption, or a start
 async def test_calls_of_generators_that_are_followed_no_more_are_counted(
     python: str, followed: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "prog.py").write_text(GENERATORS)
+    shutil.copy(PROGRAMS / "counted_generators.py", tmp_path / "prog.py")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     limits = RecordingLimits(each=2, followed=followed)

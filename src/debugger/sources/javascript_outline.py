@@ -113,8 +113,8 @@ class JavaScriptOutline:
         return max(found, key=lambda one: one.begin, default=None)
 
     def nesting_depth(self, line: int, column: int) -> int:
-        """Count the functions around a position."""
-        return sum(one.contains(line, column) for one in self.functions)
+        """Count the functions around a position, and one that begins there."""
+        return sum(one.begin <= (line, column) <= one.end for one in self.functions)
 
     def find_named(self, name: str) -> JavaScriptFunction | None:
         """Return the first function of a name, with its class or without."""

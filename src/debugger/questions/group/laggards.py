@@ -24,13 +24,13 @@ from debugger.questions.group.member_wait import (
 from debugger.questions.group.wait_chains import Key, WaitChains
 
 # The call by which a rank joins its job.
-_JOINS_JOB = re.compile(r"(?:^|\b)P?MPI_Init(?:_thread)?$|(?:^|\.)init_process_group$")
+_JOINS_JOB = re.compile(
+    r"(?:^|\b)P?MPI_(?:Init(?:_thread)?|Session_init)$|(?:^|\.)init_process_group$"
+)
 # A program that was started is looked at again: seconds in which members that compute may come to
 # the others, in which one that is alone may start others (a launcher imports, and meets its like),
 # and between two looks.
 SETTLE_S, ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
-# What all ranks call first, and come back from.
-_BEGINS = re.compile(r"P?MPI_(?:Init(?:_thread)?|Session_init)")
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
 _ROOTS_MAX = 3  # threads that a sentence names
 
@@ -121,16 +121,17 @@ def is_settled(
     members = [label.split("@")[0] for one in verdict.rows for label in one.members]
     if may_start and not is_found and set(members) <= {MAIN}:
         return False
-    waiting = [one for one in verdict.rows if one.kind == WAITS and not set(one.members) <= {MAIN}]
-    is_beginning = any(_BEGINS.fullmatch(one.call) for one in waiting)
-    if is_beginning and verdict.kind in {"computing", "lagging", "together"}:
-        return False
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     if any(one.call in {STARTING, "<module>"} for one in computing):
         return False
-    if verdict.rows and all(_JOINS_JOB.search(one.call) for one in verdict.rows):
+    joining = [
+        _JOINS_JOB.search(one.call) is not None
+        for one in verdict.rows
+        if not set(one.members) <= {MAIN}
+    ]
+    if joining and all(joining):
         return False  # nobody is missing: on a busy machine it takes them long
-    if verdict.kind in {"computing", "lagging", "blocked", "unknown"}:
+    if any(joining) or verdict.kind in {"computing", "lagging", "blocked", "unknown"}:
         return before is not None and _place_keys(before) == _place_keys(verdict)
     return True
 
