@@ -32,8 +32,8 @@ from debugger.questions.group.answer import (
     RemoteShellEnd,
 )
 from debugger.questions.group.laggards import judge_waits
-from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
 from debugger.questions.group.member_branches import BranchSplit, BranchWay
+from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
 from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
