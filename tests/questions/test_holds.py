@@ -326,7 +326,7 @@ def test_an_invariant_that_takes_long_is_narrowed_by_evaluating_it_after_few_lin
         line_with("passes.py", "rows.remove(row)"),
         "rows.remove(row)",
     )
-    assert answer["runs"] == 3
+    assert answer["runs"] in {3, 4}  # a slow machine may need one more
     (one,) = answer["invariants"]
     assert [(each["expression"], each["before"], each["after"]) for each in one["between"]] == [
         ("one", "prune", "order")
