@@ -113,7 +113,9 @@ NONE: Final = {
 PATH: Final = "debugger path -- CMD shows what ran"
 PROBE: Final = "debugger probe --at FILE:LINE 'total, count' -- CMD"
 TESTS: Final = "debugger test -- pytest -q tests/test_x.py"
-WAYS: Final = "debugger attach PID, --name NAME, --core FILE PROGRAM, --connect HOST:PORT or "
+WAYS: Final = (
+    "debugger attach PID, --name NAME, --core FILE PROGRAM, --connect HOST:PORT, --kernel FILE or "
+)
 CORE: Final = "debugger attach --core FILE PROGRAM"
 _PY: Final = "-- python3 loop.py"
 # Without a session, beside `loop` (built of loop.c), loop.py and loop.js: questions that are
@@ -176,7 +178,7 @@ QUESTIONS: Final = {
     f"probe --at loop.py:22 i --rows 0 {_PY}": "debugger probe --rows 40 …",
     "probe --by recorder --at loop.c:6 i -- ./loop": "debugger probe --by logpoints …",
     f"who-wrote i {_PY}": "debugger who-wrote i --at LOC …",
-    f"who-wrote loop.py:29 {_PY}": "debugger who-wrote EXPR --at loop.py:29 …",
+    f"who-wrote loop.py:29 {_PY}": f"debugger who-wrote EXPR --at loop.py:29 {_PY}",
     f"who-wrote nope --at loop.py:29 {_PY}": (
         "debugger who-wrote NAME --at loop.py:29 -- CMD: a name that is known there"
     ),

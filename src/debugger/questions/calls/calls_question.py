@@ -13,6 +13,7 @@ from msgspec import structs
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.hit_filter import refuse_thread_name
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.recordings import counted_run, function_lookup, recorded_run, traced_run
 from debugger.questions.recordings.answer import CallRow, ValueView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
@@ -46,7 +47,6 @@ from debugger.recorders.model import (
 )
 from debugger.recorders.python.python_branches import find_branches, find_loops
 from debugger.recorders.traced_recording import is_entry
-from debugger.symbols.function_definitions import find_definitions
 
 _NAMES = 8  # functions of one name
 _ROWS = 12  # lines of a call tree
@@ -112,11 +112,12 @@ async def with_callees(
 
 
 def _is_in_program(program: RecordedProgram, function: FunctionPlace) -> bool:
-    """Tell whether the program's own file defines a function; a line may be of any file."""
+    """Tell whether the program's own file was made of a function's source, if both are known."""
     file = program.launch.program
-    if not function.name or file is None:
+    if file is None or not Path(function.file).is_file():
         return True
-    return bool(find_definitions(file, function.name, Path(function.file).name))
+    sources = source_files_of(str(file), str(program.launch.cwd), "")
+    return str(Path(function.file).resolve()) in sources
 
 
 def _location_of(answer: Calls) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import time
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -34,7 +33,6 @@ _REPORTS = (
 )
 _FILES_MAX, _BYTES_MAX = 2000, 16 << 20
 _ERRORS = 4  # lines that prevented a run
-_SETTLED_S = 1.0  # a file system may round the time of a file
 _FRAME = re.compile(
     r"\s+at (?:[\w.@-]+/)*(?P<class>[\w.$]+)\.(?P<method>[\w$<>]+)"
     r"\((?P<file>[^:)]+):(?P<line>\d+)\)"
@@ -189,13 +187,13 @@ async def run_java_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerRe
     is_console = setting.runner == test_runners.JUNIT and _CORE not in words
     if is_console:
         words.append(f"--reports-dir={reports}")
-    began = time.time() - _SETTLED_S
+    modules = java_project.list_modules(project_folder(setting))
+    before = {} if is_console else _find_reports(modules)
     ran = await setting.run_tests(words)
     out = ran.joined_output(OutputStream.STDOUT)
     lines = without_colours(
         [*out.splitlines(), *ran.joined_output(OutputStream.STDERR).splitlines()]
     )
-    modules = java_project.list_modules(project_folder(setting))
     folders = [*modules, *_class_path_folders(setting)]
     if setting.runner == test_runners.JUNIT and not is_console:
         cases = parse_junit_core(out)
@@ -203,7 +201,7 @@ async def run_java_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerRe
         end = next((match for match in map(_CORE_END.match, reversed(lines)) if match), None)
         summary = end[0].replace("  ", " ") if end is not None else ""
         return ran, RunnerReport(report.failed, summary, report.errors, is_nothing=end is None)
-    files = reports.glob("TEST-*.xml") if is_console else _list_reports(modules, began)
+    files = reports.glob("TEST-*.xml") if is_console else _new_reports(modules, before)
     cases = [case for file in files for case in parse_junit_xml(_read_report(file))]
     return ran, build_report(cases, lines, folders)
 
@@ -229,12 +227,18 @@ def _class_path_folders(setting: RunnerSetting) -> Iterator[str]:
                     yield from (str(one) for one in (path, *path.parents[:3]))
 
 
-def _list_reports(modules: Sequence[str], began: float) -> list[Path]:
-    """List the reports that were written since then."""
-    found = [
+def _find_reports(modules: Sequence[str]) -> dict[Path, tuple[int, int]]:
+    """Find the reports of a project; each file with what changes when it is written again."""
+    files = (
         file for module in modules for one in _REPORTS for file in sorted(Path(module).glob(one))
-    ]
-    return [one for one in found if one.stat().st_mtime >= began][:_FILES_MAX]
+    )
+    return {one: (one.stat().st_mtime_ns, one.stat().st_ino) for one in files}
+
+
+def _new_reports(modules: Sequence[str], before: Mapping[Path, tuple[int, int]]) -> list[Path]:
+    """List the reports that were written since others were found."""
+    found = _find_reports(modules)
+    return [one for one, state in found.items() if before.get(one) != state][:_FILES_MAX]
 
 
 def _read_report(file: Path) -> bytes:

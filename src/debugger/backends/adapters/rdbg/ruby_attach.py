@@ -46,13 +46,18 @@ def entering_code(agent: Path, socket: str) -> str:
     return f"Thread.new {{ begin; {code}; {failed}; end }}; nil"
 
 
-# The gem holds new threads until its client lets the program go on. So that the program does not
-# run past breakpoints, its main thread waits at its next line until the agent has got them.
-_HOLD = (
-    "$debugger_hold = Queue.new; "
-    "TracePoint.new(:line) { |one| one.disable; $debugger_hold.pop }"
-    ".enable(target_thread: Thread.main)"
-)
+def _holding_code(code: str) -> str:
+    """Return code by which the main thread runs other code at its next line, and waits there.
+
+    The gem holds new threads while the program is stopped, and may forget one that begins as it
+    lets the program go on (debug 1.4): the agent's thread is made after that. The main thread waits
+    until the agent has got the breakpoints, so that the program does not run past them.
+    """
+    return (
+        "$debugger_hold = Queue.new; "
+        f"TracePoint.new(:line) {{ |one| one.disable; {code}; $debugger_hold.pop }}"
+        ".enable(target_thread: Thread.main)"
+    )
 
 
 def _quote(text: str) -> str:
@@ -135,7 +140,8 @@ async def enter_by_server(address: tuple[str, int], code: str) -> None:
     server = _GemServer(reader, writer)
     try:
         async with asyncio.timeout(_SERVER_S):
-            await server.run_code(f"eval({_quote(_HOLD)}, nil, '(debugger entry)'); {code}")
+            held = _quote(_holding_code(code))
+            await server.run_code(f"eval({held}, nil, '(debugger entry)')")
             await server.release_program()
     except (OSError, TimeoutError, ValueError, KeyError, IndexError) as error:
         writer.close()
