@@ -140,8 +140,8 @@ async def enter_by_server(address: tuple[str, int], code: str) -> None:
     server = _GemServer(reader, writer)
     try:
         async with asyncio.timeout(_SERVER_S):
-            held = _quote(_holding_code(code))
-            await server.run_code(f"eval({held}, nil, '(debugger entry)')")
+            entry = _quote(_holding_code(code))
+            await server.run_code(f"eval({entry}, nil, '(debugger entry)')")
             await server.release_program()
     except (OSError, TimeoutError, ValueError, KeyError, IndexError) as error:
         writer.close()
