@@ -193,3 +193,14 @@ def serve_page(
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def run_agent(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as an agent does beside the page."""
+    return subprocess.run(
+        [sys.executable, "-m", "debugger", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

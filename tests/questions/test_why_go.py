@@ -300,7 +300,7 @@ def test_what_got_the_address_of_an_unwritten_variable_is_named(tmp_path: Path) 
         "}\n"
     )
     function = go_source.GoSourceFunction("read", str(file), 1, 6)
-    text = go_source.address_text_before(function, "v", 5)
+    text = go_source.describe_address_use(function, "v", 5)
     assert text == "what got its address at read.go:3 `_ = json.Unmarshal([]byte(t), &v)`"
-    assert go_source.address_text_before(function, "v", 3) == ""
-    assert go_source.address_text_before(function, "other", 5) == ""
+    assert go_source.describe_address_use(function, "v", 3) == ""
+    assert go_source.describe_address_use(function, "other", 5) == ""

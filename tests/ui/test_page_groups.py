@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from debugger.output.svg_chart import ChartPanel, ChartSeries, draw_chart
 from debugger.questions.runner.answer import DrawnCall, DrawnCallTree
 from debugger.questions.runner.evidence_store import AnswerPicture
 from fakes.fake_backend import FakeBackend
-from page_client import PageServerProcess, serve_page
+from page_client import PageServerProcess, run_agent, serve_page
 from simulated_daemon import SimulatedDaemon, simulate_daemon
 from simulated_groups import start_group
 
@@ -77,16 +75,6 @@ def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             chromium.open(server.url)
             chromium.wait_text("#sessions", "job")
             yield SimulatedPage(chromium, server, daemon, backends)
-
-
-def run_agent(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "debugger", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def member(label: int) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 
 import debuggees
 from browser_client import Browser
-from page_client import PageServerProcess, serve_page
+from page_client import PageServerProcess, run_agent, serve_page
 
 WORKERS = 64
 MEET = debuggees.find_source("groups/meet.py")
@@ -41,16 +39,6 @@ def page(chromium: Browser, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageSer
         run_agent("stop", "--all", "--kill")
         run_agent("daemon", "stop")
     shutil.rmtree(path)
-
-
-def run_agent(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "debugger", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def merged_rows(browser: Browser) -> list[str]:

@@ -26,7 +26,7 @@ from debugger.targets.process_target import (
     to_process,
 )
 
-_WAY = "debugger attach --kernel FILE"
+_WAY = "in a notebook, %connect_info shows the file; then: debugger attach --kernel FILE"
 _FILE_MAX = 1 << 16  # bytes; a connection file has some 300
 _IS_FILE = re.compile(r"--(?:f|\w+\.connection_file)=")
 _CELL = re.compile(r"cell(\d+)\.py")
@@ -94,7 +94,7 @@ def _other_kernel(folder: Path, path: str) -> str:
     others = [str(one) for one in found if str(one) != path]
     if others:
         return f"debugger attach --kernel {others[-1]}"
-    return f"in a notebook, %connect_info shows the file; then: {_WAY}"
+    return _WAY
 
 
 def _read_fields(path: str) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ def _read_fields(path: str) -> Mapping[str, Any]:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{path} is no connection file of a kernel: it has no shell_port",
-            hint=f"in a notebook, %connect_info shows the file; then: {_WAY}",
+            hint=_WAY,
         )
     return fields
 

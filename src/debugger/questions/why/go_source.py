@@ -479,7 +479,7 @@ def paths_in(text: str) -> tuple[str, ...]:
     return side.origin.operands if side.origin is not None else ()
 
 
-def address_text_before(function: GoSourceFunction, name: str, line: int) -> str:
+def describe_address_use(function: GoSourceFunction, name: str, line: int) -> str:
     """Say where a function last took the address of a variable before a line; "" if nowhere."""
     lines = lines_of(function.file)
     pattern = re.compile(rf"&{re.escape(name)}\b")

@@ -92,7 +92,7 @@ class GoSteps:
             )
         function = position.activation.function
         place = f"{Path(function.file).name}:{position.line}"
-        by = go_source.address_text_before(function, root, position.line) or "a pointer to it"
+        by = go_source.describe_address_use(function, root, position.line) or "a pointer to it"
         return ChainEnded(
             ChainEnd.NOT_FOLLOWED,
             f"no line of the program's sources was seen to write {position.expression} before "

@@ -133,10 +133,13 @@ class Chain {
   // The default in a pattern that gave a name its value; null if that came from the whole value.
   defaultOf({ path, fallback, outer }, whole, node, time) {
     let depth = whole === NONE ? collections.lackingLiteral(node, path) : collections.lackingPart(whole, path, time);
-    for (let from; depth !== null; depth += collections.lackingLiteral(from, path.slice(depth))) {
-      from = outer?.find((one) => one.depth === depth)?.node;
+    while (depth !== null) {
+      const at = depth;
+      const from = outer?.find((one) => one.depth === at)?.node;
       if (!from) return fallback ?? null;
-      if (collections.lackingLiteral(from, path.slice(depth)) === null) return collections.partOf(from, path.slice(depth));
+      const lacking = collections.lackingLiteral(from, path.slice(depth));
+      if (lacking === null) return collections.partOf(from, path.slice(depth));
+      depth += lacking;
     }
     return null;
   }
