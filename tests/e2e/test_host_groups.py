@@ -146,10 +146,10 @@ import os, pathlib, sys, time
 lines = 0
 while not pathlib.Path(sys.argv[1]).exists():
     lines += 1
-    print("tick", lines, flush=True)
+    print(f"tick {lines}\\n", end="", flush=True)
     time.sleep(0.05)
 if os.environ["DEBUGGER_HOST_INDEX"] == "1":
-    print("last", lines, flush=True)
+    print(f"last {lines}\\n", end="", flush=True)
     lines += 0  # stops
 while True:
     time.sleep(60)
@@ -227,12 +227,14 @@ def test_values_of_ranks_on_all_hosts_are_compared_hit_by_hit(at_hosts: Cli) -> 
 def test_the_first_member_to_fail_on_any_host_is_named(at_hosts: Cli) -> None:
     words = ("--group", "--host", "h1,h2", "--", resolve_program(RANKS), "fail")
     crash = answer_data(at_hosts("--json", "crash", *words, check=0))
-    assert (crash["member"], crash["total"]) == ("2", 6)
+    assert crash["member"] == "2"
     assert crash["crash"]["frame"]["line"] == int(
         marked_location(RANKS, "raise").rpartition(":")[2]
     )
     ends = {label: one["how"] for one in crash["ends"] for label in one["members"]}
     assert ends["main@h2"] == "ended with status 1"
+    # The other host's ranks may not have begun when this one fails.
+    assert 2 <= crash["total"] <= 6
 
 
 def innermost_functions(branches: list[dict[str, Any]]) -> dict[str, str]:
