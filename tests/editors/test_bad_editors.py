@@ -42,13 +42,19 @@ def begin_door(runtime_dir: Path) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def test_requests_before_initialize_are_answered_and_it_works_after(runtime_dir: Path, cli: Cli):
+def test_requests_before_initialize_are_refused_and_it_works_after(runtime_dir: Path, cli: Cli):
     cli("start", LOOP, "--break", f"{LOOP}:{STEP}", check=0)
     with begin_door(runtime_dir) as process:
         editor = EditorClient(process)
+        assert "launch before initialize" in editor.refused("launch", program=str(LOOP))
+        assert "attach before initialize" in editor.refused("attach")
+        assert "pause before initialize" in editor.refused("pause", threadId=1)
+        assert "pathFormat" in editor.refused("initialize", adapterID="x", pathFormat="uri")
+        assert "threads before initialize" in editor.refused("threads")
+        assert editor.ask("initialize", adapterID="x")["supportsConfigurationDoneRequest"]
+        assert "answered already" in editor.refused("initialize", adapterID="x")
         assert "nothing is debugged" in editor.refused("threads")
         assert "nothing waits" in editor.refused("configurationDone")
-        assert editor.ask("initialize", adapterID="x")["supportsConfigurationDoneRequest"]
         editor.ask("attach")
         editor.ask("configurationDone")
         assert editor.top_frame(editor.event("stopped")["threadId"])["line"] == STEP

@@ -51,6 +51,7 @@ class EditorConversation:
         self.ends_program = False
         # A launch is answered once the program runs.
         self.begin: Callable[[], Awaitable[None]] | None = None
+        self.is_initialized = False
         self.lines_from = 1
         self.columns_from = 1
         # What the editor said that it takes, beside what all take.
@@ -212,6 +213,7 @@ class EditorConversation:
 
     async def _answer(self, request: EditorRequest, handler: Handler) -> None:
         try:
+            self._require_initialized(request)
             if self._page is not None and _is_action(request):
                 self._acted_session(request).control.note_action(self._page.key)
             body = await handler(self, request)
@@ -228,6 +230,17 @@ class EditorConversation:
         else:
             if body is not ANSWERED:
                 await self.channel.send_response(request, body)
+
+    def _require_initialized(self, request: EditorRequest) -> None:
+        """DAP, Initialize: it comes first, and only once."""
+        first = request.command == "initialize"
+        if first and self.is_initialized:
+            text, hint = "initialize was answered already", "go on with launch or attach"
+        elif not (first or self.is_initialized or request.command == "disconnect"):
+            text, hint = f"{request.command} before initialize", "send initialize first"
+        else:
+            return
+        raise DebuggerError(ErrorCode.USAGE, text, hint=hint)
 
     def _acted_session(self, request: EditorRequest) -> Session:
         """Return the session that a request acts on: of its thread, its frame or its value."""

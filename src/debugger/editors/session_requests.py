@@ -61,6 +61,7 @@ async def initialize(editor: EditorConversation, request: EditorRequest) -> Body
             f"paths as {arguments.path_format!r}",
             hint='"pathFormat": "path"',
         )
+    editor.is_initialized = True
     editor.lines_from = int(arguments.lines_start_at1)
     editor.columns_from = int(arguments.columns_start_at1)
     editor.takes_invalidated = arguments.supports_invalidated_event
