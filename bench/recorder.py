@@ -51,6 +51,7 @@ _ORDERS: Mapping[str, Mapping[str, Any]] = {
     "diff": {
         "lines": LineRecording.EACH,
         "line_depth": 1_000,
+        "is_compared": True,
         "limits": RecordingLimits(each=200, lines=400, text=240),
     },
     "calls": {"functions": (FunctionPlace("classify"),), "lines": LineRecording.EACH},

@@ -29,7 +29,7 @@ pytestmark = [
 if sys.version_info[:2] == (3, 11):
     from debugger.recorders.python.inside import (
         bytecode,
-        calls,
+        call_spots,
         code_rewriter,
         code_splicer,
         line_edges,
@@ -55,7 +55,7 @@ class ReportedEvents:
         self.hits: Any = None
         self.hooks: list[Any] = []
         self.thread = ReportedThread(self)
-        self.threads = calls.ThreadTable({_thread.get_ident(): self.thread})
+        self.threads = call_spots.ThreadTable({_thread.get_ident(): self.thread})
 
     def shown(self) -> tuple[object, object, object]:
         for guard in self.hits or ():

@@ -492,6 +492,9 @@ class RecordingOrder(Struct, frozen=True):
     lines: LineRecording = LineRecording.NONE
     # The levels of calls whose lines are recorded.
     line_depth: int = 1
+    # The lines of each function's first calls are compared with another run's: fewer calls of a
+    # function the more is recorded already; further ones are only counted.
+    is_compared: bool = False
     watch: WatchOrder | None = None
     # If set, only the origin of its value is recorded.
     origin: OriginOrder | None = None

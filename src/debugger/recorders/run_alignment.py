@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, structs
@@ -123,6 +124,53 @@ def run_points(recording: Recording, *, thread: int = 1) -> list[RunPoint]:
         elif isinstance(event, CallReturned | CallRaised):
             found.append(_end_point(owner, event))
     return found
+
+
+def common_calls(
+    sides: Sequence[Recording], files: Mapping[str, str]
+) -> tuple[Recording, Recording]:
+    """Keep of each function as many of the first calls as both recordings have of it.
+
+    A recording follows a part of a function's calls, and which part depends on what ran before: a
+    call that only one of them follows is no difference.
+
+    Args:
+        sides: Both recordings.
+        files: The second one's files, and those of the first that they stand for.
+    """
+    numbers = [
+        {
+            one.number: (files.get(one.file, one.file) if at else one.file, one.name)
+            for one in side.functions.values()
+        }
+        for at, side in enumerate(sides)
+    ]
+    most: dict[tuple[str, str], int] = {}
+    for side, keys in zip(sides, numbers, strict=True):
+        recorded = Counter(one.function for one in side.events if isinstance(one, CallEntered))
+        for function in side.stopped & keys.keys():
+            key = keys[function]
+            most[key] = min(most.get(key, recorded[function]), recorded[function])
+    a, b = (
+        _limit_calls(side, {number: most[key] for number, key in keys.items() if key in most})
+        for side, keys in zip(sides, numbers, strict=True)
+    )
+    return a, b
+
+
+def _limit_calls(recording: Recording, most: Mapping[int, int]) -> Recording:
+    """Drop the calls of functions beyond a number for each."""
+    taken: Counter[int] = Counter()
+    dropped: set[int] = set()
+    for event in recording.events:
+        if isinstance(event, CallEntered) and event.function in most:
+            taken[event.function] += 1
+            if taken[event.function] > most[event.function]:
+                dropped.add(event.call)
+    if not dropped:
+        return recording
+    kept = (one for one in recording.events if getattr(one, "call", 0) not in dropped)
+    return structs.replace(recording, events=tuple(kept))
 
 
 def _end_point(owner: RecordedFunction, event: CallReturned | CallRaised) -> RunPoint:

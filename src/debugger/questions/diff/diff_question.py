@@ -121,7 +121,11 @@ async def record_or_load(
 def _recording_order(roots: tuple[str, ...], *, place: FunctionPlace | None) -> RecordingOrder:
     if place is None:
         return RecordingOrder(
-            roots, lines=LineRecording.EACH, line_depth=_LINE_DEPTH, limits=_EVERY_LINE
+            roots,
+            lines=LineRecording.EACH,
+            line_depth=_LINE_DEPTH,
+            is_compared=True,
+            limits=_EVERY_LINE,
         )
     return RecordingOrder(
         roots, functions=(place,), most=_CALLS, depth=1, lines=LineRecording.EACH, limits=_ONE
@@ -139,15 +143,24 @@ def compare_runs(
     if all(one.engine == counted_run.COUNTED for one in ran):
         return compare_counts(ran, roots)
     recordings, runs = [one.recording for one in ran], [one.view for one in ran]
-    sides = [_run_points(one) for one in recordings]
-    files = [list(dict.fromkeys(one.function.file for one in side)) for side in sides]
+    files = [
+        list(dict.fromkeys(each.file for each in one.functions.values())) for one in recordings
+    ]
     same = run_alignment.find_counterparts(files[1], roots[1], files[0], roots[0])
+    sides = [_run_points(one) for one in run_alignment.common_calls(recordings, same)]
     sides[1] = run_alignment.move_points(sides[1], same, function_lookup.lines_of)
     if not all(sides):
         raise nothing_ran(runs[0 if not sides[0] else 1])
     found = align_runs(sides[0], sides[1])
     notes = [f"{side}: {note}" for side, run in zip("AB", runs, strict=True) for note in run.notes]
-    if function is None and any(_is_counted(one) for one in recordings):
+    counted = max(len(one.stopped) for one in recordings)
+    if function is None and counted:
+        functions = "1 function" if counted == 1 else f"{counted} functions"
+        notes.append(
+            f"of {functions} only the first calls are compared, further ones are counted: "
+            "--function F compares those of one"
+        )
+    elif function is None and any(_is_counted(one) for one in recordings):
         notes.append(
             "later calls of functions that were called very often are only counted, and not "
             "compared: --function F compares those of one"

@@ -88,7 +88,8 @@ class ProcessRecording:
         self._journal = journal.RecordJournal(order["folder"], limits["bytes"], limits["files"])
         write = texts.ValueTexts(limits["text"], limits["items"], limits["depth"], known)
         # What the parts want of each other, by name.
-        common = [CodePart(name) for name in ("frames", "tool", "line_effects")]
+        names: tuple[str, ...] = ("frames", "tool", "call_spots", "line_effects", "compared_lines")
+        common = [CodePart(name) for name in names]
         shared = SharedNames(*common, chosen, texts)
         self._is_over = False
         # A test run has a recorder of its own, since only failures and one traced test count.
@@ -122,11 +123,13 @@ class ProcessRecording:
             runners = CodePart("runners")
             runners.install(runners.ChosenTests(order["only"]))
         # Before 3.12 there is no sys.monitoring.
-        if sys.version_info >= (3, 12):
+        if sys.version_info >= (3, 12) and order["is_compared"]:
+            self._events = CodePart("compared_monitor").ComparedMonitor(self._book, shared)
+        elif sys.version_info >= (3, 12):
             made = CodePart("monitored").CallMonitor
             self._events = made(self._book, self._watch, shared)
         elif self._can_rewrite():
-            names: tuple[str, ...] = ("bytecode", "code_rewriter", "code_splicer", "code_events")
+            names = ("bytecode", "code_rewriter", "code_splicer", "code_events")
             names += ("exec_watch", "function_search", "hooked_calls", "line_edges", "rewritten")
             names += ("traced",)
             shared.__dict__.update(SharedNames(*map(CodePart, names)).__dict__)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+    from debugger.recorders.python.inside.call_spots import CallSpot, ThreadCalls
+
 # The interval of the sums: a killed process loses this much of them. Where there are many, they are
 # written less often, and cost one part of the run's time in so many.
 _FLUSH_S = 0.3
@@ -24,101 +26,6 @@ _STOP_SHARE = 20  # the same, where a function is stopped
 _NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
-
-
-class CallSpot:
-    """A call, or several calls of the same path; `level` counts from the requested call."""
-
-    __slots__ = (
-        "began",
-        "calls",
-        "code",
-        "count",
-        "due",
-        "exact",
-        "first",
-        "fixed",
-        "id",
-        "is_lined",
-        "is_single",
-        "kids",
-        "last",
-        "level",
-        "line",
-        "number",
-        "outer",
-        "owner",
-        "parent",
-        "passed",
-        "raised",
-        "sampled",
-        "spot",
-        "steps",
-        "told",
-        "total",
-    )
-
-    def __init__(
-        self, code: CodeType | None, parent: CallSpot | None, level: int, owner: ThreadCalls
-    ) -> None:
-        self.code = code
-        # As a call that a hook has begun (see `hooked_calls`), it is its own node.
-        self.spot = self
-        self.parent = self.outer = parent
-        self.level = level
-        self.owner = owner
-        self.kids: dict[int, Any] = {}  # by the identity of their code, which they keep alive
-        self.id = 0
-        self.number = 0  # of the function
-        self.count = 0
-        self.raised = 0
-        self.total = 0.0  # seconds
-        # When the call began that a hook times; 0.0 for one that is recorded by itself.
-        self.began: float | None = None
-        self.first = 0
-        self.told = (0, 0, 0.0)
-        self.is_single = False
-        # Of a path that hooks count: the next call that is timed (0: each one), the first that may
-        # not be, and the last that was.
-        self.due = self.exact = self.sampled = 0
-        self.steps = 0  # of a generator that hooks follow: its starts and resumptions; else 1
-        self.is_lined = False
-        # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
-        # the texts of its variables, and those of them that cannot change.
-        self.line = self.calls = 0
-        self.last: dict[str, str] = {}
-        self.fixed: dict[str, Any] = {}
-        self.passed = 0
-
-
-class ThreadCalls:
-    """The running calls of one thread: the innermost node, its callers, and their start times.
-
-    Of rewritten code the callers are not listed: each frame knows its own.
-    """
-
-    __slots__ = ("calls", "is_over", "number", "root", "stack", "top")
-
-    def __init__(self, number: int, level: int) -> None:
-        self.number = number
-        self.root = self.top = CallSpot(None, None, level, self)
-        self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
-        self.calls = 0  # that began or went on, without those of paths that count themselves
-        self.is_over = False  # of the process that forked this one
-
-
-class ThreadTable(dict):  # type: ignore[type-arg]
-    """The records of threads by their identity; code objects with it stay hashable."""
-
-    __slots__ = ()
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __reduce__(self) -> Any:
-        """Leave nothing of us in code of the program that is sent to another process."""
-        return dict, ()
 
 
 class CallBook:
@@ -135,10 +42,12 @@ class CallBook:
         self.depth = order["depth"]
         self.lines = order["lines"]
         self.has_focus = bool(order["functions"])
+        # Whether the lines are compared with another run's (see `compared_lines`).
+        self.is_compared = bool(order["is_compared"])
         self._parts = parts
         # Compiled once, because the condition is evaluated at each requested call.
         # Always the same dictionary, for the hooks.
-        self.threads: dict[int, ThreadCalls] = ThreadTable()
+        self.threads: dict[int, ThreadCalls] = self._parts.ThreadTable()
         self.collect_lines: Any = lambda: None  # reports lines that were not reported yet
         # What each stopped function was called after that, where it is known.
         self.further_calls: Any = tuple
@@ -190,7 +99,7 @@ class CallBook:
         found = self.threads.get(ident)
         if found is None:
             level = _OUTSIDE if self.has_focus else 0
-            found = self.threads[ident] = ThreadCalls(len(self.threads) + 1, level)
+            found = self.threads[ident] = self._parts.ThreadCalls(len(self.threads) + 1, level)
             # threading.current_thread() would register a dummy thread for a thread that `threading`
             # does not know, and the program could see that.
             known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
@@ -256,6 +165,8 @@ class CallBook:
                 return None
         else:
             spot = self.add_call(thread, top, code, frame)
+            if spot is None:
+                return None
         self.push(thread, top, spot)
         # Found again by its frame when it resumes, possibly in another thread.
         if code.co_flags & self._parts.GENERATES:
@@ -265,8 +176,11 @@ class CallBook:
 
     def add_call(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType
-    ) -> CallSpot:
-        """Return the node of a call whose path is not known yet, below a recorded call."""
+    ) -> CallSpot | None:
+        """Return the node of a call whose path is not known yet, below a recorded call.
+
+        Of runs that are compared, it is None for a call that is only counted.
+        """
         # What runs at every call looks such a path up itself:
         # 1. `kids` of a node has the merged nodes below it, by the identity of their code: a call
         #    on a known path is only counted.
@@ -280,7 +194,7 @@ class CallBook:
 
     def repeat_call(self, spot: CallSpot, outer: CallSpot) -> CallSpot:
         """Return what counts calls from a node as those of another path, such as recursive ones."""
-        call = CallSpot(spot.code, outer, spot.level, outer.owner)
+        call = self._parts.CallSpot(spot.code, outer, spot.level, outer.owner)
         call.spot = spot
         outer.kids[id(spot.code)] = call
         return call
@@ -348,7 +262,9 @@ class CallBook:
 
     def _add_call(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
-    ) -> CallSpot:
+    ) -> CallSpot | None:
+        if self.is_compared:
+            return self._add_compared(thread, top, code, frame)
         is_single = level == 0 and self.has_focus
         if not is_single and not (self.has_focus and 0 <= self.depth < level):
             # What the calls asked for call themselves is told as long as there is room.
@@ -359,11 +275,21 @@ class CallBook:
             return self._add_single(thread, top, code, frame, level)
         return self._add_merged(thread, top, code, frame, level)
 
+    def _add_compared(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType
+    ) -> CallSpot | None:
+        count, limits = self.singles.get(id(code), 0), self.limits
+        is_full = self.journal.is_full or self.events >= limits["events"]
+        if is_full or not self._parts.is_followed(count, self.events, limits["each"]):
+            self.number(code, frame)
+            return None
+        return self._add_single(thread, top, code, frame, top.level + 1)
+
     def _add_single(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
         self.singles[id(code)] = self.singles.get(id(code), 0) + 1
-        spot = CallSpot(code, top, level, thread)
+        spot = self._parts.CallSpot(code, top, level, thread)
         self.ids += 1
         spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         # Formatted now: the callee may change its arguments.
@@ -412,7 +338,7 @@ class CallBook:
     def _add_path(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
-        spot = CallSpot(code, top, level, thread)
+        spot = self._parts.CallSpot(code, top, level, thread)
         self.ids += 1
         spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         spot.first = self.stamp()
@@ -474,7 +400,8 @@ class CallBook:
     def suspend(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
         """Pop a generator or coroutine that will continue later."""
         if self.find(thread, code):
-            self.note_changes(thread.top, frame)
+            if thread.top.passed <= self.limits["lines"]:
+                self.note_changes(thread.top, frame)
             self._pop_spot(thread)
 
     def forget(self, code: CodeType) -> None:
@@ -514,12 +441,21 @@ class CallBook:
     def pass_line(self, spot: CallSpot, line: int, frame: FrameType) -> None:
         """Record a line of a call whose lines are recorded."""
         spot.passed += 1
+        if self.is_compared and self.journal.dropped:
+            return  # nothing more is kept
         if spot.passed > self.limits["lines"]:
-            spot.line = 0  # what changes from now on is of no line that is known
+            if spot.line:  # what changes from now on is of no line that is known
+                spot.line = 0
+                self.write(["s", spot.id, 1])
             return
         self.note_changes(spot, frame)
         spot.line = line
-        self.write(["p", spot.id, self.stamp(), line])
+        # The most frequent record, without an encoder.
+        self.events += 1
+        if self.events > self.limits["events"]:
+            self.journal.dropped += 1
+        else:
+            self.journal.write_line(b'["p",%d,%d,%d]\n' % (spot.id, self.stamp(), line))
 
     def is_past_lines(self, spot: CallSpot, code: CodeType) -> bool:
         """Tell whether no more lines of a call are recorded or counted.
@@ -552,6 +488,12 @@ class CallBook:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
+        if self.is_compared and self._parts.has_line_names(spot.code):
+            names = self._parts.line_names(spot.code, self._parts.CHANGING)
+            changed = self._parts.changed_names(spot, frame, names, self._parts, self.texts)
+            if changed:
+                self.write(["v", spot.id, changed])
+            return
         # A number that differs if other calls began since.
         before, spot.calls = spot.calls, self.ids + spot.owner.calls
         spot.calls += sum(one.spot.count for one in list(spot.kids.values()))
@@ -568,10 +510,11 @@ class CallBook:
         self.journal.write(["k", self.functions[id(code)], self.stamp()], last=True)
         # Nothing may come any more that would write the sums. Where many functions are stopped,
         # and many paths are known, it is not done for each of them.
-        if clock() - self._flushed > self._flush_cost * _STOP_SHARE:
+        is_due = clock() - self._flushed > self._flush_cost * _STOP_SHARE
+        if is_due and not self.is_compared:
             self.flush()
 
-    def flush(self) -> None:
+    def flush(self, *, is_last: bool = False) -> None:
         """Write the current sums; later ones replace them."""
         began = clock()
         for spot in list(self.merged):
@@ -582,7 +525,9 @@ class CallBook:
                 sums = [spot.count, spot.raised, int(spot.total * _NS)]
                 self.journal.write([*head, *sums], last=True)
         for code, count in self.further_calls():
-            if self._further.get(id(code)) != count:
+            # Of functions that are only counted there are many: each count is written some times.
+            known = self._further.get(id(code), 0)
+            if count > 2 * known or (is_last and count != known):
                 self._further[id(code)] = count
                 self.journal.write(["K", self.functions[id(code)], count], last=True)
         self._flushed = at = clock()
@@ -592,7 +537,7 @@ class CallBook:
     def end(self) -> None:
         """Write the facts that are known only at the end."""
         self.collect_lines()
-        self.flush()
+        self.flush(is_last=True)
         for code, lines in list(self.hits.items()):
             pairs_written = [list(lines), list(lines.values())]
             self.journal.write(["h", self.functions[code], *pairs_written], last=True)

@@ -53,6 +53,15 @@ class CodeEvents:
             made = self._put_hooks(hooks, is_counted=False, is_first=False)
             function.__code__ = hooks.uncounted = self._keep_code(made, code)
 
+    def count_further(self, key: int) -> None:
+        """Count a call that is not followed, and that reported its start."""
+        next(self._hooks[key].further)
+
+    def end_budget(self, code: CodeType, left: int) -> None:
+        """Let only so many more calls of a function report their starts."""
+        hooks = self._hooks[id(code)]
+        hooks.budget.__setstate__(max(self._book.limits["followed"] - left, 0))
+
     def begin_lines(self, spot: Any) -> None:
         """Report the lines of a call that is recorded by itself, and drop those of later calls."""
         hooks = self._hooks[id(spot.code)]

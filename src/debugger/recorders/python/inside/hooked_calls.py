@@ -30,6 +30,7 @@ _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 _MANY = 256  # calls of one path, after which only some are timed, and the code is made faster
 _SAMPLED = 16  # of so many calls one is timed
 _SHORT_S = 100e-6  # the mean time of calls of which only some are timed
+_UNSTOPPED = 300  # calls that are only counted, after which the code is made faster
 _NEVER = sys.maxsize
 _LONG = 32  # times the mean: a call that stands for itself alone
 
@@ -110,7 +111,8 @@ class HookedCalls:
         def stop() -> None:
             calls.stop_counting(code)
 
-        start = self._make_start(code, counted)
+        is_compared = self._book.is_compared
+        start = self._make_first(code) if is_compared else self._make_start(code, counted)
         hooks = {"start": start, "first": first, "counted": counted, "key": id(code)}
         hooks["stop"] = stop
         return {**self._function_hooks, **lines, **hooks}
@@ -127,6 +129,18 @@ class HookedCalls:
             spot.count += 1
             call.owner.top = spot
             return call if spot.count < call.due else counted(call)
+
+        return start
+
+    def _make_first(self, code: CodeType) -> Any:
+        calls, book, count, key = self, self._book, self._events.count_further, id(code)
+
+        def start() -> Any:
+            """Begin a call that is recorded by itself, or count it."""
+            if key not in book.stopped:
+                return calls.begin_first(code)
+            count(key)
+            return None
 
         return start
 
@@ -232,12 +246,12 @@ class HookedCalls:
         return leave
 
     def _make_suspend(self) -> Any:
-        calls = self
+        calls, most = self, self._book.limits["lines"]
 
         def suspend(call: Any) -> None:
             if call is not None and call.outer is not None:
                 call.suspend()
-                if call.spot.is_lined:
+                if call.spot.is_lined and call.spot.passed <= most:
                     calls.note_changes(call.spot)
 
         return suspend
@@ -308,6 +322,9 @@ class HookedCalls:
             frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
             outer = thread.top
             call = spot = book.add_call(thread, outer, code, frame)
+            if spot is None:
+                self._stop_lines(code)
+                return None
             if book.lines == "each":
                 self._events.begin_lines(spot)
             if code.co_flags & _GENERATES:
@@ -330,6 +347,15 @@ class HookedCalls:
         if call is spot:
             call.began = 0.0 if spot.is_single else at
         return call
+
+    def _stop_lines(self, code: CodeType) -> None:
+        """Only count the further calls of a function whose lines were recorded."""
+        self._book.stop_counting(code)
+        self._events.count_further(id(code))
+        if code.co_flags & _GENERATES:
+            self._events.stop_calls(code)
+        else:
+            self._events.end_budget(code, _UNSTOPPED)
 
     def begin_due(self, call: Any) -> Any:
         """Begin a call of a path with many calls: the first of them, or a timed one."""
@@ -393,8 +419,12 @@ class HookedCalls:
     def stop_counting(self, code: CodeType) -> None:
         """Follow a function no more: a hook costs more than many functions do."""
         try:
-            if id(code) not in self._book.stopped:
+            is_stopped = id(code) in self._book.stopped
+            if not is_stopped:
                 self._book.stop_counting(code)
+            elif self._book.is_compared:  # it is called often: its code is worth being replaced
+                self._events.make_faster(code)
+            if not is_stopped or self._book.is_compared:
                 self._events.stop_calls(code)
         except Exception as error:  # noqa: BLE001 - as above
             self._note_fault(error)

@@ -81,7 +81,10 @@ class RecordJournal:
 
     def write(self, record: list[Any], *, last: bool = False) -> bool:
         """Write a record; only `last` ones may use the reserved space."""
-        line = encode(record).encode("ascii") + b"\n"
+        return self.write_line(encode(record).encode("ascii") + b"\n", last=last)
+
+    def write_line(self, line: bytes, *, last: bool = False) -> bool:
+        """Write a record that is encoded already, with the end of its line."""
         room = self._size if last else self._size - self._size // _RESERVED
         if not self._lock.acquire(True, _LOCK_S):  # noqa: FBT003 - it has no name
             self.dropped += 1

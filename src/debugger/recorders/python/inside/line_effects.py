@@ -35,6 +35,10 @@ _VARIABLES = 60  # of a call whose lines are recorded
 # Types whose values cannot change, and hold no other object of the program.
 _FIXED = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _WHOLE = frozenset(op for op, name in enumerate(opname) if name.startswith(_WRITING + _OTHERS))
+# Instructions after which an object may be another than before.
+CHANGING = frozenset(
+    op for op, name in enumerate(opname) if name.startswith(_WRITING) and name != "EXTENDED_ARG"
+)
 # By the identity of code, which is kept alive: a program can make code that cannot be hashed.
 _known: dict[int, tuple[CodeType, LineEffects]] = {}
 

@@ -259,7 +259,14 @@ class ValueTexts:
         return f"{_name_of(kind)}({', '.join(self._write_value(one, 0) for one in bounds)})"
 
     def _write_row(self, values: Iterable[Any], length: int, depth: int) -> str:
-        shown = [self._write_value(one, depth - 1) for one in _take_first(values, self._items)]
+        shown: list[str] = []
+        left = self._room
+        for one in _take_first(values, self._items):
+            text = self._write_value(one, depth - 1)
+            shown.append(text)
+            left -= len(text)
+            if left < 0:  # the rest would be cut off
+                break
         if length > len(shown):
             shown.append(f"{_CUT} {length - len(shown)} more")
         return ", ".join(shown)
@@ -309,10 +316,14 @@ class ValueTexts:
         if depth <= 0 and length:
             inner = f"{_CUT} {length}"
         else:
-            pairs = [
-                f"{self._write_value(key, depth - 1)}: {self._write_value(one, depth - 1)}"
-                for key, one in _take_first(dict.items(value), self._items)
-            ]
+            pairs: list[str] = []
+            left = self._room
+            for key, one in _take_first(dict.items(value), self._items):
+                text = f"{self._write_value(key, depth - 1)}: {self._write_value(one, depth - 1)}"
+                pairs.append(text)
+                left -= len(text)
+                if left < 0:  # the rest would be cut off
+                    break
             if length > len(pairs):
                 pairs.append(f"{_CUT} {length - len(pairs)} more")
             inner = ", ".join(pairs)
@@ -369,17 +380,20 @@ class ValueTexts:
             return f"<{name}{self._length_hint(kind)}>"
         if depth <= 0:
             return f"{name}({_CUT})"
-        shown = [
-            f"{one}={self._write_value(what, depth - 1)}" for one, what in stored[: self._items]
-        ]
+        shown: list[str] = []
+        left, is_little = self._room, True
+        for one, what in stored[: self._items]:
+            text = self._write_value(what, depth - 1)
+            shown.append(f"{one}={text}")
+            left -= len(text)
+            is_little = is_little and text.endswith((">", f"({_CUT})"))
+            if left < 0 and not is_little:  # the rest would be cut off
+                break
         if len(stored) > len(shown):
             shown.append(f"{_CUT} {len(stored) - len(shown)} more")
+            is_little = False
         text = f"{name}({', '.join(shown)})"
-        hint = (
-            self._length_hint(kind)
-            if all(one.endswith((">", f"({_CUT})")) for one in shown)
-            else ""
-        )
+        hint = self._length_hint(kind) if is_little else ""
         return f"{text[: self._room - len(hint)]}{hint}"
 
     def _length_hint(self, kind: type) -> str:
