@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from debugger.recorders.model import CallsMerged, PartCounts, Recording
+from debugger.recorders.node import node_recorder
 from debugger.recorders.node.node_recorder import NodeRecorder, prepare_cache
 from recording.recorders import PROGRAMS
 
@@ -190,3 +191,53 @@ def test_of_kept_scripts_the_oldest_are_removed(tmp_path):
         os.utime(path, (number, number))
     assert prepare_cache(tmp_path, bytes_max=250)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2", "3"]
+
+
+def test_the_compiler_that_rewriting_stops_goes_on_for_the_program(tmp_path):
+    # V8 refuses code that was compiled by other flags.
+    code = "new (require('vm').Script)('40 + 2'"
+    (tmp_path / "program").mkdir()
+    script, kept = tmp_path / "program" / "main.js", tmp_path / "kept"
+    script.write_text(
+        "const fs = require('fs');\n"
+        "const [, , kept] = process.argv;\n"
+        "const cachedData = fs.existsSync(kept) && fs.readFileSync(kept);\n"
+        f"if (cachedData) console.log({code}, {{ cachedData }}).cachedDataRejected);\n"
+        f"else fs.writeFileSync(kept, {code}).createCachedData());\n"
+    )
+    subprocess.run([str(NODE), str(script), str(kept)], check=True, timeout=60)
+    ran, _ = run_counted([str(script), str(kept)], tmp_path / "counted")
+    assert ran.stdout == "false\n"
+
+
+def test_the_faster_parser_reads_what_nodes_own_does(tmp_path):
+    inside = Path(node_recorder.__file__).parent / "inside"
+    texts = (
+        "var \\u0061b = 1; a\\u{62}c",
+        "var aé = 2; é1; x = 1 //é\n/ 2 / 1",
+        "/* x */ // y\n a / b / c",
+        "x\u2028y; \ufeffa\u00a0=\u00a01\r\n\f\v++b",
+        "#!/usr/bin/env node\na<!-- x\n--> y",
+        "class A { #x = 1; get #y() { return this.#x } }",
+        "/[/ab/]/g; /(?<n>a)\\k<n>/u; `a${b /* c */}`; \U00020bb7 = 1",
+        *("/(/", "/a/gg", "let 1a", "const a = 1, a = 2", '"use strict"; var public'),
+    )
+    script = tmp_path / "compare.js"
+    script.write_text(
+        f"const requireInternal = require('{inside}/node_internals.cjs');\n"
+        "const acorn = requireInternal('internal/deps/acorn/acorn/dist/acorn');\n"
+        f"const {{ fastParser }} = require('{inside}/rewritten_scripts.cjs');\n"
+        "const options = { ecmaVersion: 'latest', allowHashBang: true };\n"
+        "const read = (parser, text) => {\n"
+        "  try { return JSON.stringify(parser.parse(text, options)); }\n"
+        "  catch { return 'refused'; }\n"
+        "};\n"
+        f"for (const text of {json.dumps(texts)}) {{\n"
+        "  const [own, fast] = [acorn, fastParser(acorn)].map((parser) => read(parser, text));\n"
+        "  console.log(own === fast, own === 'refused');\n"
+        "}\n"
+    )
+    ran = subprocess.run(
+        [str(NODE), str(script)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ran.stdout.split("\n")[:-1] == ["true false"] * 7 + ["true true"] * 5

@@ -18,6 +18,11 @@ const JUMPS = new Set(['ReturnStatement', 'ThrowStatement', 'BreakStatement', 'C
 const CALLS = new Set(['CallExpression', 'NewExpression', 'TaggedTemplateExpression', 'ImportExpression']);
 const SIMPLE = new Set(['ExpressionStatement', 'VariableDeclaration', 'ClassDeclaration']);
 const CLASSES = new Set(['ClassDeclaration', 'ClassExpression']);
+const LEAVES = new Set([
+  'Identifier', 'PrivateIdentifier', 'Literal', 'ThisExpression', 'Super', 'EmptyStatement', 'DebuggerStatement',
+  'TemplateElement', 'MetaProperty',
+]);
+const NONE = [];
 
 // What a node has within, without the functions in it: bits of `node.has`.
 const [RETURN, BREAK, CONTINUE, WAIT, CALL] = [1, 2, 4, 8, 16];
@@ -36,15 +41,28 @@ function ownBits(node) {
 
 // Finds the children of each node, and what each has within. Returns what `node` has.
 function scan(node) {
+  // Most nodes have nothing within.
+  if (LEAVES.has(node.type)) {
+    node.children = NONE;
+    node.has = 0;
+    return 0;
+  }
   const children = [];
   let has = ownBits(node);
   for (const key in node) {
     const value = node[key];
     if (typeof value !== 'object' || value === null) continue;
-    if (typeof value.type === 'string') children.push(value);
-    else if (Array.isArray(value)) for (const one of value) if (one) children.push(one);
+    if (typeof value.type === 'string') {
+      children.push(value);
+      has |= scan(value);
+    } else if (Array.isArray(value)) {
+      for (const one of value) {
+        if (!one) continue;
+        children.push(one);
+        has |= scan(one);
+      }
+    }
   }
-  for (const one of children) has |= scan(one);
   node.children = children;
   if (LOOPS.has(node.type)) has &= ~(BREAK | CONTINUE);
   else if (node.type === 'SwitchStatement') has &= ~BREAK;

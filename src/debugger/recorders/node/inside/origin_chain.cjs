@@ -1,9 +1,10 @@
 // Follows a value back through the trace, link by link.
 'use strict';
 const { types } = require('util');
-const { trace, NONE, isObject } = require('./origin_trace.cjs');
+const { trace, NONE, isObject, targetOf } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
+const iterables = require('./origin_iterables.cjs');
 const {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, textOf,
 } = require('./origin_places.cjs');
@@ -45,7 +46,9 @@ class Chain {
 
   link(kind, text, node, act, more = {}) {
     const { value, old, ...rest } = more;
-    this.value = value;
+    this.value = 'value' in more ? value : NONE;
+    // The expression that has this value.
+    this.whole = !node.operator || node.operator === '=' ? node.init ?? node.right ?? node.argument : null;
     this.links.push({
       kind, certainty: more.certainty ?? 'seen', text,
       frame: makeFrame(node, act), stack: makeStack(act),
@@ -170,6 +173,11 @@ class Chain {
     }
     const { node } = call.site;
     const caller = call.act;
+    // A setter, or a trap of a Proxy, gets what is assigned.
+    if (!node.callee && param.position === (owner.site.fn.isSetter ? 0 : 2)) {
+      this.link('passed', `${name} passed by an assignment`, node, caller, { value });
+      return this.rightSide(call.site, { act: caller, time: owner.began });
+    }
     if (call.isCallback) {
       return collections.followCallbackArgument(this, name, param, owner, call);
     }
@@ -245,7 +253,8 @@ class Chain {
     if (!isObject(object)) return { node: node.object, act, time };
     const copied = collections.followCopied(this, node, act, time, text);
     if (copied !== undefined) return copied;
-    const settled = collections.settledElement(node, object, key, act, time);
+    const settled = collections.settledElement(node, object, key, act, time) ??
+      (key === 'value' ? collections.settledOutcome(node.object, act, time) : null);
     if (settled) return settled;
     this.member = { node, act, time };
     return this.property(object, key, time, text);
@@ -269,6 +278,9 @@ class Chain {
 
   // The last write of a property before a time, or the literal that made it.
   property(object, key, time, text) {
+    if (types.isProxy(object)) return this.proxied(object, key, time, text);
+    const length = key === 'length' && Array.isArray(object) ? iterables.followLength(this, object, time, text) : undefined;
+    if (length !== undefined) return length;
     const events = trace.properties.get(object);
     const event = lastBefore(events?.get(key), time);
     if (event && event.value !== NONE) {
@@ -287,7 +299,8 @@ class Chain {
       return this.end('not followed', `${moved.moves} moves elements`);
     }
     const literal = values.literalProperty(object, key);
-    if (literal) return this.literalValue(literal, key, text);
+    const now = events?.has(key) ? NONE : values.readOwn(object, key)?.value;
+    if (literal) return this.literalValue(literal, key, text, now);
     const holder = values.inheritedFrom(object, key);
     if (holder && (trace.properties.has(holder) || trace.births.has(holder))) {
       return this.property(holder, key, time, `${text}, inherited,`);
@@ -295,7 +308,6 @@ class Chain {
     const getter = values.readOwn(object, key)?.getter;
     const isOwn = getter && !Function.prototype.toString.call(getter).includes('[native code]');
     if (isOwn) return this.readGetter(object, key, getter, text);
-    if (types.isProxy(object)) return this.end('not followed', `${text} is read through a Proxy`);
     const made = collections.followMade(this, object, key, time, text);
     return made === undefined ? this.unwritten(object, key, time, text) : made;
   }
@@ -338,10 +350,14 @@ class Chain {
     return next;
   }
 
-  literalValue({ birth, node, property, spread, inner }, key, text) {
+  literalValue({ birth, node, property, spread, inner }, key, text, now) {
     if (spread) {
       this.link('loaded', `${text} copied by a spread`, node, birth.act);
       const from = short(textOf(node.argument, birth.act));
+      const item = { value: now, time: birth.time, text: from };
+      const given = inner === undefined ? undefined : iterables.followItem(this, spread, inner, item);
+      if (given !== undefined) return given;
+      if (inner !== undefined && !Array.isArray(spread)) return { node: node.argument, act: birth.act, time: birth.time };
       const part = inner === undefined ? `${from}.${key}` : `${from}[${inner}]`;
       return this.property(spread, inner ?? key, birth.time, part);
     }
@@ -368,25 +384,40 @@ class Chain {
     return this.end('not followed', `${text} was never written in this run`);
   }
 
-  // A getter is run again, now: it reads what its object has by now.
+  // A Proxy without a trap has the properties of its target.
+  proxied(proxy, key, time, text) {
+    const target = targetOf(proxy, 'get');
+    if (target) return this.property(target, key, time, text);
+    return this.readAgain(() => proxy[key], `${text} returned by the trap of its Proxy`, `${text} is read through a Proxy`);
+  }
+
   readGetter(object, key, getter, text) {
+    return this.readAgain(() => getter.call(object), `${text} returned by its getter`, `${text} is computed by a getter`);
+  }
+
+  // A getter is run again, now: it reads what its object has by now.
+  readAgain(read, how, otherwise) {
     const before = trace.activations;
     let made = null;
     const kept = trace.current;
     trace.watch = (act) => { made ??= act; };
     trace.current = null;
     try {
-      getter.call(object);
+      read();
     } catch {
       made = null;
     }
     trace.watch = null;
     trace.current = kept;
     if (!made || trace.activations === before || !made.result) {
-      return this.end('not followed', `${text} is computed by a getter`);
+      return this.end('not followed', otherwise);
     }
     const { site, value, time } = made.result;
-    this.link('returned', `${text} returned by its getter`, site.node, made, { value, certainty: 'inferred' });
+    const isWhole = this.member && this.member.node === this.whole && this.value !== NONE;
+    if (isWhole && !isObject(value) && !Object.is(value, this.value)) {
+      return this.end('not followed', `${otherwise}, and is ${formatValue(value)} by now`);
+    }
+    this.link('returned', how, site.node, made, { value, certainty: 'inferred' });
     return { node: site.rhs ?? site.node.argument, act: made, time };
   }
 
@@ -500,7 +531,7 @@ class Chain {
   choose(operands, node, act, time) {
     const known = operands.map((one) => ({ node: one, value: valueOf(one, act, time) }));
     const last = this.links.at(-1);
-    const chosen = collections.chooseOperand(known, act, time);
+    const chosen = chooseByValue(known, node) ?? collections.chooseOperand(known, act, time);
     if (last && known.length > 1) {
       last.operands = known.map((one) => ({
         text: short(textOf(one.node, act)), value: formatValue(one.value), is_followed: one === chosen,
@@ -513,6 +544,20 @@ class Chain {
     if (chosen.value instanceof Promise) return this.promiseUsed(chosen.node, chosen.value, act, time);
     return { node: chosen.node, act, time };
   }
+}
+
+// Of `a + b` the text of digits that made a text of a sum, or the only one that the result shows.
+function chooseByValue(known, node) {
+  const operator = /^(?:\+|\*)=?$/.exec(node.operator ?? '')?.[0][0];
+  const isPair = known.length === 2 && known.at(1).node === node.right && known[0].node === node.left;
+  if (!operator || !isPair || known.some((one) => one.value === NONE || isObject(one.value))) return null;
+  const digits = known.filter(({ value }) => typeof value === 'string' && /^\s*-?[\d.]+\s*$/.test(value));
+  const numbers = known.filter(({ value }) => typeof value === 'number');
+  if (operator === '+' && digits.length === 1 && numbers.length === 1) return digits[0];
+  const isNeutral = ({ value }) => (operator === '*' ? value === 1 : value === 0 || value === '');
+  const isSame = typeof known[0].value === typeof known[1].value;
+  const rest = known.filter((one) => !isNeutral(one));
+  return isSame && rest.length === 1 ? rest[0] : null;
 }
 
 function short(text) {

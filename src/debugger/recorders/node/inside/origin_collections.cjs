@@ -3,6 +3,7 @@
 const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const places = require('./origin_places.cjs');
+const iterables = require('./origin_iterables.cjs');
 const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
@@ -157,13 +158,11 @@ function followElement(chain, collection, index, event, target) {
   const node = event.site.node.right;
   const { time, act } = event;
   const { generator } = event.round ?? {};
-  const made = generator?.yields?.find((one) => one.index === index && (target.path.length || Object.is(one.value, event.value)));
-  if (made) {
-    const by = places.argumentsOf(generator) || ` by ${generator.site.fn.shown}`;
-    chain.link('returned', `yielded${by}`, made.site.node, generator, { value: made.value });
-    const { path } = target;
-    return path.length ? chain.destructured({ ...made, act: generator, target }) : { node: made.site.rhs, act: generator, time: made.time };
-  }
+  const { path } = target;
+  const item = { path, value: event.value, time, text: `${short(places.textOf(node, act))}[${index}]` };
+  const given = (generator && iterables.followYield(chain, generator, index, event.value, path)) ??
+    iterables.followItem(chain, collection, index, item);
+  if (given !== undefined) return given;
   let [object, key] = [collection, String(index)];
   for (const step of target.path) {
     const inner = isObject(object) ? values.readProperty(object, key, time) : NONE;
@@ -202,7 +201,7 @@ function followCallbackArgument(chain, name, param, owner, { call, site, act }) 
   if (!isElement) return chain.end('not followed', `${name} is an index of ${text}`);
   const index = isReduce && node.arguments.length < 2 ? number + 1 : number;
   chain.link('loaded', `${name} is element ${index} of ${text}`, node, act, { value });
-  const event = { site: { node: { right: source } }, act, time: owner.began };
+  const event = { site: { node: { right: source } }, act, time: owner.began, value };
   return followElement(chain, collection, index, event, { path: param.path });
 }
 
@@ -225,6 +224,14 @@ function followMade(chain, object, key, time, text) {
     return followResult(chain, kid, `${text} returned for element ${key}`);
   }
   const value = values.readProperty(object, key, time);
+  const paired = iterables.followFromEntries(chain, birth, key);
+  if (paired !== undefined) return paired;
+  const [given] = node.arguments;
+  if (method === 'from' && node.arguments.length === 1 && INDEX.test(key)) {
+    const source = { value, time: birth.time, text: short(places.textOf(given, birth.act)) };
+    const item = iterables.followItem(chain, valueOf(given, birth.act, birth.time), key, source);
+    if (item !== undefined) return item;
+  }
   const from = findElement(call.recv, value);
   if (from !== null) return chain.property(call.recv, from, birth.time, `${short(places.textOf(node.callee.object, birth.act))}[${from}]`);
   return followOperands(chain, node, call, birth.act, birth.time);
@@ -280,10 +287,10 @@ function copiedArgument(node) {
 
 // The node of a part of a literal, or of a promise among those that `Promise.all` waits for; the
 // whole expression if its parts are not known.
-function partOf(node, path) {
+function partOf(node, path, method = 'all') {
   let at = node;
   for (const key of path) {
-    const list = settledList(at) ?? at;
+    const list = settledList(at, method) ?? at;
     const isArray = list.type === 'ArrayExpression' && list.elements.every((one) => one?.type !== 'SpreadElement');
     const properties = list.type === 'ObjectExpression' ? [...list.properties].reverse() : [];
     const found = properties.find((one) => one.type === 'SpreadElement' || one.computed || String(one.key.name ?? one.key.value) === String(key));
@@ -317,20 +324,29 @@ function lackingLiteral(node, path) {
 }
 
 // The array of promises of `await Promise.all([a, b])`; null for other expressions.
-function settledList(node) {
+function settledList(node, method = 'all') {
   const call = node.type === 'AwaitExpression' ? node.argument : node;
-  const isAll = call.type === 'CallExpression' && places.calleeName(call) === 'all' && call.callee.object?.name === 'Promise';
+  const isAll = call.type === 'CallExpression' && places.calleeName(call) === method && call.callee.object?.name === 'Promise';
   return isAll ? call.arguments[0] ?? null : null;
 }
 
 // The promise that gave an element of a variable that `await Promise.all([a, b])` was assigned to.
-function settledElement(node, object, key, act, time) {
+function settledElement(node, object, key, act, time, method = 'all') {
   if (node.object.type !== 'Identifier' || !Array.isArray(object) || trace.properties.has(object)) return null;
   const event = lastBefore(values.findVariable(node.object, act)?.events, time);
   const rhs = event?.site.rhs;
-  if (!rhs || event.target.path.length || !settledList(rhs)) return null;
-  const part = partOf(rhs, [key]);
+  if (!rhs || event.target.path.length || !settledList(rhs, method)) return null;
+  const part = partOf(rhs, [key], method);
   return part === rhs ? null : { node: part, act: event.act, time: event.time };
+}
+
+// The promise whose outcome is an element of what `await Promise.allSettled([a, b])` gave.
+function settledOutcome(node, act, time) {
+  if (node.type !== 'MemberExpression') return null;
+  const object = valueOf(node.object, act, time);
+  const key = values.keyOf(node, act, time);
+  const isFulfilled = Array.isArray(object) && object[key]?.status === 'fulfilled';
+  return isFulfilled ? settledElement(node, object, key, act, time, 'allSettled') : null;
 }
 
 function findElement(collection, value) {
@@ -433,5 +449,5 @@ function lastWrite(node, act, time) {
 
 module.exports = {
   chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followCopied,
-  followElement, followFirstWrite, partOf, settledElement, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
+  followElement, followFirstWrite, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
 };

@@ -8,7 +8,7 @@ const {
 
 const MUTATORS = new Set([
   'push', 'unshift', 'splice', 'pop', 'shift', 'sort', 'reverse', 'fill', 'copyWithin', 'set',
-  'add', 'delete', 'clear', 'assign', 'defineProperty',
+  'add', 'delete', 'clear', 'assign', 'defineProperty', 'Proxy',
 ]);
 
 class Writer {
@@ -117,6 +117,7 @@ class Rewriter {
       depth: scope.fn.depth + 1, node, name: node.id?.name ?? name ?? '<anonymous>', count: 0,
       shown: shownName(node.id) ?? node.shownName ?? name ?? '<anonymous>',
       parent: scope.fn, params: [], isAsync: node.async, isGenerator: node.generator,
+      isSetter: Boolean(node.isSetter),
     };
     const inner = new Scope(scope, fn);
     if (node.id && node.type === 'FunctionExpression') inner.declare(node.id.name, 'function', node);
@@ -195,6 +196,7 @@ class Rewriter {
         const shown = shownName(node.id) ?? node.shownName ?? owner;
         one.value.givenName = owner ? `${owner}.${key}` : key;
         one.value.shownName = shown ? `${shown}.${key}` : key;
+        one.value.isSetter = one.kind === 'set';
         one.value.isDerived = one.kind === 'constructor' && Boolean(node.superClass);
         this.visit(one.value, inner);
       } else if (one.type === 'PropertyDefinition' && one.value) {
@@ -405,7 +407,8 @@ class Rewriter {
     const { callee } = node;
     const act = this.act(scope);
     const isMember = callee.type === 'MemberExpression' && node.type === 'CallExpression';
-    const method = isMember && !callee.computed ? callee.property.name : undefined;
+    const isProxy = node.type === 'NewExpression' && callee.name === 'Proxy';
+    const method = isMember && !callee.computed ? callee.property.name : isProxy ? callee.name : undefined;
     const isMutator = MUTATORS.has(method);
     const number = this.writer.addSite(node, scope.fn, { scope, method });
     this.writer.open(node.start, ` __dbg.r(${act},__dbg.s(${act},${number}),`);
@@ -452,12 +455,13 @@ class Rewriter {
   }
 
   YieldExpression(node, scope) {
-    if (node.delegate || !node.argument) {
-      this.visitChildren(node, scope);
-      return;
-    }
+    if (!node.argument) return;
     const number = this.writer.addSite(node, scope.fn, { scope, rhs: node.argument });
     const act = this.act(scope);
+    if (node.delegate) {
+      this.wrap(node.argument, scope, ` __dbg.zd(${act},${number},`, ')');
+      return;
+    }
     this.writer.open(node.start, ` __dbg.w(${act},${number},`);
     this.wrap(node.argument, scope, ` __dbg.z(${act},${number},`, ')');
     this.writer.close(node.end, ')');
@@ -471,7 +475,7 @@ class Rewriter {
       one.parent = node;
       if (one.type === 'Property') {
         if (one.computed) this.visit(one.key, scope);
-        if (isNamed(one.value)) one.value.givenName = this.keyText(one);
+        if (isNamed(one.value)) Object.assign(one.value, { givenName: this.keyText(one), isSetter: one.kind === 'set' });
         one.value.parent = one;
         if (one.shorthand) {
           one.value.scope = scope;

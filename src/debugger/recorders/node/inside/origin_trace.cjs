@@ -1,8 +1,10 @@
 // Holds what a rewritten script (origin_sites.cjs) reports: activations of functions, writes of
 // variables and properties, results of calls. Everything is bounded; the oldest is dropped first.
 'use strict';
+const { types } = require('util');
 
 const KEPT = 64; // writes of one variable or property, and results of one call in one activation
+const PENDING = 64; // generators that have not begun
 const NONE = Symbol('unknown');
 
 const trace = {
@@ -14,6 +16,9 @@ const trace = {
   births: new WeakMap(),
   // Of a Map or Set: Map of key to events.
   entries: new WeakMap(),
+  begun: new WeakMap(), // of a generator's object, and of what it iterates: the activation
+  pending: [], // `{object, call, name}` of generators that have not begun
+  proxies: new WeakMap(), // of a Proxy: `{target, handler}`
   sites: new Map(),
   modules: new Map(), // of a file: the activation of its top level
   hook: '', // the text of the question in its script
@@ -60,18 +65,41 @@ class Activation {
     this.loops = null;
     this.loop = null; // the one that is about to begin its first round
     this.yields = null;
+    this.yielded = 0;
     trace.watch?.(this);
     const pending = parent?.stack.at(-1);
-    if (this.site.fn.isGenerator && parent?.loop && !parent.loop.generator) {
-      // The loop's first step began it, and the call before only made it.
-      parent.loop.generator = this;
-      this.call = generatorCall(this.site.fn, parent);
+    if (this.site.fn.isGenerator) {
+      // The first step of a loop or a spread began it, and the call before only made it.
+      const loop = parent?.loop && !parent.loop.generator ? parent.loop : null;
+      if (loop) loop.generator = this;
+      const made = beginGenerator(this);
+      this.call = made ? made.call : loop ? generatorCall(this.site.fn, parent) : pending ?? null;
     } else if (pending) {
       this.call = pending;
       pending.child = this;
       if (pending.kids.length < KEPT) pending.kids.push(this);
     }
   }
+}
+
+// Finds the object of a generator that begins, unless several of its name have not begun.
+function beginGenerator(act) {
+  const { name } = act.site.fn;
+  if (name.endsWith('Symbol.iterator') && isObject(act.self)) trace.begun.set(act.self, act);
+  const own = trace.pending.filter((one) => one.name === name.split('.').at(-1));
+  const looped = own.find((one) => one.object === act.parent?.loop?.collection);
+  const found = looped ?? (own.length === 1 ? own[0] : null);
+  if (!found) return null;
+  trace.begun.set(found.object, act);
+  trace.pending.splice(trace.pending.indexOf(found), 1);
+  return found;
+}
+
+function addPending(call, object, { callee }) {
+  const name = callee?.property?.name ?? callee?.name;
+  if (trace.pending.some((one) => one.object === object)) return;
+  trace.pending.push({ object, call, name });
+  if (trace.pending.length > PENDING) trace.pending.shift();
 }
 
 // The call that made the generator which a loop goes through; null if it was made elsewhere.
@@ -96,6 +124,28 @@ function addVariable(act, target, event) {
   trace.onWrite?.(list, event);
 }
 
+function addYield(act, number, value, isDelegate) {
+  act.yields ??= [];
+  const index = act.yielded++;
+  keep(act.yields, { time: ++trace.time, site: trace.sites.get(number), value, index, isDelegate });
+}
+
+// Whether a function that ran within the write of a property is what the write called.
+function isSetterOf({ site: { fn } }, key) {
+  return Boolean(fn.isSetter) && fn.name.split('.').at(-1) === key;
+}
+
+// What a Proxy without a trap of this kind hands a property on to; null behind a trap.
+function targetOf(object, trap) {
+  let at = object;
+  for (let depth = 0; depth < 20 && types.isProxy(at); depth++) {
+    const known = trace.proxies.get(at);
+    if (!known || known.handler?.[trap]) return null;
+    at = known.target;
+  }
+  return at;
+}
+
 function pop(act, number) {
   while (act.stack.length) {
     const top = act.stack.pop();
@@ -109,7 +159,9 @@ function addMutation(act, site, top, time) {
   const { recv, args } = top;
   const event = (key, value, arg, more) =>
     ({ time, site, act, value, arg, ...more });
-  if (method === 'assign' && recv === Object) {
+  if (method === 'Proxy') {
+    if (types.isProxy(top.value)) trace.proxies.set(top.value, { target: args[0], handler: args[1] });
+  } else if (method === 'assign' && recv === Object) {
     const [to, ...from] = args;
     from.forEach((one, at) => {
       for (const key of isObject(one) ? Object.keys(one) : []) {
@@ -136,7 +188,8 @@ function addArrayMutation(array, method, args, event) {
     return;
   }
   // The others move elements.
-  if (method !== 'pop') addProperty(array, '*', event('*', NONE, undefined, { moves: method }));
+  const [key, more] = method === 'pop' ? ['length'] : ['*', { moves: method }];
+  addProperty(array, key, event(key, key === 'length' ? array.length : NONE, undefined, more));
   const first = method === 'splice' ? Number(args[0]) : 0;
   const from = method === 'splice' ? 2 : 0;
   if (method === 'splice' || method === 'unshift') {
@@ -197,7 +250,9 @@ const hooks = {
   },
   // A property is written: its object, its key, then the whole.
   b(act, number, object) {
-    act.stack.push({ site: number, recv: object, key: undefined, child: null, kids: [], args: null });
+    act.stack.push({
+      site: number, recv: object, key: undefined, child: null, kids: [], args: null, began: trace.time, act,
+    });
     return object;
   },
   k(act, key) {
@@ -218,7 +273,8 @@ const hooks = {
       const key = site.key ?? (typeof top.key === 'symbol' ? top.key : String(top.key));
       // A typed array keeps what its elements can hold: 44 of 300.
       if (ArrayBuffer.isView(top.recv) && typeof value === 'number') value = top.recv[key] ?? value;
-      addProperty(top.recv, key, { time: ++trace.time, site, act, value });
+      const event = { time: ++trace.time, site, act, value };
+      if (!top.kids.some((one) => isSetterOf(one, key))) addProperty(targetOf(top.recv, 'set'), key, event);
     }
     return result;
   },
@@ -267,6 +323,7 @@ const hooks = {
     }
     if (isObject(value) && !trace.births.has(value)) {
       trace.births.set(value, { time, site, act, call: top });
+      if (!top.child && types.isGeneratorObject(value)) addPending(top, value, site.node);
     }
     if (site.method && MUTATING.has(site.method)) {
       try {
@@ -295,10 +352,13 @@ const hooks = {
   },
   // A generator yields a value, and waits.
   z(act, number, value) {
-    act.yields ??= [];
-    const index = (act.yields.at(-1)?.index ?? -1) + 1;
-    keep(act.yields, { time: ++trace.time, site: trace.sites.get(number), value, index });
+    addYield(act, number, value, false);
     return hooks.p(act, value);
+  },
+  // A generator yields all of another collection.
+  zd(act, number, value) {
+    addYield(act, number, value, true);
+    return value;
   },
   w(act, number, value) {
     act.isWaiting = false;
@@ -315,4 +375,4 @@ const hooks = {
 
 const MUTATING = new Set();
 
-module.exports = { trace, hooks, NONE, isObject, MUTATING };
+module.exports = { trace, hooks, NONE, isObject, targetOf, MUTATING };

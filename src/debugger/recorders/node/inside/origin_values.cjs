@@ -1,7 +1,8 @@
 // Evaluates and describes values as they were at a time of the trace, without running the program.
 'use strict';
 const path = require('path');
-const { trace, NONE, isObject } = require('./origin_trace.cjs');
+const { types } = require('util');
+const { trace, NONE, isObject, targetOf } = require('./origin_trace.cjs');
 
 const TEXT = 80;
 const ITEMS = 4;
@@ -120,6 +121,8 @@ function readProperty(object, key, time) {
     if (typeof object === 'string') return object[key];
     return NONE;
   }
+  if (types.isProxy(object)) return readProperty(targetOf(object, 'get') ?? NONE, key, time);
+  if (key === 'length' && Array.isArray(object)) return lengthBefore(object, time) ?? NONE;
   const events = trace.properties.get(object);
   const event = lastBefore(events?.get(key), time);
   if (event && event.value !== NONE) return event.value;
@@ -140,24 +143,27 @@ function valueBefore(object, key) {
   const literal = literalProperty(object, key);
   if (literal) {
     const { birth, node, spread, inner } = literal;
-    return spread ? readProperty(spread, inner ?? key, birth.time) : valueOf(node, birth.act, birth.time);
+    if (!spread) return valueOf(node, birth.act, birth.time);
+    return inner === undefined || Array.isArray(spread) ? readProperty(spread, inner ?? key, birth.time) : NONE;
   }
   const birth = trace.births.get(object);
   // Of an object that a library made nothing is known.
   return birth && (!birth.call || birth.call.child) ? undefined : NONE;
 }
 
-// The node of an element in the literal that made an array, or the array that was spread into it.
+// The node of an element in the literal that made an array, or the collection that was spread into it.
 function literalElement(birth, node, key) {
   let at = Number(key);
+  if (!Number.isInteger(at)) return null;
   for (const one of node.elements) {
     if (one?.type === 'SpreadElement') {
       const { argument } = one;
       const isLiteral = argument.type === 'ArrayExpression' && argument.elements.every((each) => each?.type !== 'SpreadElement');
       const spread = isLiteral ? null : valueOf(argument, birth.act, birth.time);
-      const size = isLiteral ? argument.elements.length : lengthBefore(spread, birth.time);
-      if (size === null) return null;
-      if (at < size) {
+      const size = isLiteral ? argument.elements.length : countItems(spread, birth.time);
+      const isLast = one === node.elements.at(-1) && isObject(spread);
+      if (size === null && !isLast) return null;
+      if (isLast || at < size) {
         return isLiteral ? { birth, node: argument.elements[at] } : { birth, node: one, spread, inner: String(at) };
       }
       at -= size;
@@ -166,8 +172,26 @@ function literalElement(birth, node, key) {
   return null;
 }
 
-// The length of an array that nothing has changed since a time; null if it is not known.
+// How many items a collection gave before a time; null if it is not known.
+function countItems(iterable, time) {
+  const act = isObject(iterable) ? trace.begun.get(iterable) : null;
+  if (!act) return lengthBefore(iterable, time);
+  if ((act.yields?.length ?? 0) < act.yielded) return null;
+  let count = 0;
+  for (const one of act.yields ?? []) {
+    const inner = one.isDelegate ? countItems(one.value, one.time) : 1;
+    if (inner === null) return null;
+    count += inner;
+  }
+  return count;
+}
+
+// The length of a collection that nothing has changed since a time; null if it is not known.
 function lengthBefore(array, time) {
+  if (array instanceof Set || array instanceof Map) {
+    const isOld = [...(trace.entries.get(array)?.values() ?? [])].every((list) => list.at(-1).time < time);
+    return isOld ? array.size : null;
+  }
   if (!Array.isArray(array)) return null;
   for (const [key, list] of trace.properties.get(array) ?? []) {
     const isNew = key === '*' || key === 'length' || lastBefore(list, time) === null;
@@ -204,6 +228,10 @@ function keyOf(node, act, time) {
   return key === NONE || typeof key === 'symbol' ? key : String(key);
 }
 
+const arithmetic = {
+  '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b,
+};
+
 const readers = {
   Literal: (node) => (node.regex ? NONE : node.value),
   Identifier(node, act, time) {
@@ -236,6 +264,11 @@ const readers = {
     if (value === NONE || isObject(value)) return NONE;
     return { '-': (one) => -one, '!': (one) => !one, '+': Number, void: () => undefined,
       typeof: (one) => typeof one }[node.operator]?.(value) ?? NONE;
+  },
+  BinaryExpression(node, act, time) {
+    const [left, right] = [valueOf(node.left, act, time), valueOf(node.right, act, time)];
+    const isPlain = [left, right].every((one) => one !== NONE && !isObject(one));
+    return isPlain ? arithmetic[node.operator]?.(left, right) ?? NONE : NONE;
   },
   LogicalExpression(node, act, time) {
     const chosen = chooseBranch(node, act, time);
@@ -286,6 +319,6 @@ const isGuilty = (value) =>
   value === Infinity || value === -Infinity;
 
 module.exports = {
-  chooseBranch, findVariable, formatScalar, formatValue, isGuilty, keyOf, lastBefore, lastCall,
-  inheritedFrom, literalProperty, readOwn, readProperty, selfOf, valueBefore, valueOf, variableValue,
+  chooseBranch, countItems, findVariable, formatScalar, formatValue, isGuilty, keyOf, lastBefore, lastCall,
+  inheritedFrom, lengthBefore, literalProperty, readOwn, readProperty, selfOf, valueBefore, valueOf, variableValue,
 };

@@ -4,11 +4,16 @@
 const fs = require('fs');
 const path = require('path');
 const { createHash } = require('crypto');
-const { deserialize, serialize } = require('v8');
+const { deserialize, serialize, setFlagsFromString } = require('v8');
 const { PREFIX, countBlocks } = require('./block_counters.cjs');
 
 const MAKERS = ['block_counters.cjs', 'origin_scopes.cjs', 'rewritten_scripts.cjs'];
 const TEMPLATE = 'T'; // instead of a script's number
+const BRIEF_MAX = 1 << 19; // characters: to rewrite more repays the work of V8's optimizing compiler
+const OPT_FLAG = /jitless|turbofan|[-_]opt\b/;
+const SPACES = /[ \t\n\r]*/y;
+const WORD = /[\w$]*/y;
+const [SLASH, BACKSLASH] = [47, 92];
 
 // Another Node or another rewriter makes another text.
 function hashMakers() {
@@ -17,10 +22,53 @@ function hashMakers() {
   return hash.digest();
 }
 
+// Gives the parser in which V8 does the work of the innermost loops, by its own machine code.
+function fastParser({ Parser }) {
+  return Parser.extend((Base) => class extends Base {
+    skipSpace() {
+      SPACES.lastIndex = this.pos;
+      SPACES.test(this.input);
+      this.pos = SPACES.lastIndex;
+      const next = this.input.charCodeAt(this.pos);
+      if (next === SLASH || next < 32 || next > 127) super.skipSpace();
+    }
+
+    readWord1() {
+      WORD.lastIndex = this.pos;
+      WORD.test(this.input);
+      const end = WORD.lastIndex;
+      const next = this.input.charCodeAt(end);
+      if (next === BACKSLASH || next > 127) return super.readWord1();
+      const word = this.input.slice(this.pos, end);
+      this.pos = end;
+      this.containsEsc = false;
+      return word;
+    }
+
+    validateRegExpFlags() {}
+
+    validateRegExpPattern({ source, flags }) {
+      new RegExp(source, flags);
+    }
+  });
+}
+
+// Rewrites without V8's optimizing compiler: for a short text its work takes longer than it saves.
+function runBriefly(rewrite) {
+  if (OPT_FLAG.test([...process.execArgv, process.env.NODE_OPTIONS].join(' '))) return rewrite();
+  setFlagsFromString('--no-opt');
+  try {
+    return rewrite();
+  } finally {
+    setFlagsFromString('--opt');
+  }
+}
+
 class RewrittenScripts {
   // Without a folder nothing is kept.
   constructor(acorn, folder) {
-    this.acorn = acorn;
+    this.parser = fastParser(acorn);
+    this.total = 0; // characters that were rewritten
     this.folder = folder;
     this.makers = null;
   }
@@ -29,20 +77,26 @@ class RewrittenScripts {
   rewrite(text, isModule, number) {
     const file = this.folder && !text.includes(PREFIX) && this.fileOf(text, isModule);
     const kept = file && this.read(file);
-    const made = kept || this.make(text, isModule);
+    const made = kept || this.makeBriefly(text, isModule);
     if (file && !kept) this.write(file, made);
     const [before, name] = [PREFIX + TEMPLATE, `${PREFIX}${number}`];
     return { ...made, name, code: made.code.replaceAll(before, name) };
+  }
+
+  makeBriefly(text, isModule) {
+    this.total += text.length;
+    const make = () => this.make(text, isModule);
+    return this.total > BRIEF_MAX ? make() : runBriefly(make);
   }
 
   // Node finds out by the syntax of some scripts whether they are modules.
   make(text, isModule) {
     let made;
     try {
-      made = countBlocks(this.acorn, text, isModule, TEMPLATE);
+      made = countBlocks(this.parser, text, isModule, TEMPLATE);
     } catch (error) {
       if (isModule) throw error;
-      made = countBlocks(this.acorn, text, true, TEMPLATE);
+      made = countBlocks(this.parser, text, true, TEMPLATE);
     }
     const { code, cells, functions } = made;
     return { code, cells, readFunctions: () => functions };
@@ -77,4 +131,4 @@ class RewrittenScripts {
   }
 }
 
-module.exports = { RewrittenScripts };
+module.exports = { RewrittenScripts, fastParser };
