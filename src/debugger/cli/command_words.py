@@ -41,6 +41,7 @@ from debugger.cli.translation.named_arguments import expand_named_arguments
 from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.question_order import is_question, order_question
 from debugger.cli.translation.session_programs import correct_session_program
+from debugger.cli.translation.tool_invocations import correct_tool
 from debugger.cli.translation.unknown_options import correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Registry
@@ -144,6 +145,8 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
         invocation = translate_invocation(split.words, split.rest)
         if invocation is not None or not split.words:
             return invocation or split
+        if (tool := correct_tool(split.words, split.rest or ())) is not None:
+            return tool
     translated = _translate_words(split, known, own)
     if isinstance(translated, Correction):
         return translated

@@ -42,6 +42,8 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     # What every debugger's configuration has, and this one finds out by itself.
     **dict.fromkeys(("--lang", "--language", "--request", "--console"), ("+ignored",)),
     "--just-my-code": ("+nothing",),
+    **dict.fromkeys(("--verbose", "--quiet", "--debug", "--no-pager", "--batch"), ("+verbosity",)),
+    **dict.fromkeys(("--interactive", "--non-interactive", "--silent"), ("+verbosity",)),
     **dict.fromkeys(("--crash", "--fail"), ("+event",)),
     **dict.fromkeys(("--every", "--always", "--for-each", "--functions", "--methods"), ("--each",)),
     **dict.fromkeys(("--invariant", "--assert", "--check"), ("+expression",)),
@@ -63,6 +65,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--stop-at", "--break-at", "--pause-at"), _PLACE),
     **dict.fromkeys(("--location", "--loc", "--at", "--place", "--address", "--addr"), _PLACE[1:]),
     **dict.fromkeys(("--locations", "--where-at", "--point", "--site"), _PLACE[1:]),
+    **dict.fromkeys(("--probe", "--probe-at", "--probe-location"), _PLACE[1:]),
     **dict.fromkeys(("--line", "-l", "--lineno", "--line-number"), ("+line",)),
     **dict.fromkeys(("--file", "--source-file", "--source", "--file-path"), ("+file",)),
     **dict.fromkeys(("--path", "--filename", "--file-name", "--filepath"), ("+file",)),
@@ -80,6 +83,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "--environment": ("--env",),
     "--input": ("--stdin",),
     **dict.fromkeys(("--time-limit", "--max-time", "--seconds"), ("--timeout",)),
+    **dict.fromkeys(("--duration", "--sample-time"), ("--after", "--timeout")),
     **dict.fromkeys(("--wait", "--for"), ("--after", "--timeout")),
     **dict.fromkeys(("-p", "--process", "--attach", "--process-id"), ("--pid", "+pid")),
     "--process-name": ("--name",),
@@ -112,8 +116,13 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
               "--name": ("--at",)},
     "crash": {"-c": ("--core",)},
     "holds": dict.fromkeys(("--function", "--func", "--fn", "--name"), ("--each",)),
-    "test": {"--file": ("+program",), "--runner": ("+command",)},
-    "diff": {"--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",)},
+    "test": {"--runner": ("+command",), "-k": ("+pattern",), "--filter": ("+pattern",),
+             **dict.fromkeys(("--file", "--test", "--tests", "--name", "--path", "--test-name"),
+                             ("+program",))},
+    "print": {"--context": ("+ignored",)}, "eval": {"--context": ("+ignored",)},
+    "diff": {"--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",),
+             **dict.fromkeys(("--cmd1", "--command1", "--new", "--left"), ("+command",)),
+             **dict.fromkeys(("--cmd2", "--command2", "--old", "--right"), ("--vs",))},
     "stop": dict.fromkeys(("-f", "--force"), ("--kill",)),
     "restart": {"--wait": ("+nothing",)},
     "continue": {"--wait": ("+nothing",), "--until": ("+location",), "--to": ("+location",)},
@@ -152,7 +161,9 @@ AMBIGUOUS_FLAGS: Final[Mapping[tuple[str, str], str]] = {
 _SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event"})
 _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
 # Without a number these mean one.
-_OUTPUT_FORMS: Final = frozenset({"--format", "--output-format", "--fmt", "-o"})
+_OUTPUT_FORMS: Final = frozenset(
+    {"--format", "--output-format", "--fmt", "-o", "--output", "--output-type", "--as", "--style"}
+)
 _COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -282,6 +293,8 @@ def arrange_words(
         typed, is_joined, joined = word.partition("=")
         given = joined if is_joined else None
         flag = _resolve_typed(command, typed, given, remaining)
+        if flag == "+verbosity":  # of the program, where it may stand before this
+            flag = "+nothing" if rest is not None or not runs_program(command) else None
         if flag is None:
             unknown.append((index, word))
             positionals.append(word)
@@ -329,11 +342,24 @@ def _resolve_typed(
     following = (given if given is not None else left[0][1] if left else "").split()
     if (command.name, flag) == ("diff", "--after") and len(following) > 1 and following[1] != "if":
         return "+command"
-    if flag is None and typed in _OUTPUT_FORMS:
-        return "+output" if following == ["json"] else None  # `--format json`
+    if typed in _OUTPUT_FORMS and following == ["json"]:  # `--format json`
+        return "+output"
+    if typed in _OUTPUT_FORMS and following in (["text"], ["plain"]) and flag != "--log":
+        return "+ignored"
+    if (command.name, typed) == ("start", "--name") and len(following) > 1:
+        return "--config"  # the name of a configuration has words, that of a session has not
     if flag == "+command" and given is None and _is_unquoted(left):
         return "+args"
-    return None if flag == "+args" and given is not None else flag
+    return "+arg" if flag == "+args" and given is not None else flag
+
+
+def find_own_option(arranged: ArrangedWords) -> int:
+    """Return where an option of the command is among the words behind `--args`; 0 without one."""
+    args = arranged.role_values("+args")
+    for index, word in enumerate(args):
+        if word.startswith("--") and resolve_flag(arranged.command, word.partition("=")[0]):
+            return index
+    return 0
 
 
 def _take_truth(given: str | None, left: deque[tuple[int, str]], *, is_alias: bool) -> bool | None:
@@ -414,6 +440,8 @@ def _could_be_option(command: Command, typed: str) -> bool:
     if command.name == "raw" or typed in value_counts(command):
         return typed in value_counts(command)
     flag = resolve_flag(command, typed) or ""
+    if flag == "+ignored" and typed != "--lang":
+        return True
     if command.name == "watch" and typed in {"--var", "--variable"}:
         return True
     return flag in {"--condition", "--format", "--thread"} or typed in {"--expr", "--expression"}

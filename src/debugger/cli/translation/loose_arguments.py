@@ -30,7 +30,13 @@ _SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|secs|seconds|ms|m|min|h)
 _UNIT_SECONDS: Final[Mapping[str, float]] = {"ms": 0.001, "m": 60, "min": 60, "h": 3600}
 # These are understood where they stand.
 _UNDERSTOOD: Final = frozenset(
-    {("breakpoint add", "if"), ("breakpoint add", "thread"), ("who-wrote", "at")}
+    {
+        ("breakpoint add", "if"),
+        ("breakpoint add", "thread"),
+        ("who-wrote", "at"),
+        ("why", "in"),
+        ("who-wrote", "in"),
+    }
     | {(name, "if") for name in ("probe", "diff", "calls", "until", "log")}
 )
 _LONGEST_OPTION_WORD: Final = 10
@@ -148,7 +154,7 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         is_frame = command.name in {"locals", "args"} and words[0].isdecimal() and len(words) == 1
         other = (*_OTHER_COMMANDS[command.name], *words)
         in_frame = (("frame", *words), (command.name,))
-        return Correction(reason, in_frame if is_frame else (other,))
+        return Correction(reason, in_frame if is_frame else (other, arranged.name))
     remaining = [one for one in words if one not in _FILLERS]
     if command.name in _FIRST_OPTIONS and len(remaining) == 1:
         options = _FIRST_NUMBERS if remaining[0].isdecimal() else _FIRST_OPTIONS
@@ -162,7 +168,7 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         added.append(("--count", (numbers[0],)))  # type: ignore[arg-type] # of one word
         remaining = remaining[: len(taken)]
     if len(remaining) > len(taken):
-        return None
+        return None if taken else Correction(reason, (arranged.name,))
     return Correction(reason, (arranged.change(positionals=remaining, add=added).to_typed_order(),))
 
 

@@ -98,7 +98,7 @@ def correct_sentence(words: Sequence[str], rest: Sequence[str] | None) -> Correc
         words: The words before `--`.
         rest: The program behind it.
     """
-    text = " ".join(words)
+    text = " ".join("at" if one == "--at" else one for one in words)
     if len(words) < len(("crash", "report", "x")) or _UNDERSTOOD.match(text):
         return None
     for pattern, commands in _PATTERNS:

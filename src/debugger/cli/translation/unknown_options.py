@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
+from debugger.cli.reference import positional_parameters
 from debugger.cli.translation.argument_order import (
     AMBIGUOUS_FLAGS,
     OPTION_SPELLINGS,
@@ -22,11 +23,8 @@ from debugger.model.command_registry import Command
 _NEAR: Final = 0.75
 
 
-def correct_spelling(arranged: ArrangedWords) -> Correction | None:
-    """Return the command with options that are near to unknown ones, or with `--` put in.
-
-    None if nothing is known about an unknown option.
-    """
+def correct_spelling(arranged: ArrangedWords) -> Correction:
+    """Return the command with near options, with `--` put in, or without the unknown ones."""
     command = arranged.command
     separated = _separate_program(arranged)
     first = arranged.unknown[0][0]
@@ -40,26 +38,28 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     commands = [one for one in (near, separated) if one]
     if not commands and command.name == "test" and arranged.rest is None:
         commands = [(*arranged.name, "--", "pytest", *arranged.given)]
-    if not commands and "--at" in value_counts(command):
-        # Else the parser would take it for an expression of `--at`.
-        commands = _drop_switches(arranged)
     if not commands:
-        return None
+        commands = [_drop_unknown(arranged)]
     reason = f"{command.name}: no option {arranged.unknown[0][1]}"
     if arranged.rest is None and runs_program(command):
         reason += "; what belongs to the program goes after --"
     return Correction(reason, tuple(commands))
 
 
-def _drop_switches(arranged: ArrangedWords) -> list[tuple[str, ...]]:
-    """Drop unknown options, where none of them can have a value."""
+def _drop_unknown(arranged: ArrangedWords) -> tuple[str, ...]:
+    """Return the command without the options that it does not have, and without their values."""
     given = arranged.given
-    unknown = {index for index, _ in arranged.unknown}
-    if any(not one.startswith("-") for index in unknown for one in given[index + 1 : index + 2]):
-        return []
-    remaining = [one for index, one in enumerate(given) if index not in unknown]
+    dropped = {index for index, _ in arranged.unknown}
+    needed = sum(each.is_required for each in positional_parameters(arranged.command))
+    spare = len(arranged.positionals) - len(dropped) - needed
+    for index, word in arranged.unknown:
+        following = given[index + 1 : index + 2]
+        if spare > 0 and "=" not in word and following and not following[0].startswith("-"):
+            dropped.add(index + 1)
+            spare -= 1
+    remaining = [one for index, one in enumerate(given) if index not in dropped]
     behind = () if arranged.rest is None else ("--", *arranged.rest)
-    return [(*arranged.name, *remaining, *behind)]
+    return (*arranged.name, *remaining, *behind)
 
 
 def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
