@@ -74,8 +74,10 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--exprs", "--expressions", "--values", "--variables"), ("+expression",)),
     **dict.fromkeys(("--var", "--variable", "--vars", "--value", "--show"), ("+expression",)),
     **dict.fromkeys(("--inspect", "--watch", "--field"), ("+expression",)),
+    **dict.fromkeys(("--capture", "--record", "--collect", "--symbol"), ("+expression",)),
     **dict.fromkeys(("--set", "--assign"), ("+expression",)),
-    "--args": ("+args",),
+    **dict.fromkeys(("--args", "--argv", "--arguments", "--program-args"), ("+args",)),
+    **dict.fromkeys(("--entrypoint", "--entry-point", "--main", "--app", "--prog"), ("+program",)),
     **dict.fromkeys(
         ("--program", "--script", "--exe", "--executable", "--target", "--binary"), ("+program",)
     ),
@@ -114,15 +116,16 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "probe": {"-f": ("+file",), "--entry": ("--at",), "--on": ("--at",), "--before": ("--at",),
               "--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},
-    "crash": {"-c": ("--core",)},
+    "crash": {"-c": ("--core",), "--command": ("+command",)},
     "holds": dict.fromkeys(("--function", "--func", "--fn", "--name"), ("--each",)),
     "test": {"--runner": ("+command",), "-k": ("+pattern",), "--filter": ("+pattern",),
              **dict.fromkeys(("--file", "--test", "--tests", "--name", "--path", "--test-name"),
                              ("+program",))},
     "print": {"--context": ("+ignored",)}, "eval": {"--context": ("+ignored",)},
     "diff": {"--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",),
-             **dict.fromkeys(("--cmd1", "--command1", "--new", "--left"), ("+command",)),
-             **dict.fromkeys(("--cmd2", "--command2", "--old", "--right"), ("--vs",))},
+             **dict.fromkeys(("--cmd1", "--command1", "--run1", "--new", "--left"), ("+command",)),
+             **dict.fromkeys(("--cmd2", "--command2", "--run2", "--old", "--right"), ("--vs",)),
+             "--second": ("--vs",)},
     "stop": dict.fromkeys(("-f", "--force"), ("--kill",)),
     "restart": {"--wait": ("+nothing",)},
     "continue": {"--wait": ("+nothing",), "--until": ("+location",), "--to": ("+location",)},
@@ -134,8 +137,11 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "attach": {"--stop": ("--pause",), "-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
                "--host": ("+host",), "--type": ("+ignored",)},
     "setup": {"--install": ("--yes",)},
-    "path": {"--at": ("--around",), "--break": ("--around",)},
-    "calls": {"--at": ("+function",), "--name": ("+function",)},
+    "path": {"--at": ("--around",), "--break": ("--around",), "--from": ("+from",),
+             "--to": ("+to",)},
+    **{name: dict.fromkeys(("--name", "--target", "--of"), ("+expression",))
+       | {"--before": ("--at",)} for name in ("why", "who-wrote")},
+    "calls": {"--at": ("+function",), "--name": ("+function",), "--invocation": ("--nth",)},
     "backtrace": {"-c": ("--limit",), "--depth": ("--limit",), "--count": ("--limit",),
                   "-f": ("--locals",), "--frame": ("+ignored",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
@@ -164,6 +170,7 @@ _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
 _OUTPUT_FORMS: Final = frozenset(
     {"--format", "--output-format", "--fmt", "-o", "--output", "--output-type", "--as", "--style"}
 )
+_CONNECTIVES: Final = frozenset({"and", "or", "&&", "||"})
 _COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -311,9 +318,8 @@ def arrange_words(
         if truth is None and not count:
             unknown.append((index, word))
             continue
-        is_one = (
-            typed in _COUNTS_OF_ONE and count == 1 and given is None and _lacks_number(remaining)
-        )
+        is_count = typed in _COUNTS_OF_ONE and count == 1 and not flag.startswith("+")
+        is_one = is_count and given is None and _lacks_number(remaining)
         is_changed |= flag != typed or is_one or bool(is_joined and count != 1)
         values = _take_values(command, flag, "1" if is_one else given, remaining)
         if len(values) < count and not (count > 1 and values and _is_place_option(command, flag)):
@@ -333,7 +339,7 @@ def drop_needless(arranged: ArrangedWords) -> ArrangedWords:
     return arranged.change(without=needless)
 
 
-def _resolve_typed(
+def _resolve_typed(  # noqa: PLR0911 - one for each spelling
     command: Command, typed: str, given: str | None, left: deque[tuple[int, str]]
 ) -> str | None:
     """Return the flag or role of an option; None for one that the command does not have."""
@@ -346,6 +352,10 @@ def _resolve_typed(
         return "+output"
     if typed in _OUTPUT_FORMS and following in (["text"], ["plain"]) and flag != "--log":
         return "+ignored"
+    if (command.name, typed) == ("crash", "-c") and len(following) > 1:
+        return "+command"
+    if (command.name, typed) == ("diff", "--first") and len(following) > 1:
+        return "+command"
     if (command.name, typed) == ("start", "--name") and len(following) > 1:
         return "--config"  # the name of a configuration has words, that of a session has not
     if flag == "+command" and given is None and _is_unquoted(left):
@@ -381,6 +391,8 @@ def _take_values(
         if len(values) == 1 and _lacks_expression(command, flag, left[0][1]):
             break
         values.append(left.popleft()[1])
+    while flag in _CONDITION and len(left) > 1 and left[0][1] in _CONNECTIVES:
+        values[-1] = f"{values[-1]} {left.popleft()[1]} {left.popleft()[1]}"
     return values
 
 

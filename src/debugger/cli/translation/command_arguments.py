@@ -54,6 +54,12 @@ _ID_FILLERS: Final = frozenset(
     {"bp", "breakpoint", "breakpoints", "watchpoint", "watchpoints", "the", "number", "id"}
 )
 _PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
+_VALUE_NOUNS: Final = frozenset(
+    {"local", "variable", "var", "-e", "-v", "value", "expression", "expr"}
+)
+_RUNNING_NOUNS: Final = frozenset(
+    {"the", "program", "execution", "running", "process", "app", "debugging"}
+)
 _ON_OFF: Final = frozenset({"on", "off"})
 
 
@@ -352,7 +358,7 @@ def _arrange_print(arranged: ArrangedWords) -> Result:
 def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
     """Correct words that are no expression: an option with one dash, several names."""
     is_named = len(words) == len(("local", "x"))
-    if is_named and words[0] in {"local", "variable", "var", "-e", "-v", "value"}:
+    if is_named and words[0] in _VALUE_NOUNS:
         return correct("print takes an expression", arranged.change(positionals=words[1:]))
     if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
         return Correction("print takes one expression", (("read", *words),))
@@ -396,7 +402,13 @@ def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for 
         return correct("set takes NAME VALUE", arranged.change(positionals=[words[0], *words[2:]]))
     if is_prefixed and len(words) == len(("var", "x", "3")):
         return correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
+    if words[0] == "value" and len(words) == len(("value", "x", "3")) and _is_name(words[1]):
+        return correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
     return arranged
+
+
+def _is_name(text: str) -> bool:
+    return re.fullmatch(r"[A-Za-z_][\w.\[\]>-]*", text) is not None
 
 
 def _split_assignment(text: str) -> tuple[str, str]:
@@ -420,9 +432,11 @@ def _arrange_count(arranged: ArrangedWords) -> Result:
     return arranged.change(without=("+count",), positionals=counts)
 
 
-def _arrange_continue(arranged: ArrangedWords) -> Result:
+def _arrange_continue(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     words = [*arranged.positionals, *arranged.role_values("+count")]
     words += arranged.role_values("+location")
+    if words and set(words) <= _RUNNING_NOUNS:  # `resume program`
+        return arranged.change(without=("+count", "+location"), positionals=())
     if len(words) == len(("until", "30")) and words[0] in {"until", "to"}:
         return Correction("a command of its own", (("until", words[1]),))
     if len(words) == 1 and (seconds := re.fullmatch(r"(\d+)s", words[0])):

@@ -44,7 +44,7 @@ _INFO_WORDS: Final = frozenset({"info", "inf", "i"})
 _JOINED_FORMAT: Final = re.compile(
     r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z"
 )
-_JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+)\((.*)\)\Z")
+_JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+!?)\((.*)\)\Z")
 _PROGRAM: Final = re.compile(r"(?:\.{0,2}/.+|[^-/]\S*\.(?:py|js|mjs|cjs|ts|go|rb))\Z")
 # Words before a command that say nothing, and parts of a name that say nothing.
 _TOPICS: Final = frozenset({"session", "debug", "debugger", "dbg", "dap", "request", "execution"})
@@ -528,10 +528,11 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "clearbreakpoint(": remove_node_breakpoint,
     "exec": _execute_words,
     "exec(": _node_value,
-    "console.log(": _node_value,
+    **dict.fromkeys(("console.log(", "copy(", "dbg!("), _node_value),
     "console.dir(": _node_value,
     "console.trace(": lambda _rest: ("backtrace",),
     "debug(": set_node_breakpoint,
+    "undebug(": remove_node_breakpoint,
     "monitor(": lambda rest: ("trace", "add", *rest),
     "watch(": _node_watch,
     "list(": _node_list,

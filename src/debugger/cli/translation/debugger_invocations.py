@@ -24,6 +24,10 @@ _SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _PYTEST_DEBUGGER: Final = re.compile(r"--(?:pdb|trace|pdbcls=.*)\Z")
+_ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_BUILT_RUNS: Final = frozenset(
+    {("cargo", "run"), ("npm", "run"), ("npm", "start"), ("yarn", "run")}
+)
 _MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
 _TEST_RUNNERS: Final = (
     ("pytest",), ("py.test",), ("go", "test"), ("cargo", "test"), ("jest",), ("vitest",),
@@ -167,9 +171,22 @@ def _bare_program(program: Sequence[str]) -> Correction:
     return Correction("no command before --", (start_words(program),))
 
 
-def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+def _start_with_environment(words: Sequence[str]) -> Correction | None:
+    """Suggest `start ./app --env K=V` for `K=V ./app`."""
+    count = next((at for at, one in enumerate(words) if not _ASSIGNED.match(one)), len(words))
+    if not count or count == len(words):
+        return None
+    options = [word for one in words[:count] for word in ("--env", one)]
+    return Correction("a program is started", (start_words(words[count:], options),))
+
+
+def _correct_program(  # noqa: PLR0911 - one for each kind
+    words: Sequence[str], behind: Sequence[str]
+) -> Correction | None:
     """Correct a program without a command of ours."""
     command_words = [*words, *behind]
+    if (with_environment := _start_with_environment(command_words)) is not None:
+        return with_environment
     tests = [one for one in command_words if not _PYTEST_DEBUGGER.match(one)]
     if any(tuple(words[: len(runner)]) == runner for runner in _TEST_RUNNERS):
         return Correction("tests are run by a question", (("test", "--", *tests),))
@@ -180,6 +197,8 @@ def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction 
         return Correction("tests are run by a question", (("test", "--", *tests),))
     if tuple(words[:2]) == ("go", "run") and len(words) > len(("go", "run")):
         return Correction("start builds it", (start_words([*words[2:], *behind]),))
+    if tuple(words[:2]) in _BUILT_RUNS:
+        return Correction("a program is started", (start_words(command_words),))
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(command_words),))

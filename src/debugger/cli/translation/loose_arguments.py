@@ -19,7 +19,7 @@ _FILLERS: Final = frozenset(
     {
         "a", "as", "at", "by", "for", "from", "function", "in", "line", "of", "on", "pid",
         "process", "session", "the", "thread", "threads", "times", "to", "frames", "breakpoint",
-        "breakpoints", "lines", "steps", "all",
+        "breakpoints", "lines", "steps", "all", "second", "seconds", "secs", "sec", "sessions",
     }
 )  # fmt: skip
 # Roles whose value is the argument itself where a command takes one: `up --count 2`.
@@ -35,6 +35,8 @@ _UNDERSTOOD: Final = frozenset(
         ("breakpoint add", "thread"),
         ("who-wrote", "at"),
         ("why", "in"),
+        ("why", "before"),
+        ("who-wrote", "before"),
         ("who-wrote", "in"),
     }
     | {(name, "if") for name in ("probe", "diff", "calls", "until", "log")}
@@ -141,7 +143,7 @@ def _is_expression(word: str, following: str) -> bool:
     return word not in _NO_EXPRESSIONS and not following.isdecimal()
 
 
-def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
+def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # noqa: PLR0911 - one for each form
     """Correct a command with more arguments than it takes."""
     command, words = arranged.command, arranged.positionals
     taken = positional_parameters(command)
@@ -156,6 +158,10 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         in_frame = (("frame", *words), (command.name,))
         return Correction(reason, in_frame if is_frame else (other, arranged.name))
     remaining = [one for one in words if one not in _FILLERS]
+    if "all" in words and "--all" in value_counts(command) and not taken:
+        return Correction(
+            reason, (arranged.change(positionals=(), add=[("--all", ())]).to_words(),)
+        )
     if command.name in _FIRST_OPTIONS and len(remaining) == 1:
         options = _FIRST_NUMBERS if remaining[0].isdecimal() else _FIRST_OPTIONS
         fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])

@@ -74,6 +74,11 @@ _SENTENCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (r"crash reports? (?P<program>.+)", ("crash -- {program}",)),
     (
+        r"(?:break|stop|pause|halt) on (?:all |any |caught |raised )*(?:exceptions?|errors?)",
+        ("catch raised", "catch throw"),
+    ),
+    (r"(?:break|stop|pause|halt) (?:on|at) uncaught (?:exceptions?|errors?)", ("catch uncaught",)),
+    (
         r"(?:break|stop|pause|halt) (?:(?:at|in|on) )?(?P<at>\S+) (?:when|if) (?P<when>.+)",
         ("break {at} --condition {when}",),
     ),

@@ -57,7 +57,10 @@ def order_question(arranged: ArrangedWords) -> Result:
     """Put a question's words into order, or say how they should be typed."""
     if arranged.lacking is not None and arranged.rest is not None:
         return _drop_option(arranged)
-    if (separated := correct_separator(arranged) or _separate_args(arranged)) is not None:
+    separated = (
+        correct_separator(arranged) or _separate_args(arranged) or _refuse_unquoted_object(arranged)
+    )
+    if separated is not None:
         return separated
     arranged = separate_program(arranged)
     rest = arranged.rest or ()
@@ -99,6 +102,18 @@ def _separate_args(arranged: ArrangedWords) -> Correction | None:
         return Correction("expressions, or arguments?", _order_each((expressions, whole)))
     words = arranged.change(without=("+args",), add=[("+arg", split_command(args[0]))])
     return Correction("one argument, or several?", _order_each((words, whole)))
+
+
+def _refuse_unquoted_object(arranged: ArrangedWords) -> Correction | None:
+    """Refuse `{at: …}`, of which a shell has taken the quotes: it would be the program."""
+    is_object = any(re.match(r"\{\w+:", one) for one in arranged.positionals)
+    if not is_object or arranged.rest is not None:
+        return None
+    has_place = "--at" in value_counts(arranged.command)
+    options = ("--at", "LOC", "EXPR") if has_place else ()
+    return Correction(
+        "an object is quoted; or as options", ((*arranged.name, *options, "--", "CMD"),)
+    )
 
 
 def _has_expressions(arranged: ArrangedWords) -> bool:
@@ -519,6 +534,10 @@ def _order_path(arranged: ArrangedWords) -> Result:
     if (unquoted := _separate_unquoted(arranged)) is not None:
         return unquoted
     arranged = _join_file_and_line(arranged, "--around")
+    ends = (*arranged.role_values("+from"), *arranged.role_values("+to"))
+    if ends:
+        added = [("--between", ends)] if len(ends) > 1 else [("--around", ends)]
+        arranged = arranged.change(without=("+from", "+to"), add=added)
     words = arranged.positionals
     if arranged.rest and len(words) == 1 and not arranged.role_values("--around"):
         is_function = words[0].isidentifier() and _COMMAND_START.match(arranged.rest[0])

@@ -149,7 +149,9 @@ def _correct_program(arranged: ArrangedWords) -> Result:
     if names_debugger(words[0]):
         return translate_invocation(words, None) or arranged
     if words[:2] == ("cargo", "run"):
-        built = ("start", *_option_words(arranged), "target/debug/PROGRAM")
+        args = words[words.index("--") + 1 :] if "--" in words else words[2:]
+        behind = ("--", *args) if args else ()
+        built = ("start", *_option_words(arranged), "target/debug/PROGRAM", *behind)
         return Correction("cargo is not the program: after `cargo build`", (built,))
     return _correct_interpreter(arranged, words)
 
