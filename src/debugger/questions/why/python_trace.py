@@ -411,10 +411,19 @@ def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
         ErrorCode.NOT_FOUND,
         f"{describe_end(ran.status, ran.signal, ran.output_lines())}, and"
         f" {request.location_text()} was not reached{why}",
-        hint=repeat_with(request.expression, request.place)
-        if hits
-        else "debugger path -- CMD shows what ran",
+        hint=repeat_with(request.expression, request.place) if hits else _suggest_other(request),
     )
+
+
+def _suggest_other(request: WhyRequest) -> str:
+    """Return the hint for a location that was not come to.
+
+    Statements of libraries and generated code are not recorded; their assignments are.
+    """
+    if request.at is None or request.at.function is None or request.at.file is not None:
+        return "debugger path -- CMD shows what ran"
+    words = f"{shlex.quote(request.expression)} --at {shlex.quote(request.place)}"
+    return f"debugger who-wrote {words} -- CMD, where a library or generated code has it"
 
 
 def _line_problem(file: str, line: int) -> str:
