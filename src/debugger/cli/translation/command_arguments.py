@@ -361,7 +361,8 @@ def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | No
     if is_named and words[0] in _VALUE_NOUNS:
         return correct("print takes an expression", arranged.change(positionals=words[1:]))
     if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
-        return Correction("print takes one expression", (("read", *words),))
+        alone = tuple(("print", one) for one in words[:2])  # as the members of a group take it
+        return Correction("print takes one expression", (("read", *words), *alone))
     long = f"-{words[0]}" if words[0].startswith("-") else ""
     if value_counts(arranged.command).get(long) == 0 and words[1][0].isidentifier():
         fixed = arranged.change(positionals=words[1:], add=[(long, ())])
