@@ -149,7 +149,7 @@ def test_what_is_false_from_the_beginning_or_never_reached_is_said(
     assert answer["invariants"][0]["outcome"] == "never evaluated"
 
 
-def test_a_known_good_value_is_bound_in_python_and_javascript_only(
+def test_a_known_good_value_is_bound_and_written_into_an_expression_of_c(
     check: Callable[..., Any], cli: Callable[..., Any], tmp_path: Path
 ) -> None:
     known = tmp_path / "known.json"
@@ -161,9 +161,13 @@ def test_a_known_good_value_is_bound_in_python_and_javascript_only(
     answer = check("known['none'] is None", *words)
     assert answer["invariants"][0]["outcome"] == "held"
     native = build_debuggee("holds/stack.c")
-    refused = cli("holds", "known", "--at", "push", "--against", known, "--", native)
+    against = ("--at", "push", "--against", known, "--", native)
+    answer = check("known.least == 3", *against)
+    assert answer["invariants"][0]["expression"] == "3 == 3"
+    assert answer["invariants"][0]["outcome"] == "held"
+    refused = cli("holds", "known", *against)
     assert refused.exit != 0
-    assert "--against" in refused.err
+    assert "known is an object of 2" in refused.err
 
 
 NATIVE = [

@@ -102,7 +102,10 @@ def test_a_panic_is_how_a_call_of_go_ended(cli: Callable[..., Any], tmp_path: Pa
         answer = cli("calls", "cart.add", "--nth", nth, *run, cwd=tmp_path, check=0)
         assert says in answer.out, str(answer)
     missed = cli("calls", "cart.ad", *run, cwd=tmp_path, check=1)
-    assert "no function cart.ad in the program; there is main.(*cart).add" in missed.err
+    assert (
+        "no function cart.ad in the program (cart.go, and its libraries); there is main.(*cart).add"
+        in missed.err
+    )
 
 
 NO_LOOP = program_text("counted_lines/stepped_no_loop.rs")

@@ -10,10 +10,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.location import near_names, nearest_lines
+from debugger.model.location import NO_FUNCTION, near_names, nearest_lines
 from debugger.symbols.function_definitions import at_definition, find_definitions, near_functions
 from debugger.symbols.program_file import inspect_program
 
+_NEAR_MAX = 4
 Lines = Callable[[str], Awaitable[Iterable[int]]]
 Names = Callable[[str, str], Awaitable[Iterable[str]]]
 
@@ -48,7 +49,7 @@ async def explain_native(
     program_info = inspect_program(program) if program else None
     is_bare = program_info is not None and not program_info.has_debug_info
     if spec.kind is BreakpointKind.FUNCTION:
-        unbound = await _explain_unbound_function(spec.function or "", names, is_bare=is_bare)
+        unbound = await _explain_unbound_function(program, spec.function or "", names, is_bare)
         return unbound if is_bare or not program else await _find_definition(program, spec, unbound)
     if spec.file is None or spec.line is None:
         return BoundBreakpoint(verified=False, why="no code at this address")
@@ -72,15 +73,20 @@ async def _find_definition(
     found = await asyncio.to_thread(find_definitions, program, name)
     if found:
         return replace(unbound, definition=at_definition(BreakpointSpec(), found))
-    if unbound.near_names:
-        return unbound
-    return replace(unbound, near_names=await asyncio.to_thread(near_functions, program, name))
+    # The program's own names first: those that the debugger finds may all be of libraries.
+    own = await asyncio.to_thread(near_functions, program, name)
+    near = tuple(dict.fromkeys((*own, *unbound.near_names)))[:_NEAR_MAX]
+    return replace(unbound, near_names=near)
 
 
 async def _explain_unbound_function(
-    function: str, names: Names, *, is_bare: bool
+    program: str | None,
+    function: str,
+    names: Names,
+    is_bare: bool,  # noqa: FBT001 - of one caller
 ) -> BoundBreakpoint:
-    why = f"no function {function} in the program"
+    searched = f" ({Path(program).name}, and its libraries)" if program else ""
+    why = f"{NO_FUNCTION} {function} in the program{searched}"
     if is_bare:
         why += ", which has no debug information: compile it with -g"
     # Three letters of the longest word find enough candidates: `near_names` ranks them afterwards.

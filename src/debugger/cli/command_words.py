@@ -12,6 +12,7 @@ from typing import Final
 from debugger.cli.reference import (
     GLOBAL_OPTIONS,
     HELP_FLAGS,
+    PROGRAM,
     Paths,
     command_paths,
     is_switch,
@@ -24,6 +25,7 @@ from debugger.cli.translation.argument_order import (
     arrange_words,
     drop_needless,
     runs_program,
+    takes_command,
 )
 from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
@@ -41,6 +43,7 @@ from debugger.cli.translation.named_arguments import expand_named_arguments
 from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.question_order import is_question, order_question
 from debugger.cli.translation.session_programs import correct_session_program
+from debugger.cli.translation.tool_invocations import correct_tool
 from debugger.cli.translation.unknown_options import correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Registry
@@ -144,13 +147,15 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
         invocation = translate_invocation(split.words, split.rest)
         if invocation is not None or not split.words:
             return invocation or split
+        if (tool := correct_tool(split.words, split.rest or ())) is not None:
+            return tool
     translated = _translate_words(split, known, own)
     if isinstance(translated, Correction):
         return translated
     split = replace(split, words=_add_subcommand(translated, split.rest, known))
     name = _find_name(split.words, known)
     if name is None:
-        return _correct_name(split, known) or split
+        return _move_question(split, known) or _correct_name(split, known) or split
     return _arrange_command(split, name, known)
 
 
@@ -201,6 +206,10 @@ def _arrange_command(
     if isinstance(found, Correction):
         return found
     if found.unknown and found is arranged:
+        if typed.is_changed:  # else the parser would name an option that is understood
+            path = known[name].name
+            message = f"{path}: no option {found.unknown[0][1]}"
+            raise DebuggerError(ErrorCode.USAGE, message, hint=f"{PROGRAM} {path} --help")
         return split
     if not found.is_changed or any(flag.startswith("+") for flag, _ in found.options):
         return split
@@ -262,6 +271,25 @@ def _correct_subcommand(words: tuple[str, ...], known: Paths) -> Correction | No
 
 
 _ENDS: Final = frozenset({"stop", "stop --kill"})
+
+
+def _move_question(split: SplitArgv, known: Paths) -> Correction | None:
+    """Suggest `why total` for `total why`, where a program stands behind `--`."""
+    at = next(
+        (
+            index
+            for index, one in enumerate(split.words[:_LONGEST_NAME])
+            if index and (one,) in known and takes_command(known[one,])
+        ),
+        None,
+    )
+    if at is None or split.rest is None:
+        return None
+    own = [each.name for each in known[split.words[at],].parameters].index("words")
+    behind = (*split.words[:at], *split.words[at + 1 :])
+    is_filler = own == 0 and split.words[at] != "probe"  # `analyse crash`: it takes no words
+    words = (split.words[at], *(split.words[at + 1 :] if is_filler else behind))
+    return Correction("the question comes first", ((*words, "--", *split.rest),))
 
 
 def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
@@ -12,13 +13,26 @@ from debugger.cli.translation.location_spelling import split_condition, split_ex
 # meant. A time-out has no other name: it may be in seconds or in milliseconds.
 _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("cmd", "commandline", "run", "program", "script", "argv"), ("command",)),
-    **dict.fromkeys(("expr", "variable", "var", "value"), ("expression",)),
-    **dict.fromkeys(("location", "locations", "where", "place", "breakpoint"), ("at", "around")),
+    **dict.fromkeys(("executable", "binary", "exe", "app"), ("command", "program")),
+    **dict.fromkeys(("test", "tests"), ("command",)),
+    "command": ("action",),
+    **dict.fromkeys(("bad", "failing", "failingcommand", "badcommand", "command1"), ("command",)),
+    **dict.fromkeys(("goodcommand", "passing", "passingcommand", "command2"), ("versus",)),
+    **dict.fromkeys(("expr", "variable", "var", "value", "code"), ("expression",)),
+    "symbol": ("expression", "function"),
+    **dict.fromkeys(
+        ("location", "locations", "where", "place", "breakpoint"),
+        ("at", "around", "function", "breakpoints"),
+    ),
     **dict.fromkeys(("condition", "if", "cond", "filter"), ("when",)),
     **dict.fromkeys(("vs", "good", "compare", "against", "other", "baseline"), ("versus",)),
-    **dict.fromkeys(("func", "fn", "name", "method"), ("function",)),
+    **dict.fromkeys(("func", "fn", "method", "functionname"), ("function", "each")),
+    "function": ("each", "add"),
+    "name": ("function", "expression"),
+    **dict.fromkeys(("corefile", "coredump", "corepath"), ("core",)),
+    **dict.fromkeys(("full", "locals", "showlocals"), ("withLocals",)),
     **dict.fromkeys(("first", "max", "maxhits", "count"), ("limit",)),
-    **dict.fromkeys(("hit", "nth", "call", "occurrence"), ("nth", "hit")),
+    **dict.fromkeys(("hit", "nth", "call", "occurrence", "invocation"), ("nth", "hit")),
     **dict.fromkeys(("frame", "frameid", "framenumber"), ("frameIndex",)),
     **dict.fromkeys(("variablesreference", "reference"), ("ref",)),
     **dict.fromkeys(("threadid", "thread"), ("thread", "threadIndex")),
@@ -29,10 +43,33 @@ _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("depth", "levels", "maxdepth", "frames"), ("maxFrames", "depth")),
     **dict.fromkeys(("set", "change", "assignments"), ("changes",)),
     **dict.fromkeys(("breaks", "stopat"), ("breakpoints",)),
+    "breakpoints": ("at",),
+    **dict.fromkeys(("id", "evidence", "evidenceid", "answerid"), ("answer",)),
+    **dict.fromkeys(("kind", "type", "types", "kinds"), ("eventType",)),
+    **dict.fromkeys(("functions", "pattern", "patterns"), ("add",)),
+    "target": ("expression", "function", "program", "command"),
+    **dict.fromkeys(("stop", "stoponattach"), ("pause",)),
+    **dict.fromkeys(("maxcalls", "maxrows", "maxcount", "maxresults"), ("limit",)),
+    **dict.fromkeys(("rununtil", "stopuntil"), ("until",)),
     **dict.fromkeys(("input", "stdinfile"), ("stdin",)),
     **dict.fromkeys(("stoponentry", "pauseonstart", "stopatentry"), ("stopOnEntry",)),
 }
-_EXPRESSIONS: Final = ("expression", "expressions", "expr", "exprs", "variables", "values", "vars")
+_EXPRESSIONS: Final = ("expression", "expressions", "expr", "exprs", "variables", "values", "vars",
+                       "watch", "watches")  # fmt: skip
+_SESSIONS: Final = frozenset({"sessionid", "session", "sessionname", "debugsession"})
+_LANGUAGES: Final = (
+    "python", "debugpy", "node", "javascript", "typescript", "go", "c", "cpp", "c++", "rust",
+    "java", "ruby", "php", "lldb", "gdb", "cppdbg",
+)  # fmt: skip
+_NEEDLESS: Final[Mapping[str, tuple[str, ...]]] = {
+    "context": ("repl", "watch", "hover", "clipboard", "variables"),
+    "scope": ("locals", "local", "all"),
+    "format": ("json", "text"),
+    "request": ("launch", "attach"),
+    "language": _LANGUAGES,
+    "lang": _LANGUAGES,
+    "type": _LANGUAGES,
+}
 _FILES: Final = ("file", "filePath", "path", "filename")
 _LINES: Final = ("line", "lineNumber", "lineno")
 _NEAR: Final = 0.85
@@ -50,7 +87,19 @@ def rename_arguments(
         known: The names of the tool's arguments.
         pairs: Those that map a location to its expressions.
     """
-    gathered = _gather_location(dict(given), known, pairs)
+    gathered = _gather_location(_drop_needless(given, known), known, pairs)
+    if "connect" in known and "port" in gathered and "port" not in known:
+        host = gathered.pop("host", "localhost")
+        gathered["connect"] = f"{host}:{gathered.pop('port')}"
+    if "also" in known and isinstance(gathered.get("invariants"), list):
+        first, *others = gathered.pop("invariants")
+        gathered |= {"expression": first, **({"also": others} if others else {})}
+    if "args" in known and isinstance(gathered.get("args"), str):
+        gathered["args"] = shlex.split(gathered["args"])
+    if "expression" in known and "each" in known and "expression" not in gathered:
+        conditions = [one for one in gathered if find_name(one, ("when",)) == "when"]
+        if len(conditions) == 1 and find_named(gathered, "expression", known) is None:
+            gathered["expression"] = gathered.pop(conditions[0])  # an invariant
     if "args" not in known:
         gathered = _join_program(gathered)
     renamed: dict[str, Any] = {}
@@ -59,6 +108,28 @@ def rename_arguments(
         is_free = own is not None and own not in gathered and own not in renamed
         renamed[own if own is not None and (is_free or own == name) else name] = value
     return renamed
+
+
+def name_session(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments with `session_id` or `session` as `sessionId`."""
+    return {
+        "sessionId" if _reduce(name) in _SESSIONS and name not in known else name: value
+        for name, value in given.items()
+    }
+
+
+def _drop_needless(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments without those that say nothing here: `context: repl`."""
+    return {
+        name: value
+        for name, value in given.items()
+        if name in known or value not in _NEEDLESS.get(_reduce(name), ())
+    }
+
+
+def find_named(given: Mapping[str, Any], own: str, known: Sequence[str]) -> str | None:
+    """Return the argument that stands for one of the tool's; None without one."""
+    return next((one for one in given if one == own or find_name(one, known) == own), None)
 
 
 def find_name(name: str, known: Sequence[str]) -> str | None:
@@ -97,8 +168,12 @@ def _gather_location(
     elif file is not None and "breakpoints" not in given and "add" not in given:
         given |= {"file": file, "line": line}
     name = next((one for one in given if find_name(one, ("at",)) == "at"), None)
-    if name is None or "at" not in pairs or not isinstance(given[name], str):
+    if name is None and "at" in pairs and "function" not in known:
+        name = next((one for one in given if find_name(one, ("function",)) == "function"), None)
+    if name is None or "at" not in pairs:
         return given
+    if not isinstance(given[name], str):
+        return _pair_places(given, name, known)
     place = given.pop(name)
     condition = split_condition(place)
     if condition is not None and "when" in known and "when" not in given:
@@ -111,6 +186,33 @@ def _gather_location(
     return {**given, "at": place if text is None else {place: text}}
 
 
+def _pair_places(given: dict[str, Any], name: str, known: Sequence[str]) -> dict[str, Any]:
+    """Pair several locations with their expressions: lists of both, or objects of each."""
+    places = given[name] if isinstance(given[name], list) else [given[name]]
+    if isinstance(given[name], dict) and not set(_FILES) & given[name].keys():
+        pairs = {place: _join_texts(one) for place, one in given[name].items()}
+        return {**{one: given[one] for one in given if one != name}, "at": pairs}
+    remaining = {one: value for one, value in given.items() if one != name}
+    texts = _take_first(remaining, _EXPRESSIONS, known)
+    listed = texts if isinstance(texts, list) and len(texts) == len(places) else None
+    pairs = {}
+    for index, one in enumerate(places):
+        text = listed[index] if listed and len(places) > 1 else _join_texts(texts)
+        place = one
+        if isinstance(one, dict):
+            text = _take_first({**one}, _EXPRESSIONS, ()) or text
+            file, line = _take_first({**one}, _FILES, ()), _take_first({**one}, _LINES, ())
+            place = f"{file}:{line}" if file else one.get("location") or one.get("at")
+        if not isinstance(place, str) or text is None:
+            return given
+        pairs[place] = _join_texts(text)
+    return {**remaining, "at": pairs}
+
+
+def _join_texts(texts: Any) -> Any:
+    return ", ".join(map(str, texts)) if isinstance(texts, list) else texts
+
+
 def _take_first(given: dict[str, Any], names: Sequence[str], known: Sequence[str]) -> Any:
     """Take the first of these names that is given and that the tool does not have."""
     for name in names:
@@ -121,9 +223,11 @@ def _take_first(given: dict[str, Any], names: Sequence[str], known: Sequence[str
 
 def _join_program(given: dict[str, Any]) -> dict[str, Any]:
     """Join `program` or `command` with `args`, for a tool that takes one command line."""
-    name = next((one for one in ("command", "program", "cmd", "script") if one in given), None)
+    name = next((one for one in given if find_name(one, ("command",)) == "command"), None)
     args = given.get("args", given.get("arguments"))
-    if name is None or not isinstance(args, list) or not isinstance(given[name], str):
+    if name is None or not isinstance(args, str | list) or not isinstance(given[name], str):
         return given
     remaining = {key: one for key, one in given.items() if key not in {name, "args", "arguments"}}
+    if isinstance(args, str):
+        return {**remaining, "command": f"{given[name]} {args}"}
     return {**remaining, "command": [given[name], *map(str, args)]}

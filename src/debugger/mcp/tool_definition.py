@@ -17,7 +17,8 @@ import msgspec
 
 from debugger.daemon.daemon_client import DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.argument_names import convert_seconds, rename_arguments
+from debugger.mcp.argument_names import convert_seconds, name_session, rename_arguments
+from debugger.mcp.argument_values import fit_value, gather_additions
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.model.command_registry import COMMANDS, Parameter
 from debugger.model.location import near_names
@@ -267,13 +268,20 @@ class McpTool:
         Raises:
             DebuggerError: USAGE, naming the argument.
         """
+        known = list(self.input_schema["properties"])
+        given = name_session(given, known) if self.failure is None else given
         rest = {name: value for name, value in given.items() if name not in SESSION_KEYS}
         if self.failure is not None:  # XcodeBuildMCP's: an empty string counts as not given
             rest = {name: value for name, value in rest.items() if value != ""}
         session = _session_name(given) if self.session_key else None
-        known = list(self.input_schema["properties"])
+        properties = self.input_schema["properties"]
         if self.failure is None:
+            rest = gather_additions(rest, properties)
             rest = rename_arguments(rest, known, self.pairs)
+            rest = {
+                name: value if name in self.lines else fit_value(value, properties.get(name, {}))
+                for name, value in rest.items()
+            }
         for name in rest:
             if name not in known:
                 raise self._unknown_argument(name, rest, known)

@@ -7,6 +7,7 @@ import os.path
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,6 +25,9 @@ _LIBRARY = re.compile(
     r"|/go\d?[\d.]*/src/(?:runtime|fmt|os|sync|net|internal)/|^<|^node:|/sysdeps/|^\.\./|/libsanitizer/"
     r"|^\./(\w+)/\.{1,2}/\1/"  # glibc of Debian: ./nptl/./nptl/pthread_mutex_lock.c
 )
+# How the reason begins that a breakpoint on a function does not bind.
+NO_FUNCTION: Final = "no function"
+_SUGGESTED_MAX: Final = 120  # characters of a name that a person would type
 
 
 def is_library(file: str | None, cwd: str) -> bool:
@@ -177,7 +181,8 @@ def nearest_lines(line: int, valid: Sequence[int], most: int = 4) -> tuple[int, 
 
 def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...]:
     """Return the names similar to `name`, likeliest first."""
-    pool = list(dict.fromkeys(names))
+    # LLDB names copies inside other functions by both, with an offset.
+    pool = [one for one in dict.fromkeys(names) if len(one) <= _SUGGESTED_MAX and " + " not in one]
     by_fold: dict[str, str] = {}
     for other in pool:
         by_fold.setdefault(other.lower(), other)

@@ -408,6 +408,8 @@ class CheckPlace(Struct, frozen=True):
     # `after` or `until`: it begins, or ends, the checks of the other places, with a condition.
     event: str = ""
     when: str = ""
+    # The sources do not have the name: also code that is generated, installed, or elsewhere.
+    is_anywhere: bool = False
 
 
 class NarrowOrder(Struct, frozen=True):

@@ -17,6 +17,12 @@ from debugger.model.location import near_files
 BETWEEN = "--vs"
 
 
+def first_command(words: Sequence[str]) -> str:
+    """Return the first of the commands that --vs separates, as typed; CMD without words."""
+    at = words.index(BETWEEN) if BETWEEN in words else len(words)
+    return shlex.join(words[:at]) or "CMD"
+
+
 def split_commands(
     words: Sequence[str], quoted: Sequence[str], *, verb: str
 ) -> list[tuple[str, ...]]:

@@ -112,7 +112,7 @@ def test_an_empty_session_is_none() -> None:
         ({"name": "x", "how": "left"}, "$.how", "it takes"),
         ({"name": "x", "nmae": 1}, "no 'nmae'", "did you mean name?"),
         ({"name": "x", "frameIndex": 1, "frame_index": 2}, "no 'frame_index'", "it takes"),
-        ({"name": "x", "frameIndex": "1"}, "$.frameIndex", "it takes"),
+        ({"name": "x", "frameIndex": "one"}, "$.frameIndex", "it takes"),
         ({"name": "x", "frameIndex": True}, "$.frameIndex", "it takes"),
         ({"name": "x", "sessionId": 5}, "a session's id is a string", "debug_session"),
         ({"name": "x", "sessionId": "a", "debugSessionId": "b"}, "name two sessions", "one"),

@@ -19,7 +19,13 @@ from debugger.backends.inprocess.tracing.trace_targets import (
 )
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
-from debugger.model.location import is_pattern, match_paths, near_names, split_arguments
+from debugger.model.location import (
+    NO_FUNCTION,
+    is_pattern,
+    match_paths,
+    near_names,
+    split_arguments,
+)
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.function_index import DebugFunction
 from debugger.symbols.dwarf.line_table import LineMatch
@@ -28,6 +34,7 @@ from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
 
 # A function is decoded from its beginning, to find where instructions begin: this bounds the
 # work.
+_LISTED_MAX = 4  # searched files that are named
 _FUNCTION_MAX = 1 << 20
 _START_SIZE = 64
 
@@ -339,7 +346,7 @@ class LoadedProgram:
         return module.image.lines.find_line(spec.file or "", spec.line or 0)
 
     def _why_function(self, name: str) -> BoundBreakpoint:
-        why = f"no function {name} in the program"
+        why = f"{NO_FUNCTION} {name} in the program{self._searched_text()}"
         if not self._has_debug:
             why += ", which has no debug information: compile it with -g"
         near: tuple[str, ...] = ()
@@ -351,6 +358,16 @@ class LoadedProgram:
                 else near_names(name, image.symbols.function_names)
             )
         return BoundBreakpoint(verified=False, why=why, near_names=near)
+
+    def _searched_text(self) -> str:
+        """Name the binaries in which a function was searched, the program first."""
+        paths = {id(image): path for path, image in self._images.items() if image is not None}
+        modules = sorted(self.modules, key=lambda one: one is not self.main)
+        names = [Path(paths[id(one.image)]).name for one in modules if id(one.image) in paths]
+        if not names:
+            return ""
+        more = ", …" if len(names) > _LISTED_MAX else ""
+        return f" ({', '.join(names[:_LISTED_MAX])}{more})"
 
     @property
     def _has_debug(self) -> bool:

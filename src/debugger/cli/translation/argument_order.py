@@ -42,6 +42,8 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     # What every debugger's configuration has, and this one finds out by itself.
     **dict.fromkeys(("--lang", "--language", "--request", "--console"), ("+ignored",)),
     "--just-my-code": ("+nothing",),
+    **dict.fromkeys(("--verbose", "--quiet", "--debug", "--no-pager", "--batch"), ("+verbosity",)),
+    **dict.fromkeys(("--interactive", "--non-interactive", "--silent"), ("+verbosity",)),
     **dict.fromkeys(("--crash", "--fail"), ("+event",)),
     **dict.fromkeys(("--every", "--always", "--for-each", "--functions", "--methods"), ("--each",)),
     **dict.fromkeys(("--invariant", "--assert", "--check"), ("+expression",)),
@@ -63,6 +65,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--stop-at", "--break-at", "--pause-at"), _PLACE),
     **dict.fromkeys(("--location", "--loc", "--at", "--place", "--address", "--addr"), _PLACE[1:]),
     **dict.fromkeys(("--locations", "--where-at", "--point", "--site"), _PLACE[1:]),
+    **dict.fromkeys(("--probe", "--probe-at", "--probe-location"), _PLACE[1:]),
     **dict.fromkeys(("--line", "-l", "--lineno", "--line-number"), ("+line",)),
     **dict.fromkeys(("--file", "--source-file", "--source", "--file-path"), ("+file",)),
     **dict.fromkeys(("--path", "--filename", "--file-name", "--filepath"), ("+file",)),
@@ -71,8 +74,10 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--exprs", "--expressions", "--values", "--variables"), ("+expression",)),
     **dict.fromkeys(("--var", "--variable", "--vars", "--value", "--show"), ("+expression",)),
     **dict.fromkeys(("--inspect", "--watch", "--field"), ("+expression",)),
+    **dict.fromkeys(("--capture", "--record", "--collect", "--symbol"), ("+expression",)),
     **dict.fromkeys(("--set", "--assign"), ("+expression",)),
-    "--args": ("+args",),
+    **dict.fromkeys(("--args", "--argv", "--arguments", "--program-args"), ("+args",)),
+    **dict.fromkeys(("--entrypoint", "--entry-point", "--main", "--app", "--prog"), ("+program",)),
     **dict.fromkeys(
         ("--program", "--script", "--exe", "--executable", "--target", "--binary"), ("+program",)
     ),
@@ -80,6 +85,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "--environment": ("--env",),
     "--input": ("--stdin",),
     **dict.fromkeys(("--time-limit", "--max-time", "--seconds"), ("--timeout",)),
+    **dict.fromkeys(("--duration", "--sample-time"), ("--after", "--timeout")),
     **dict.fromkeys(("--wait", "--for"), ("--after", "--timeout")),
     **dict.fromkeys(("-p", "--process", "--attach", "--process-id"), ("--pid", "+pid")),
     "--process-name": ("--name",),
@@ -110,10 +116,16 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "probe": {"-f": ("+file",), "--entry": ("--at",), "--on": ("--at",), "--before": ("--at",),
               "--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},
-    "crash": {"-c": ("--core",)},
+    "crash": {"-c": ("--core",), "--command": ("+command",)},
     "holds": dict.fromkeys(("--function", "--func", "--fn", "--name"), ("--each",)),
-    "test": {"--file": ("+program",), "--runner": ("+command",)},
-    "diff": {"--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",)},
+    "test": {"--runner": ("+command",), "-k": ("+pattern",), "--filter": ("+pattern",),
+             **dict.fromkeys(("--file", "--test", "--tests", "--name", "--path", "--test-name"),
+                             ("+program",))},
+    "print": {"--context": ("+ignored",)}, "eval": {"--context": ("+ignored",)},
+    "diff": {"--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",),
+             **dict.fromkeys(("--cmd1", "--command1", "--run1", "--new", "--left"), ("+command",)),
+             **dict.fromkeys(("--cmd2", "--command2", "--run2", "--old", "--right"), ("--vs",)),
+             "--second": ("--vs",)},
     "stop": dict.fromkeys(("-f", "--force"), ("--kill",)),
     "restart": {"--wait": ("+nothing",)},
     "continue": {"--wait": ("+nothing",), "--until": ("+location",), "--to": ("+location",)},
@@ -125,8 +137,11 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "attach": {"--stop": ("--pause",), "-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
                "--host": ("+host",), "--type": ("+ignored",)},
     "setup": {"--install": ("--yes",)},
-    "path": {"--at": ("--around",), "--break": ("--around",)},
-    "calls": {"--at": ("+function",), "--name": ("+function",)},
+    "path": {"--at": ("--around",), "--break": ("--around",), "--from": ("+from",),
+             "--to": ("+to",)},
+    **{name: dict.fromkeys(("--name", "--target", "--of"), ("+expression",))
+       | {"--before": ("--at",)} for name in ("why", "who-wrote")},
+    "calls": {"--at": ("+function",), "--name": ("+function",), "--invocation": ("--nth",)},
     "backtrace": {"-c": ("--limit",), "--depth": ("--limit",), "--count": ("--limit",),
                   "-f": ("--locals",), "--frame": ("+ignored",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
@@ -152,7 +167,10 @@ AMBIGUOUS_FLAGS: Final[Mapping[tuple[str, str], str]] = {
 _SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event"})
 _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
 # Without a number these mean one.
-_OUTPUT_FORMS: Final = frozenset({"--format", "--output-format", "--fmt", "-o"})
+_OUTPUT_FORMS: Final = frozenset(
+    {"--format", "--output-format", "--fmt", "-o", "--output", "--output-type", "--as", "--style"}
+)
+_CONNECTIVES: Final = frozenset({"and", "or", "&&", "||"})
 _COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -282,6 +300,8 @@ def arrange_words(
         typed, is_joined, joined = word.partition("=")
         given = joined if is_joined else None
         flag = _resolve_typed(command, typed, given, remaining)
+        if flag == "+verbosity":  # of the program, where it may stand before this
+            flag = "+nothing" if rest is not None or not runs_program(command) else None
         if flag is None:
             unknown.append((index, word))
             positionals.append(word)
@@ -298,9 +318,8 @@ def arrange_words(
         if truth is None and not count:
             unknown.append((index, word))
             continue
-        is_one = (
-            typed in _COUNTS_OF_ONE and count == 1 and given is None and _lacks_number(remaining)
-        )
+        is_count = typed in _COUNTS_OF_ONE and count == 1 and not flag.startswith("+")
+        is_one = is_count and given is None and _lacks_number(remaining)
         is_changed |= flag != typed or is_one or bool(is_joined and count != 1)
         values = _take_values(command, flag, "1" if is_one else given, remaining)
         if len(values) < count and not (count > 1 and values and _is_place_option(command, flag)):
@@ -320,7 +339,7 @@ def drop_needless(arranged: ArrangedWords) -> ArrangedWords:
     return arranged.change(without=needless)
 
 
-def _resolve_typed(
+def _resolve_typed(  # noqa: PLR0911 - one for each spelling
     command: Command, typed: str, given: str | None, left: deque[tuple[int, str]]
 ) -> str | None:
     """Return the flag or role of an option; None for one that the command does not have."""
@@ -329,11 +348,28 @@ def _resolve_typed(
     following = (given if given is not None else left[0][1] if left else "").split()
     if (command.name, flag) == ("diff", "--after") and len(following) > 1 and following[1] != "if":
         return "+command"
-    if flag is None and typed in _OUTPUT_FORMS:
-        return "+output" if following == ["json"] else None  # `--format json`
+    if typed in _OUTPUT_FORMS and following == ["json"]:  # `--format json`
+        return "+output"
+    if typed in _OUTPUT_FORMS and following in (["text"], ["plain"]) and flag != "--log":
+        return "+ignored"
+    if (command.name, typed) == ("crash", "-c") and len(following) > 1:
+        return "+command"
+    if (command.name, typed) == ("diff", "--first") and len(following) > 1:
+        return "+command"
+    if (command.name, typed) == ("start", "--name") and len(following) > 1:
+        return "--config"  # the name of a configuration has words, that of a session has not
     if flag == "+command" and given is None and _is_unquoted(left):
         return "+args"
-    return None if flag == "+args" and given is not None else flag
+    return "+arg" if flag == "+args" and given is not None else flag
+
+
+def find_own_option(arranged: ArrangedWords) -> int:
+    """Return where an option of the command is among the words behind `--args`; 0 without one."""
+    args = arranged.role_values("+args")
+    for index, word in enumerate(args):
+        if word.startswith("--") and resolve_flag(arranged.command, word.partition("=")[0]):
+            return index
+    return 0
 
 
 def _take_truth(given: str | None, left: deque[tuple[int, str]], *, is_alias: bool) -> bool | None:
@@ -355,6 +391,8 @@ def _take_values(
         if len(values) == 1 and _lacks_expression(command, flag, left[0][1]):
             break
         values.append(left.popleft()[1])
+    while flag in _CONDITION and len(left) > 1 and left[0][1] in _CONNECTIVES:
+        values[-1] = f"{values[-1]} {left.popleft()[1]} {left.popleft()[1]}"
     return values
 
 
@@ -414,6 +452,8 @@ def _could_be_option(command: Command, typed: str) -> bool:
     if command.name == "raw" or typed in value_counts(command):
         return typed in value_counts(command)
     flag = resolve_flag(command, typed) or ""
+    if flag == "+ignored" and typed != "--lang":
+        return True
     if command.name == "watch" and typed in {"--var", "--variable"}:
         return True
     return flag in {"--condition", "--format", "--thread"} or typed in {"--expr", "--expression"}

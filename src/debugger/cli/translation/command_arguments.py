@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
-from debugger.cli.translation.foreign_commands import FORMAT_NAMES, GDB_SETTINGS, VALUE_FORMATS
+from debugger.cli.translation.debugger_abbreviations import (
+    FORMAT_NAMES,
+    GDB_SETTINGS,
+    VALUE_FORMATS,
+)
 from debugger.cli.translation.location_spelling import find_location, is_file_line, split_condition
+from debugger.cli.translation.machine_arguments import (
+    SIMPLE_FORMAT,
+    arrange_disassemble,
+    arrange_memory,
+    arrange_registers,
+    correct,
+)
 
 Result = ArrangedWords | Correction
 _BREAK_IF: Final = re.compile(
@@ -20,7 +32,6 @@ _LINE_RANGE: Final = re.compile(
     r"(?:(?P<file>[^\s:]+):)?(?P<first>\d+)\s*(?:,|-|\s)\s*(?P<last>\d+)?\Z"
 )
 _LINES_SHOWN: Final = 10  # of gdb's `list 10,`
-_SIMPLE_FORMAT: Final = re.compile(r"/(\d*)([a-zA-Z]*)\Z")
 _ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
 # Words of which an expression of several names has one.
 _OPERATOR_WORDS: Final = frozenset(
@@ -36,27 +47,26 @@ _ACCESSES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("read", "r"), ("--read",)),
     **dict.fromkeys(("write", "w", "modification"), ()),
 }
+_VALUED_EXPRESSION_FLAGS: Final = frozenset(
+    {"-l", "--language", "-i", "-u", "-t", "--timeout", "-a", "-j", "-d", "-X", "-D", "-Y", "-Z"}
+)
+_ID_FILLERS: Final = frozenset(
+    {"bp", "breakpoint", "breakpoints", "watchpoint", "watchpoints", "the", "number", "id"}
+)
+_PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
+_VALUE_NOUNS: Final = frozenset(
+    {"local", "variable", "var", "-e", "-v", "value", "expression", "expr"}
+)
+_RUNNING_NOUNS: Final = frozenset(
+    {"the", "program", "execution", "running", "process", "app", "debugging"}
+)
 _ON_OFF: Final = frozenset({"on", "off"})
-# The format of memory by gdb's letter and size.
-_MEMORY_FORMATS: Final[Mapping[tuple[str, str], str]] = {
-    ("x", "b"): "hex", ("x", "g"): "pointer", ("s", ""): "string", ("c", ""): "char",
-    ("c", "b"): "char", ("a", ""): "pointer", ("a", "g"): "pointer", ("f", "w"): "f32",
-    ("f", "g"): "f64", ("s", "b"): "string",
-    **{("d", size): f"i{bits}" for size, bits in zip("bhwg", (8, 16, 32, 64), strict=True)},
-    **{("u", size): f"u{bits}" for size, bits in zip("bhwg", (8, 16, 32, 64), strict=True)},
-}  # fmt: skip
-_SIZES: Final[Mapping[str, str]] = {"1": "b", "2": "h", "4": "w", "8": "g"}
-_BITS: Final[Mapping[str, str]] = {"b": "8", "h": "16", "w": "32", "g": "64", "": "32"}
 
 
 def arrange_arguments(arranged: ArrangedWords) -> Result:
     """Put a session command's arguments into our form, or say how they should be typed."""
     arrange = ARGUMENT_FORMS.get(arranged.command.name)
     return arranged if arrange is None else arrange(arranged)
-
-
-def _correct(reason: str, *fixed: ArrangedWords) -> Correction:
-    return Correction(reason, tuple(one.to_typed_order() for one in fixed))
 
 
 def _arrange_break(arranged: ArrangedWords) -> Result:
@@ -100,7 +110,7 @@ def _choose_function(arranged: ArrangedWords, functions: list[str]) -> Result:
     alone = arranged.change(without=("--function",))
     in_session = alone.change(add=[("--session", (functions[0],))])
     by_name = arranged.change(positionals=())
-    return _correct("a line, or a function?", alone, in_session, by_name)
+    return correct("a line, or a function?", alone, in_session, by_name)
 
 
 def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
@@ -109,24 +119,28 @@ def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
     if len(words) == 1:
         return arranged
     if words[0] in {"at", "on", "in", "line", "function"} and len(words) == len(("at", "f.c:3")):
-        return _correct("where?", arranged.change(positionals=[words[1]]))
+        return correct("where?", arranged.change(positionals=[words[1]]))
     if len(words) == len(("f.c", "3")) and words[1].isdecimal() and "." in words[0]:
         place = f"{words[0].rstrip(',')}:{words[1]}"
-        return _correct("a line is FILE:LINE", arranged.change(positionals=[place]))
+        return correct("a line is FILE:LINE", arranged.change(positionals=[place]))
     if (found := find_location(words)) is not None and found[1] - found[0] > 1:
-        return _correct("a line is FILE:LINE", arranged.change(positionals=[found[2]]))
+        condition = " ".join(words[found[1] :])
+        is_condition = re.search(r"[<>=!]|\band\b|\bor\b", condition)
+        added = [("--condition", (condition,))] if is_condition else []
+        placed = arranged.change(positionals=[found[2]], add=added)
+        return correct("a line is FILE:LINE", placed)
     if words[-1] in {"once", "temporary", "temp", "one-shot"}:
-        return _correct("an option", arranged.change(positionals=words[:-1],
+        return correct("an option", arranged.change(positionals=words[:-1],
                                                      add=[("--temporary", ())]))  # fmt: skip
     start = 2 if words[1] in {"when", "cond", "condition", "where", "unless"} else 1
     condition = " ".join(words[start:])
     if re.search(r"[<>=!]|\band\b|\bor\b", condition):
         fixed = arranged.change(positionals=words[:1], add=[("--condition", (condition,))])
-        return _correct("a condition is an option", fixed)
+        return correct("a condition is an option", fixed)
     if all(_FILE_LINE.match(one) for one in words):
-        return _correct("one location each", *(arranged.change(positionals=[one]) for one in words))
+        return correct("one location each", *(arranged.change(positionals=[one]) for one in words))
     if re.search(r":\d+\Z", words[1]):  # delve's `break NAME LOC`
-        return _correct("a breakpoint has no name", arranged.change(positionals=[words[1]]))
+        return correct("a breakpoint has no name", arranged.change(positionals=[words[1]]))
     return arranged
 
 
@@ -166,10 +180,10 @@ def _arrange_catch(arranged: ArrangedWords) -> Result:
         words[0][0].isupper() or re.match(r"[\w.:]+[.:]\w*(?:Error|Exception)", words[0])
     ):
         kinds = [arranged.change(positionals=(kind, *words)) for kind in ("raised", "throw")]
-        return _correct("at which exceptions?", *kinds)
+        return correct("at which exceptions?", *kinds)
     if not words and arranged.positionals:
         kinds = [arranged.change(positionals=(kind,)) for kind in ("raised", "throw")]
-        return _correct("at which exceptions?", *kinds)
+        return correct("at which exceptions?", *kinds)
     return arranged if len(words) == len(arranged.positionals) else arranged.change(
         positionals=words
     )  # fmt: skip
@@ -195,7 +209,7 @@ def _arrange_log(arranged: ArrangedWords) -> Result:
     fixed = arranged.change(
         positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
     )
-    return _correct("is the `if` a condition?", fixed)
+    return correct("is the `if` a condition?", fixed)
 
 
 def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
@@ -203,18 +217,20 @@ def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one fo
     if len(words) > len(arranged.positionals):
         return arranged.change(without=("+expression",), positionals=words)
     if len(words) == len(("variable", "x")) and words[0] in {"variable", "var"}:
-        return _correct("watch takes an expression", arranged.change(positionals=words[1:]))
-    if words[:1] == ["-w"] and len(words) > 1:
-        return arranged.change(positionals=words[1:])
+        return correct("watch takes an expression", arranged.change(positionals=words[1:]))
+    if words[:1] in (["-w"], ["--watch"]) and len(words) > 1:
+        access = _ACCESSES.get(words[1].replace("_", "")) if words[2:] else None
+        added = [(flag, ()) for flag in access or ()]
+        return arranged.change(positionals=words[1 if access is None else 2 :], add=added)
     if words[:1] == ["-rw"] and len(words) > 1:
         return arranged.change(positionals=words[1:], add=[("--access", ())])
     if words[:1] == ["-r"] and len(words) > 1:
         return arranged.change(positionals=words[1:], add=[("--read", ())])
     if words[:1] in (["-l"], ["-location"]) and len(words) > 1:
-        return _correct("watch needs no -l", arranged.change(positionals=words[1:]))
+        return correct("watch needs no -l", arranged.change(positionals=words[1:]))
     if len(words) == len(("read", "x")) and words[0] in _ACCESSES:
         added = [(flag, ()) for flag in _ACCESSES[words[0]]]
-        return _correct("an option", arranged.change(positionals=words[1:], add=added))
+        return correct("an option", arranged.change(positionals=words[1:], add=added))
     match = re.match(r"(?P<what>.+?)\s+if\s+(?P<condition>.+)\Z", " ".join(words))
     # Python's `a if b else c` is one expression.
     if match is None or re.search(r"\belse\b", match["condition"]):
@@ -246,7 +262,7 @@ def _arrange_source(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one f
     if text == ".":
         return arranged.change(positionals=[])
     if text in {"-", "+"}:
-        return _correct("name a line", arranged.change(positionals=[]))
+        return correct("name a line", arranged.change(positionals=[]))
     if count := re.fullmatch(r"\((\d+)\)", text):
         return arranged.change(positionals=[], add=[("--context", (count[1],))])
     match = _LINE_RANGE.match(text)
@@ -256,7 +272,7 @@ def _arrange_source(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one f
         middle = max(1, int(tail[1]) - _LINES_SHOWN // 2)
         return arranged.change(positionals=[str(middle)], add=[("--context", ("5",))])
     if len(words) == len(("f.c", "10")) and words[1].isdecimal():
-        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+        return correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
     return arranged
 
 
@@ -288,7 +304,7 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
         elif word.isdecimal():
             added.append(("--limit", (word,)))
         elif re.fullmatch(r"-\d+", word):
-            return _correct("the outermost frames: show all", arranged.change(positionals=[]))
+            return correct("the outermost frames: show all", arranged.change(positionals=[]))
         else:
             return arranged
     return arranged.change(positionals=[], add=added)
@@ -297,7 +313,7 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
 def _arrange_frame(arranged: ArrangedWords) -> Result:
     words = arranged.positionals
     if words and re.fullmatch(r"#\d+", words[0]):
-        return _correct("a number alone", arranged.change(positionals=[words[0][1:]]))
+        return correct("a number alone", arranged.change(positionals=[words[0][1:]]))
     if words in (("up",), ("down",)):
         return Correction("a command of its own", (words,))
     if len(words) == len(("2", "locals")) and words[0].isdecimal():
@@ -329,27 +345,28 @@ def _arrange_print(arranged: ArrangedWords) -> Result:
             return _arrange_print(arranged.change(without=everything, add=options))
     if len(words) < len(("/x", "v")):
         return arranged
-    match = _SIMPLE_FORMAT.match(words[0])
+    match = SIMPLE_FORMAT.match(words[0])
     if match is None or match[1]:
         return _correct_print(arranged, words) or arranged
     body = arranged.change(positionals=words[1:])
     named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
     if named is None:
-        return _correct(f"no format {words[0]}", body)
+        return correct(f"no format {words[0]}", body)
     return body.change(add=[("--format", (named,))])
 
 
 def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
     """Correct words that are no expression: an option with one dash, several names."""
     is_named = len(words) == len(("local", "x"))
-    if is_named and words[0] in {"local", "variable", "var", "-e", "-v", "value"}:
-        return _correct("print takes an expression", arranged.change(positionals=words[1:]))
+    if is_named and words[0] in _VALUE_NOUNS:
+        return correct("print takes an expression", arranged.change(positionals=words[1:]))
     if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
-        return Correction("print takes one expression", (("read", *words),))
+        alone = tuple(("print", one) for one in words[:2])  # as the members of a group take it
+        return Correction("print takes one expression", (("read", *words), *alone))
     long = f"-{words[0]}" if words[0].startswith("-") else ""
     if value_counts(arranged.command).get(long) == 0 and words[1][0].isidentifier():
         fixed = arranged.change(positionals=words[1:], add=[(long, ())])
-        return _correct("a long option has two dashes", fixed)
+        return correct("a long option has two dashes", fixed)
     form, behind = "", words[1:]
     if words[0] in {"-f", "-format"}:
         form = VALUE_FORMATS.get(words[1], words[1])
@@ -359,7 +376,7 @@ def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | No
     if form not in FORMAT_NAMES:
         return None
     fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
-    return _correct("a format is --format", fixed)
+    return correct("a format is --format", fixed)
 
 
 def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
@@ -372,21 +389,27 @@ def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for 
         if is_setting or "-" in words[0]:
             return Correction("a setting of another debugger", (("raw", f"set {text}"),))
     if len(words) == 1 and (flag := re.fullmatch(r"--(\w+)=(.+)", words[0])):
-        return _correct("set takes NAME VALUE", arranged.change(positionals=[flag[1], flag[2]]))
+        return correct("set takes NAME VALUE", arranged.change(positionals=[flag[1], flag[2]]))
     if words[:1] in (["--var"], ["--name"], ["--variable"]) and "--value" in words:
         at = words.index("--value")
         fixed = arranged.change(positionals=[" ".join(words[1:at]), *words[at + 1 :]])
-        return _correct("set takes NAME VALUE", fixed)
+        return correct("set takes NAME VALUE", fixed)
     is_prefixed = words[0] in {"var", "variable", "let"} and len(words) > 1
     body = " ".join(words[1:]) if is_prefixed else text
     name, value = _split_assignment(body)
     if name and value and not (words[0].startswith("-") and arranged.rest is not None):
         return arranged.change(positionals=[name, value])
     if words[1:2] in (["to"], [":="]) and len(words) > len(("x", "to")):
-        return _correct("set takes NAME VALUE", arranged.change(positionals=[words[0], *words[2:]]))
+        return correct("set takes NAME VALUE", arranged.change(positionals=[words[0], *words[2:]]))
     if is_prefixed and len(words) == len(("var", "x", "3")):
-        return _correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
+        return correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
+    if words[0] == "value" and len(words) == len(("value", "x", "3")) and _is_name(words[1]):
+        return correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
     return arranged
+
+
+def _is_name(text: str) -> bool:
+    return re.fullmatch(r"[A-Za-z_][\w.\[\]>-]*", text) is not None
 
 
 def _split_assignment(text: str) -> tuple[str, str]:
@@ -403,77 +426,6 @@ def _split_assignment(text: str) -> tuple[str, str]:
     return "", ""
 
 
-def _arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
-    """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
-    words, count, letter, size = _split_format(arranged.positionals)
-    is_gdb = len(words) < len(arranged.positionals)
-    forms = arranged.role_values("--format")
-    sizes = arranged.role_values("+size")
-    if forms and len(forms[0]) == 1:
-        letter = forms[0]
-    elif forms and not is_gdb and not sizes:
-        return arranged
-    if sizes:
-        size = _SIZES.get(sizes[0], sizes[0])
-    if not (is_gdb or sizes or letter):
-        return arranged
-    body = arranged.change(without=("--format", "+size"), positionals=[" ".join(words)])
-    counted = body.change(add=[("--count", (count,))]) if count else body
-    if letter == "i":
-        return _as_instructions(arranged, words, count or "1")
-    form = _MEMORY_FORMATS.get((letter or "x", size))
-    if form == "hex" or not (letter or size):
-        return counted
-    if form == "string" and count not in {"", "1"}:
-        return _correct("one string at a time", body.change(add=[("--format", (form,))]))
-    if form == "string":
-        return body.change(add=[("--format", (form,))])
-    if form is not None:
-        return _with_format(body, form, count)
-    fixed = _with_format(body, f"u{_BITS.get(size, '32')}", count)
-    return _correct(f"no format {letter}{size}", fixed)
-
-
-def _split_format(positionals: tuple[str, ...]) -> tuple[list[str], str, str, str]:
-    """Split `/16xb` off the words: its count, its letter, its size."""
-    words = list(positionals)
-    match = _SIMPLE_FORMAT.match(words[0]) if len(words) > 1 else None
-    if match is None:
-        return words, "", "", ""
-    letter = next((one for one in match[2] if one not in "bhwg"), "")
-    size = next((one for one in match[2] if one in "bhwg"), "")
-    return words[1:], match[1], letter, size
-
-
-def _with_format(body: ArrangedWords, form: str, count: str) -> ArrangedWords:
-    added = [("--format", (form,)), *([("--count", (count,))] if count else [])]
-    return body.change(add=added)
-
-
-def _as_instructions(arranged: ArrangedWords, words: list[str], count: str) -> Result:
-    place = () if words in (["$pc"], ["$rip"]) else tuple(words)
-    return ArrangedWords(
-        ("disassemble",), arranged.command, (("--count", (count,)),), place, is_changed=True
-    )
-
-
-def _arrange_disassemble(arranged: ArrangedWords) -> Result:
-    words = [*arranged.role_values("+address"), *arranged.positionals]
-    added: list[tuple[str, tuple[str, ...]]] = []
-    if {"+address", "+nothing"} & {flag for flag, _ in arranged.options}:
-        arranged = arranged.change(without=("+address", "+nothing"), positionals=words)
-    if words and (match := _SIMPLE_FORMAT.match(words[0])):
-        added = [("--source", ())] if set(match[2]) & {"s", "m"} else []
-        words = words[1:]
-        arranged = arranged.change(positionals=words, add=added)
-    text = " ".join(words)
-    if pair := re.fullmatch(r"(\S+?)(?:,\s*\S+|\s+(\d+))", text):
-        counted = [("--count", (pair[2],))] if pair[2] else []
-        fixed = arranged.change(positionals=[pair[1].rstrip(",")], add=counted)
-        return _correct("a length is --count, in instructions", fixed)
-    return arranged
-
-
 def _arrange_count(arranged: ArrangedWords) -> Result:
     counts = arranged.role_values("+count")
     if not counts or arranged.positionals:
@@ -481,14 +433,16 @@ def _arrange_count(arranged: ArrangedWords) -> Result:
     return arranged.change(without=("+count",), positionals=counts)
 
 
-def _arrange_continue(arranged: ArrangedWords) -> Result:
+def _arrange_continue(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     words = [*arranged.positionals, *arranged.role_values("+count")]
     words += arranged.role_values("+location")
+    if words and set(words) <= _RUNNING_NOUNS:  # `resume program`
+        return arranged.change(without=("+count", "+location"), positionals=())
     if len(words) == len(("until", "30")) and words[0] in {"until", "to"}:
         return Correction("a command of its own", (("until", words[1]),))
     if len(words) == 1 and (seconds := re.fullmatch(r"(\d+)s", words[0])):
         fixed = arranged.change(positionals=[], add=[("--timeout", (seconds[1],))])
-        return _correct("a time is an option", fixed)
+        return correct("a time is an option", fixed)
     if words == ["&"]:
         return arranged.change(positionals=[], add=[("--no-wait", ())])
     if len(words) != 1:
@@ -509,14 +463,14 @@ def _arrange_until(arranged: ArrangedWords) -> Result:
     match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(arranged.positionals))
     if match is None:
         return _take_break_roles(arranged)
-    stop = ("break", match[1], "--condition", match[2], "--temporary")
-    return Correction("until takes no condition", (stop, ("continue",)))
+    condition = ("--when", (match[2],))
+    return _take_break_roles(arranged.change(positionals=[match[1]], add=[condition]))
 
 
 def _arrange_jump(arranged: ArrangedWords) -> Result:
     arranged = _take_break_roles(arranged)
     if arranged.positionals and re.fullmatch(r"[-+]\d+", arranged.positionals[0]):
-        return _correct("name the line", arranged.change(positionals=["LINE"]))
+        return correct("name the line", arranged.change(positionals=["LINE"]))
     return arranged
 
 
@@ -537,7 +491,7 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
     if len(words) == 1 and re.fullmatch(r"[\w.-]*:\d+", words[0]) and is_free:
         host = f"localhost{words[0]}" if words[0].startswith(":") else words[0]
         fixed = arranged.change(positionals=[], add=[("--connect", (host,))])
-        return _correct("an address is --connect", fixed)
+        return correct("an address is --connect", fixed)
     for index, (flag, values) in enumerate(arranged.options):
         if flag == "--connect" and values:
             plain = re.sub(r"\A(?:connect|tcp)://", "", values[0])
@@ -550,18 +504,22 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
     return arranged
 
 
+def _arrange_removal(arranged: ArrangedWords) -> Result:
+    """Refuse a location or an expression in place of the number in the list."""
+    words = [one for one in arranged.positionals if one not in _ID_FILLERS]
+    unknown = [one for one in words if not re.fullmatch(r"#?\d+[-,\d]*", one)]
+    places = [one for one, _ in arranged.options if one in _PLACE_ROLES]
+    if not (unknown or places) or "all" in unknown:
+        return arranged
+    listed = (*arranged.command.name.split()[:1], "list")
+    return Correction(f"{arranged.command.name} takes an ID of the list", (listed,))
+
+
 def _arrange_ids(arranged: ArrangedWords) -> Result:
     words = arranged.positionals
     if len(words) < len(("1", "2")) or not all(one.isdecimal() for one in words):
-        return arranged
+        return _arrange_removal(arranged)
     return Correction("one at a time", tuple((*arranged.name, one) for one in words))
-
-
-def _arrange_registers(arranged: ArrangedWords) -> Result:
-    words = tuple(one.removeprefix("$") for one in arranged.positionals)
-    if "+all" in {flag for flag, _ in arranged.options}:
-        return arranged.change(without=("+all",), positionals=("all",))
-    return arranged if words == arranged.positionals else arranged.change(positionals=words)
 
 
 def _arrange_eval(arranged: ArrangedWords) -> Result:
@@ -569,13 +527,27 @@ def _arrange_eval(arranged: ArrangedWords) -> Result:
     if arranged.positionals[:1] == ("-f",) and len(words) > len(("-f", "x")):
         printed = ArrangedWords(("print",), arranged.command, (), tuple(words))
         return _arrange_print(printed)
+    if arranged.positionals[:1] and arranged.rest and _is_flags_alone(arranged.positionals):
+        return replace(arranged, positionals=arranged.rest, rest=None, is_changed=True)
     return arranged
+
+
+def _is_flags_alone(words: Sequence[str]) -> bool:
+    """Tell whether all words before `--` are options of LLDB's `expression`, with their values."""
+    remaining = list(words)
+    while remaining and re.fullmatch(r"-[A-Za-z]|--[a-z][a-z-]+", remaining[0]):
+        flag = remaining.pop(0)
+        if flag in _VALUED_EXPRESSION_FLAGS and remaining:
+            remaining.pop(0)
+    return not remaining
 
 
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "breakpoint add": _arrange_break,
-    "breakpoint enable": _arrange_ids,
-    "breakpoint disable": _arrange_ids,
+    **dict.fromkeys(("breakpoint enable", "breakpoint disable"), _arrange_ids),
+    **dict.fromkeys(
+        ("breakpoint remove", "watch remove", "catch remove", "trace remove"), _arrange_removal
+    ),
     "catch": _arrange_catch,
     "log": _arrange_log,
     "watch": _arrange_watch,
@@ -586,8 +558,8 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "print": _arrange_print,
     "eval": _arrange_eval,
     "set": _arrange_set,
-    "memory read": _arrange_memory,
-    "disassemble": _arrange_disassemble,
+    "memory read": arrange_memory,
+    "disassemble": arrange_disassemble,
     "next": _arrange_count,
     "step": _arrange_count,
     "up": _arrange_count,
@@ -596,5 +568,5 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "until": _arrange_until,
     "jump": _arrange_jump,
     "attach": _arrange_attach,
-    "registers": _arrange_registers,
+    "registers": arrange_registers,
 }

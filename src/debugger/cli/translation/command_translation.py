@@ -9,16 +9,31 @@ from itertools import pairwise
 from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
-from debugger.cli.translation.foreign_commands import (
-    ALONE_COMMANDS,
-    CORRECTED_COMMANDS,
-    EXACT_COMMANDS,
+from debugger.cli.translation.breakpoint_translation import (
+    change_breakpoint,
+    change_condition,
+    clear_breakpoints,
+    correct_location,
+    ignore_hits,
+    log_at_breakpoint,
+    remove_node_breakpoint,
+    set_breakpoint,
+    set_formatted,
+    set_node_breakpoint,
+    trace_pattern,
+    watch_value,
+)
+from debugger.cli.translation.debugger_abbreviations import (
     INFO_SHORT,
     INFO_TOPICS,
     LLDB_COMMANDS,
     LLDB_SHORTEST,
 )
-from debugger.cli.translation.location_spelling import is_file_line
+from debugger.cli.translation.foreign_commands import (
+    ALONE_COMMANDS,
+    CORRECTED_COMMANDS,
+    EXACT_COMMANDS,
+)
 from debugger.cli.translation.verb_and_noun import compose_command
 
 Words = tuple[str, ...]
@@ -29,7 +44,7 @@ _INFO_WORDS: Final = frozenset({"info", "inf", "i"})
 _JOINED_FORMAT: Final = re.compile(
     r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z"
 )
-_JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+)\((.*)\)\Z")
+_JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+!?)\((.*)\)\Z")
 _PROGRAM: Final = re.compile(r"(?:\.{0,2}/.+|[^-/]\S*\.(?:py|js|mjs|cjs|ts|go|rb))\Z")
 # Words before a command that say nothing, and parts of a name that say nothing.
 _TOPICS: Final = frozenset({"session", "debug", "debugger", "dbg", "dap", "request", "execution"})
@@ -202,19 +217,24 @@ def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
     return Correction(f"no command {' '.join(typed)!r} here", tuple(commands))
 
 
-def _split_joined_words(words: Words, own: Collection[str]) -> Words:
+def _split_joined_words(words: Words, own: Collection[str]) -> Words:  # noqa: PLR0911 - of each form
     """Split `p/x v` and `b(3)` into words."""
     first = words[0]
     if first in own:
         return words
     if match := _JOINED_FORMAT.match(first):
         return (match[1], match[2], *words[1:])
+    if first.endswith("!") and first[:-1] in {*own, *EXACT_COMMANDS}:  # rdbg's `kill!`
+        return (first[:-1], *words[1:])
     if first.startswith("!") and len(first) > 1:
         return ("!", first[1:], *words[1:])
     if match := _JAVASCRIPT_CALL.match(" ".join(words)):
-        if match[1] in own:
-            return (match[1], f"({match[2]})")
-        return (f"{match[1].lower()}(", match[2])
+        called = f"{match[1].lower()}("
+        if match[1] in own and (called not in _HANDLERS or not match[2]):
+            return (match[1], *([f"({match[2]})"] if match[2] else []))
+        if called not in _HANDLERS and (match[1] in EXACT_COMMANDS or not match[2]):
+            return (match[1], *([match[2].strip("'\"")] if match[2] else []))
+        return (called, match[2])
     return words
 
 
@@ -275,17 +295,12 @@ def _run(rest: Words) -> Result | None:
         return ("start", *rest)
     if rest[0] in {"test", "tests"} and len(rest) > 1:
         return Correction("tests are run by a question", (("test", "--", "pytest", *rest[1:]),))
-    if rest[0] == "<" or rest[0].startswith("-"):
-        return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))
+    if "<" in rest[:-1]:
+        at = rest.index("<")
+        fed = ("start", "PROGRAM", "--stdin", rest[at + 1])
+        args = (*rest[:at], *rest[at + 2 :])
+        return Correction("run which program?", ((*fed, *(("--", *args) if args else ())),))
     return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))
-
-
-def _clear(rest: Words) -> Result | None:
-    if rest[:1] in (("breakpoint",), ("breakpoints",), ("output",)):
-        return None
-    if not rest or all(one.isdecimal() for one in rest):
-        return _correct_words(("clear",), "breakpoint remove {}", rest) if rest else None
-    return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
 
 
 def _toggle_down(rest: Words) -> Result | None:
@@ -293,24 +308,6 @@ def _toggle_down(rest: Words) -> Result | None:
     if not rest:
         return None
     return Correction("d: delete or down?", (("breakpoint", "remove", *rest), ("down", *rest[:1])))
-
-
-def _change_breakpoint(rest: Words) -> Result | None:
-    """Refuse `condition 1 x > 3`: a breakpoint is set anew."""
-    if not rest or not rest[0].isdecimal():
-        return None
-    remove = ("breakpoint", "remove", rest[0])
-    if len(rest) == 1:
-        return Correction("a breakpoint is set anew", (remove, ("break", "LOC")))
-    anew = ("break", "LOC", "--condition", " ".join(rest[1:]))
-    return Correction("a breakpoint is set anew", (remove, anew))
-
-
-def _ignore(rest: Words) -> Result | None:
-    if len(rest) != len(("1", "5")) or not all(one.isdecimal() for one in rest):
-        return None
-    anew = ("break", "LOC", "--hit-count", str(int(rest[1]) + 1))
-    return Correction("a breakpoint is set anew", (("breakpoint", "remove", rest[0]), anew))
 
 
 def _threads(rest: Words) -> Result | None:
@@ -347,36 +344,20 @@ def _frames(rest: Words) -> Result | None:
     """Translate LLDB's `frame variable -f x NAME`, and gdb's `frame function NAME`."""
     if rest[:1] == ("variable",) and len(rest) > 1 and rest[1].startswith("-"):
         return Correction("locals shows the variables", (("locals",),))
+    if rest[:1] == ("select",) and rest[1:2] in (("--relative",), ("-r",)) and rest[2:]:
+        return _move_frame(rest[2])
     if rest[:1] in (("function",), ("level",)) and len(rest) > 1:
         is_level = rest[0] == "level"
         return ("frame", rest[1]) if is_level else Correction("which frame?", (("backtrace",),))
     return None
 
 
-def _breakpoints(rest: Words) -> Result | None:
-    """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`."""
-    if rest[:1] in (("condition",), ("cond",)):
-        return _change_breakpoint(rest[1:])
-    if rest[:1] == ("ignore",):
-        return _ignore(rest[1:])
-    if rest[:1] == ("modify",) and rest[-1].isdecimal():
-        condition = next(
-            (after for flag, after in pairwise(rest)
-             if flag in {"-c", "--condition"}), None
-        )  # fmt: skip
-        return _change_breakpoint((rest[-1], condition) if condition else rest[-1:])
-    if rest[:2] in (("set", "-r"), ("set", "--func-regex")) and len(rest) > len(("set", "-r")):
-        return _trace_pattern(rest[2:])
-    if rest[:2] in (("set", "-E"), ("set", "--language-exception")):
-        return Correction("an exception is a catch", (("catch", "throw"),))
-    return None
-
-
-def _trace_pattern(rest: Words) -> Result | None:
-    if not rest:
+def _move_frame(steps: str) -> Result | None:
+    """Translate LLDB's `frame select --relative -1`: towards the callee."""
+    if not re.fullmatch(r"[-+]?[1-9]\d*", steps):
         return None
-    pattern = re.sub(r"\.?\*?\$?\Z", "", rest[0].lstrip("^")).replace(".*", "*")
-    return Correction("functions by pattern are traced", (("trace", "add", f"{pattern}*"),))
+    count = abs(int(steps))
+    return ("down" if int(steps) < 0 else "up", *([str(count)] if count > 1 else []))
 
 
 def _write_register(rest: Words) -> Result | None:
@@ -393,24 +374,24 @@ def _connect(rest: Words) -> Result | None:
 
 
 def _target(rest: Words) -> Result | None:
+    """Translate gdb's `target remote`, and LLDB's `target create` with a core file."""
+    cores = [after for flag, after in pairwise(rest) if flag in {"-c", "--core"}]
+    if rest[:1] == ("create",) and cores:
+        program = [one for one in rest[1:] if not one.startswith("-") and one != cores[0]]
+        opened = ("attach", "--core", cores[0], *(program or ["PROGRAM"]))
+        return Correction("a core file is attached to", (opened,))
     is_remote = rest[:1] in (("remote",), ("extended-remote",))
     return _connect(rest[1:]) if is_remote else None
 
 
 def _process(rest: Words) -> Result | None:
+    """Translate LLDB's `process connect`, and the options of `process launch`."""
+    if rest[:1] == ("launch",) and any(one.startswith("-") for one in rest[1:]):
+        is_stopped = {"-s", "--stop-at-entry"} & set(rest)
+        args = [one for one in rest[1:] if not one.startswith("-")]
+        launched = ("start", "PROGRAM", *(["--stop-on-entry"] if is_stopped else []))
+        return Correction("which program?", ((*launched, *(["--", *args] if args else [])),))
     return _connect(rest[1:]) if rest[:1] == ("connect",) else None
-
-
-def _print_formatted(rest: Words) -> Result | None:
-    """Translate `dprintf LOC,"FORMAT",EXPR` into a logpoint."""
-    parts = [one.strip() for one in " ".join(rest).split(",")]
-    if len(parts) < len(("loc", "format")):
-        return None
-    values = iter(parts[2:])
-    text = re.sub(r"%[-\d.]*l*[a-z]", lambda _: f"{{{next(values, 'EXPR')}}}", parts[1].strip('"'))
-    text = re.sub(r"\\+n\Z", "", text)
-    text = text.removesuffix("n") if text.endswith("}n") else text
-    return Correction("a dprintf is a logpoint", (("log", parts[0], text),))
 
 
 def _memory(rest: Words) -> Result | None:
@@ -419,31 +400,13 @@ def _memory(rest: Words) -> Result | None:
     return None if is_own else ("memory", "read", *rest)
 
 
-def _set_breakpoint(rest: Words) -> Result | None:
-    """Translate `set-breakpoint f.c 3`."""
-    if len(rest) > 1 and rest[1].isdecimal() and ":" not in rest[0]:
-        return ("break", f"{rest[0]}:{rest[1]}", *rest[2:])
-    return None
-
-
-def _node_breakpoint(rest: Words) -> Result | None:
-    """Translate node inspect's `sb('f.js', 3)`."""
-    parts = [one.strip().strip("'\"") for one in rest[0].split(",")] if rest else []
-    if not parts or not parts[0]:
-        return None
-    place = ":".join(parts[:2]) if parts[1:] else parts[0].removesuffix("()")
-    if len(parts) > len(("f.js", "3")):
-        return ("break", place, "--condition", parts[2])
-    return ("break", place)
-
-
-def _remove_node_breakpoint(_rest: Words) -> Result | None:
-    return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
-
-
 def _execute_words(rest: Words) -> Result | None:
     """Tell a statement of `exec` from a program."""
-    is_statement = bool(rest) and re.search(r"[=(]", " ".join(rest)) is not None
+    text = " ".join(rest)
+    is_name = re.fullmatch(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+|[\w$.]+\[.*\]", text)
+    if is_name and text != ".scope" and not _PROGRAM.match(text):
+        return Correction("a value is eval", (("eval", text),))
+    is_statement = bool(rest) and re.search(r"[=(]", text) is not None
     return _execute_statement(rest) if is_statement else None
 
 
@@ -467,34 +430,6 @@ def _execute_statement(rest: Words) -> Result | None:
 def _show_evidence(rest: Words) -> Result | None:
     if len(rest) == 1 and (number := re.fullmatch(r"e?(\d+)", rest[0])):
         return Correction("show it?", (("evidence", "show", f"e{number[1]}"),))
-    return None
-
-
-def _watch_value(rest: Words) -> Result | None:
-    """Refuse a location, and take `&total`, whose value never changes, for `total`."""
-    if len(rest) > 1 and is_file_line(rest[0]):
-        commands = (("who-wrote", rest[1], "--at", rest[0], "--", "CMD"), ("watch", *rest[1:]))
-        return Correction("watch takes an expression", commands)
-    if rest[:1] == ("-a",) and len(rest) > 1:
-        return ("watch", "--access", *rest[1:])
-    if rest and re.fullmatch(r"&\w+", rest[0]):
-        return ("watch", rest[0][1:], *rest[1:])
-    return None
-
-
-def _correct_location(rest: Words) -> Result | None:
-    """Correct `break f.c : 3`, `break total, n > 3`, and what follows gdb's location."""
-    if rest[1:2] == (":",) and rest[2:3] and rest[2].isdecimal():
-        return Correction("a line is FILE:LINE", (("break", f"{rest[0]}:{rest[2]}", *rest[3:]),))
-    condition = " ".join(rest[1:])
-    is_name = bool(rest) and re.fullmatch(r"[A-Za-z_][\w.:]*,", rest[0]) is not None
-    if is_name and re.search(r"[<>=!]", condition):
-        return ("break", rest[0].rstrip(","), "--condition", condition)
-    number = rest[-1] if len(rest) > len(("f.c:3", "-n")) and rest[-1].isdecimal() else ""
-    if number and rest[-2] == "-n":
-        return ("break", *rest[:-2], "--hit-count", number)
-    if number and rest[-2] == "ignore":
-        return ("break", *rest[:-2], "--hit-count", str(int(number) + 1))
     return None
 
 
@@ -532,6 +467,30 @@ def _attach_script(rest: Words) -> Result | None:
     return Correction("what does not run is started", (("start", rest[1]),)) if is_script else None
 
 
+def _stop_in(rest: Words) -> Result | None:
+    """Translate jdb's `stop in Cart.add(java.lang.String)`, with the types of an overload."""
+    if rest[:1] != ("in",) or len(rest) == 1:
+        return None
+    name = re.sub(r"\([\w.,\[\] ]*\)\Z", "", " ".join(rest[1:]))
+    return Correction("stop ends the session", (("break", name),))
+
+
+def _toggle(rest: Words) -> Result | None:
+    """Suggest `break LOC` for `toggle breakpoint LOC`: whether it is set, the list shows."""
+    places = [one for one in rest if one not in {"breakpoint", "breakpoints", "at", "bp"}]
+    if not places or len(places) == len(rest) or places[0].isdecimal():
+        return None
+    return Correction("set it, or remove it?", (("break", *places), ("breakpoint", "list")))
+
+
+def _catch_exceptions(rest: Words) -> Result | None:
+    """Translate an editor's `exception breakpoints --uncaught`."""
+    if rest[:1] not in (("breakpoint",), ("breakpoints",)):
+        return None
+    kinds = [one.lstrip("-") for one in rest[1:]]
+    return ("catch", *kinds) if kinds else ("catch", "list")
+
+
 def _go_on(rest: Words) -> Result | None:
     return None if rest else ("continue",)
 
@@ -539,50 +498,57 @@ def _go_on(rest: Words) -> Result | None:
 _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "x": _examine,
     "run": _run,
-    "clear": _clear,
+    "clear": clear_breakpoints,
     "d": _toggle_down,
-    "condition": _change_breakpoint,
-    "cond": _change_breakpoint,
-    "ignore": _ignore,
+    "condition": change_condition,
+    "cond": change_condition,
+    "ignore": ignore_hits,
+    "on": log_at_breakpoint,
+    "commands": log_at_breakpoint,
     "thread": _threads,
     "t": _short_thread,
     "taas": _all_threads,
     "tfaas": _all_threads,
     "frame": _frames,
     "goroutine": lambda rest: ("thread", *rest) if rest else None,
-    "breakpoint": _breakpoints,
-    "rbreak": _trace_pattern,
+    "breakpoint": change_breakpoint,
+    "rbreak": trace_pattern,
     "register": _write_register,
     "gdb-remote": _connect,
     "target": _target,
     "process": _process,
-    "dprintf": _print_formatted,
+    "dprintf": set_formatted,
     "memory": _memory,
-    "set-breakpoint": _set_breakpoint,
-    "add-breakpoint": _set_breakpoint,
+    "set-breakpoint": set_breakpoint,
+    "add-breakpoint": set_breakpoint,
     "examinemem": lambda rest: ("memory", "read", *rest),
-    "sb(": _node_breakpoint,
-    "setbreakpoint(": _node_breakpoint,
-    "cb(": _remove_node_breakpoint,
-    "clearbreakpoint(": _remove_node_breakpoint,
+    "sb(": set_node_breakpoint,
+    "setbreakpoint(": set_node_breakpoint,
+    "cb(": remove_node_breakpoint,
+    "clearbreakpoint(": remove_node_breakpoint,
     "exec": _execute_words,
     "exec(": _node_value,
-    "console.log(": _node_value,
+    **dict.fromkeys(("console.log(", "copy(", "dbg!("), _node_value),
     "console.dir(": _node_value,
     "console.trace(": lambda _rest: ("backtrace",),
-    "debug(": _node_breakpoint,
+    "debug(": set_node_breakpoint,
+    "undebug(": remove_node_breakpoint,
     "monitor(": lambda rest: ("trace", "add", *rest),
     "watch(": _node_watch,
     "list(": _node_list,
     "!": _execute_statement,
     "evidence": _show_evidence,
-    "watch": _watch_value,
-    "break": _correct_location,
-    "b": _correct_location,
+    "watch": watch_value,
+    "break": correct_location,
+    "b": correct_location,
     "print": _print_format,
     "output": _show_output,
-    "source": _list_range,
+    **dict.fromkeys(("source", "list", "l"), _list_range),
+    "tui": lambda rest: Correction("the whole stop", (("context",),)) if rest else None,
     "printf": _print_values,
     "attach": _attach_script,
     "go": _go_on,
+    "stop": _stop_in,
+    "toggle": _toggle,
+    "exception": _catch_exceptions,
 }

@@ -23,6 +23,11 @@ _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
+_PYTEST_DEBUGGER: Final = re.compile(r"--(?:pdb|trace|pdbcls=.*)\Z")
+_ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_BUILT_RUNS: Final = frozenset(
+    {("cargo", "run"), ("npm", "run"), ("npm", "start"), ("yarn", "run")}
+)
 _MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
 _TEST_RUNNERS: Final = (
     ("pytest",), ("py.test",), ("go", "test"), ("cargo", "test"), ("jest",), ("vitest",),
@@ -54,7 +59,7 @@ _OWN_FLAGS: Final = frozenset(
     {"--break", "-b", "--breakpoint", "--stop-on-entry", "--cwd", "--env"}
 )
 _SWITCHES: Final = frozenset({"--stop-on-entry"})
-_BREAK: Final = re.compile(r"(?:b|br|break|tbreak|breakpoint set -n)\s+(\S.*)\Z")
+BREAK_COMMAND: Final = re.compile(r"(?:b|br|break|tbreak|breakpoint set -n)\s+(\S.*)\Z")
 _STACK: Final[Mapping[str, Words]] = {
     "bt": ("backtrace",),
     "backtrace": ("backtrace",),
@@ -83,7 +88,7 @@ class _Invocation:
 
     def correction(self, reason: str) -> Correction:
         """Return the commands that do the same here."""
-        breaks = [match[1] for one in self.commands if (match := _BREAK.match(one))]
+        breaks = [match[1] for one in self.commands if (match := BREAK_COMMAND.match(one))]
         then = [_STACK[one] for one in self.commands if one in _STACK]
         options = [word for place in breaks for word in ("--break", place)]
         for one in self.commands:
@@ -166,18 +171,34 @@ def _bare_program(program: Sequence[str]) -> Correction:
     return Correction("no command before --", (start_words(program),))
 
 
-def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+def _start_with_environment(words: Sequence[str]) -> Correction | None:
+    """Suggest `start ./app --env K=V` for `K=V ./app`."""
+    count = next((at for at, one in enumerate(words) if not _ASSIGNED.match(one)), len(words))
+    if not count or count == len(words):
+        return None
+    options = [word for one in words[:count] for word in ("--env", one)]
+    return Correction("a program is started", (start_words(words[count:], options),))
+
+
+def _correct_program(  # noqa: PLR0911 - one for each kind
+    words: Sequence[str], behind: Sequence[str]
+) -> Correction | None:
     """Correct a program without a command of ours."""
     command_words = [*words, *behind]
+    if (with_environment := _start_with_environment(command_words)) is not None:
+        return with_environment
+    tests = [one for one in command_words if not _PYTEST_DEBUGGER.match(one)]
     if any(tuple(words[: len(runner)]) == runner for runner in _TEST_RUNNERS):
-        return Correction("tests are run by a question", (("test", "--", *command_words),))
+        return Correction("tests are run by a question", (("test", "--", *tests),))
     is_managed = words[0] in _MANAGERS and words[1:2] == ("run",)
     runner = words[2:] if is_managed else words[1:]
     is_module = tuple(runner[:2]) in {("-m", "pytest"), ("-m", "unittest")}
     if is_module or (is_managed and runner[:1] == ("pytest",)):
-        return Correction("tests are run by a question", (("test", "--", *command_words),))
+        return Correction("tests are run by a question", (("test", "--", *tests),))
     if tuple(words[:2]) == ("go", "run") and len(words) > len(("go", "run")):
         return Correction("start builds it", (start_words([*words[2:], *behind]),))
+    if tuple(words[:2]) in _BUILT_RUNS:
+        return Correction("a program is started", (start_words(command_words),))
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(command_words),))
@@ -305,7 +326,7 @@ def _correct_pdb(words: Sequence[str], behind: Sequence[str]) -> Correction:
     program += [*remaining, *behind]
     if not program:
         return Correction(reason, (("start", "PROGRAM"),))
-    places = [match[1] for one in commands if (match := _BREAK.match(one))]
+    places = [match[1] for one in commands if (match := BREAK_COMMAND.match(one))]
     places = [f"{program[0]}:{one}" if one.isdecimal() else one for one in places]
     if commands and not places and all(one in {"c", "continue", "cont"} for one in commands):
         return Correction(reason, (("crash", "--", "python3", *program),))
@@ -317,6 +338,8 @@ def _correct_node(words: Sequence[str], behind: Sequence[str]) -> Correction | N
     reason = "node's command line, in the words of this debugger"
     names = [one for one in words if not one.startswith("--inspect")]
     if names[:1] in (["inspect"], ["debug"]):
+        names = names[1:]
+    while names and re.match(r"--(?:port|preserve|probe-)[\w-]*(?:=|\Z)", names[0]):
         names = names[1:]
     if names[:1] in (["-p"], ["--pid"]) and names[1:]:
         return Correction(reason, (("attach", names[1]),))

@@ -27,6 +27,7 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "kill": "stop --kill",
     "terminate": "stop --kill",
     "process kill": "stop --kill",
+    "terminate --restart": "restart",
     "disconnect": "detach",
     "process detach": "detach",
     "process attach": "attach",
@@ -106,6 +107,11 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "watchpoint set variable": "watch",
     "watchpoint set expression": "watch",
     "watchpoint set": "watch",
+    "watchers": "watch list",
+    "outline": "locals",
+    **dict.fromkeys(("scripts", "loaded-sources", "list-source-files"), "modules"),
+    "edit *": "source {}",
+    **dict.fromkeys(("launch.json", "configurations", "configs"), "start --list-configs"),
     "watchpoint list": "watch list",
     "watchpoint delete": "watch remove",
     "watchpoint remove": "watch remove",
@@ -287,6 +293,9 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "threads bt": "backtrace --all",
     "step into *": "step --into {}",
     "data-breakpoint *": "watch {}",
+    "data breakpoint *": "watch {}",
+    "data breakpoints": "watch list",
+    "debug console *": "eval {}",
     "exception-info": "exception",
     "read-memory": "memory read",
     "examine": "memory read",
@@ -298,7 +307,14 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "bc *": "breakpoint remove {}",
     "bd *": "breakpoint disable {}",
     "be *": "breakpoint enable {}",
-    "gu": "finish",
+    **dict.fromkeys(("gu", "pt"), "finish"),
+    **dict.fromkeys(("bu *", "bm *"), "breakpoint add {}"),
+    **dict.fromkeys(("kb", "kp", "kv", "kn"), "backtrace"),
+    "~*k": "backtrace --all",
+    **dict.fromkeys(("dx *", "dt *", "?? *", "property-get -n *"), "print {}"),
+    **dict.fromkeys(("dd *", "db *", "dq *"), "memory read {}"),
+    "evidences *": "evidence {}",
+    "show execution point": "context",
     ".frame": "frame",
     "ps": "sessions",
     "history": "events",
@@ -366,7 +382,6 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "delete watchpoint *": "watch remove {}",
     "toggle *": "breakpoint disable {}; breakpoint enable {}",
     "commands *": "log LOC '{EXPR}'",
-    "on *": "log LOC '{EXPR}'",
     "tracepoint *": "log {} '{EXPR}'",
     "info catch": "catch list",
     "breakonexception": "catch raised",
@@ -374,6 +389,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     # Running
     "u *": "until {}; up {}",
     "run to *": "until {}",
+    **dict.fromkeys(("run to cursor *", "run to line *", "run to location *"), "until {}"),
     "run until *": "until {}",
     "until line *": "until {}",
     "thread continue": "continue",
@@ -474,7 +490,6 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "man": "--help",
     **dict.fromkeys(("-v", "-V", "ver", "version"), "--version"),
     **dict.fromkeys(("shutdown", "shut-down", "stop-daemon", "kill-daemon"), "daemon stop"),
-    "kp": "backtrace",
     "call stack": "backtrace; call -- stack",
     "breakpoint info *": "breakpoint list",
     "cat *": "source {}",
@@ -519,82 +534,3 @@ ALONE_COMMANDS: Final[Mapping[str, str]] = {
     "watchpoint": "watch EXPR",
     "breakpoint clear": "breakpoint remove --all",
 }
-
-# Topics of `info`, in the order in which gdb resolves their prefixes; others go to `raw`.
-INFO_TOPICS: Final = (
-    "args", "breakpoints", "frame", "line", "registers", "stack", "source", "sharedlibrary",
-    "symbol", "threads", "locals", "watchpoints", "display", "inferiors", "program", "files",
-    "target", "address", "all-registers", "proc", "signals", "goroutines", "catch", "functions",
-    "variables", "types",
-)  # fmt: skip
-INFO_SHORT: Final[Mapping[str, str]] = {
-    "arguments": "args",
-    "b": "breakpoints",
-    "bp": "breakpoints",
-    "dll": "sharedlibrary",
-    "r": "registers",
-    "f": "frame",
-    "s": "stack",
-    "sh": "sharedlibrary",
-    "local": "locals",
-    "l": "locals",
-    "thread": "threads",
-    "variables": "variables",
-}
-
-# LLDB takes any unique prefix of a command and of its subcommand.
-LLDB_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "breakpoint": ("set", "list", "delete", "disable", "enable", "modify", "command", "clear"),
-    "watchpoint": ("set", "list", "delete", "modify"),
-    "frame": ("variable", "select", "info"),
-    "thread": (
-        "list", "select", "backtrace", "info", "until", "return", "jump", "continue",
-        "step-over", "step-in", "step-out", "step-inst", "step-inst-over",
-    ),
-    "process": (
-        "launch", "attach", "continue", "kill", "detach", "interrupt", "status", "connect",
-        "handle",
-    ),
-    "register": ("read", "write"),
-    "memory": ("read", "write", "find"),
-    "image": ("list", "lookup"),
-    "target": ("create", "modules", "variable", "core"),
-    "disassemble": (),
-    "expression": (),
-    "settings": ("set", "show"),
-}  # fmt: skip
-LLDB_SHORTEST: Final[Mapping[str, int]] = {
-    "breakpoint": 2,
-    "watchpoint": 2,
-    "frame": 2,
-    "thread": 2,
-    "process": 2,
-    "register": 2,
-    "memory": 2,
-    "image": 2,
-    "target": 2,
-    "disassemble": 2,
-    "expression": 4,
-    "settings": 3,
-}
-# gdb's own settings, which no variable is called: `set pagination off`.
-GDB_SETTINGS: Final = frozenset(
-    {
-        "pagination", "confirm", "print", "breakpoint", "logging", "follow-fork-mode",
-        "detach-on-fork", "scheduler-locking", "disassembly-flavor", "substitute-path",
-        "disable-randomization", "startup-with-shell", "step-mode", "non-stop", "sysroot",
-        "solib-search-path", "debuginfod", "auto-load", "python", "verbose",
-    }
-)  # fmt: skip
-# The letters of gdb's and LLDB's formats, for integers and for memory.
-VALUE_FORMATS: Final[Mapping[str, str]] = {
-    "x": "hex",
-    "z": "hex",
-    "d": "decimal",
-    "u": "decimal",
-    "t": "binary",
-    "o": "octal",
-    "a": "address",
-    "c": "char",
-}
-FORMAT_NAMES: Final = frozenset({*VALUE_FORMATS.values(), "oct", "bin", "dec"})

@@ -24,6 +24,7 @@ _FORMS: Final = tuple(
         rf"{_FILE}[\s,:]+(?:at\s+|on\s+)?line[\s:=]*{_LINE}\Z",
         rf"(?:at\s+|on\s+)?line\s+{_LINE}\s+(?:of|in)\s+{_FILE}\Z",
         rf"{_FILE}[\s,]+{_LINE}\Z",
+        rf"{_FILE}\s*:\s*{_LINE}\Z",
         rf"{_FILE}:[A-Za-z_]\w*:{_LINE}\Z",  # a function between
         rf"file\s+[\"']?{_FILE}[\"']?,\s*line\s+{_LINE}(?:,\s*in\s+\S+)?\Z",  # a traceback
         rf"[\"']{_FILE}[\"']:{_LINE}\Z",

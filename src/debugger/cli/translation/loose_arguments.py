@@ -19,7 +19,7 @@ _FILLERS: Final = frozenset(
     {
         "a", "as", "at", "by", "for", "from", "function", "in", "line", "of", "on", "pid",
         "process", "session", "the", "thread", "threads", "times", "to", "frames", "breakpoint",
-        "breakpoints", "lines", "steps", "all",
+        "breakpoints", "lines", "steps", "all", "second", "seconds", "secs", "sec", "sessions",
     }
 )  # fmt: skip
 # Roles whose value is the argument itself where a command takes one: `up --count 2`.
@@ -30,7 +30,15 @@ _SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|secs|seconds|ms|m|min|h)
 _UNIT_SECONDS: Final[Mapping[str, float]] = {"ms": 0.001, "m": 60, "min": 60, "h": 3600}
 # These are understood where they stand.
 _UNDERSTOOD: Final = frozenset(
-    {("breakpoint add", "if"), ("breakpoint add", "thread"), ("who-wrote", "at")}
+    {
+        ("breakpoint add", "if"),
+        ("breakpoint add", "thread"),
+        ("who-wrote", "at"),
+        ("why", "in"),
+        ("why", "before"),
+        ("who-wrote", "before"),
+        ("who-wrote", "in"),
+    }
     | {(name, "if") for name in ("probe", "diff", "calls", "until", "log")}
 )
 _LONGEST_OPTION_WORD: Final = 10
@@ -135,7 +143,7 @@ def _is_expression(word: str, following: str) -> bool:
     return word not in _NO_EXPRESSIONS and not following.isdecimal()
 
 
-def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
+def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # noqa: PLR0911 - one for each form
     """Correct a command with more arguments than it takes."""
     command, words = arranged.command, arranged.positionals
     taken = positional_parameters(command)
@@ -148,8 +156,12 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         is_frame = command.name in {"locals", "args"} and words[0].isdecimal() and len(words) == 1
         other = (*_OTHER_COMMANDS[command.name], *words)
         in_frame = (("frame", *words), (command.name,))
-        return Correction(reason, in_frame if is_frame else (other,))
+        return Correction(reason, in_frame if is_frame else (other, arranged.name))
     remaining = [one for one in words if one not in _FILLERS]
+    if "all" in words and "--all" in value_counts(command) and not taken:
+        return Correction(
+            reason, (arranged.change(positionals=(), add=[("--all", ())]).to_words(),)
+        )
     if command.name in _FIRST_OPTIONS and len(remaining) == 1:
         options = _FIRST_NUMBERS if remaining[0].isdecimal() else _FIRST_OPTIONS
         fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
@@ -162,7 +174,7 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         added.append(("--count", (numbers[0],)))  # type: ignore[arg-type] # of one word
         remaining = remaining[: len(taken)]
     if len(remaining) > len(taken):
-        return None
+        return None if taken else Correction(reason, (arranged.name,))
     return Correction(reason, (arranged.change(positionals=remaining, add=added).to_typed_order(),))
 
 

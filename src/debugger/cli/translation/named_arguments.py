@@ -8,37 +8,54 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from debugger.cli.translation.argument_order import resolve_flag, value_counts
+from debugger.cli.translation.argument_order import resolve_flag
 from debugger.model.command_registry import Argument, Command
 
-_NAMED: Final = re.compile(r"(?P<name>[a-z][a-z_]+)=(?P<value>[^=].*)\Z")
+_NAMED: Final = re.compile(r"(?P<name>[a-z][A-Za-z_]+)=(?P<value>[^=].*)\Z")
 # Names that are no variable of the program in the commands that take other arguments too.
 _NAMES: Final = frozenset(
     {
         "file", "line", "location", "loc", "at", "breakpoint", "condition", "cond", "expr",
         "expression", "expressions", "cmd", "command", "program", "args", "function", "func",
-        "timeout", "count", "thread", "frame", "pid", "cwd", "when", "nth", "limit",
+        "timeout", "count", "thread", "frame", "pid", "cwd", "when", "nth", "limit", "path",
+        "thread-id", "frame-id", "stop-on-entry", "hit-condition", "log-message", "process-id",
     }
 )  # fmt: skip
 
 
 def expand_named_arguments(command: Command, words: Sequence[str]) -> tuple[str, ...]:
     """Return the words with a JSON object, or `name=value`, as options of the command."""
-    named = re.match(r"expression=([^=].*)", words[0]) if len(words) == 1 else None
-    if named is not None and command.name in {"print", "eval"}:
-        return (named[1],)
+    if command.name in {"print", "eval"} and words:
+        return _take_expression(words)
     if command.dashes_are_words or _takes_assignments(command):
         return tuple(words)
     expanded: list[str] = []
     for word in words:
         found = _parse_object(word)
-        if found is not None:
+        if found is not None and expanded[-1:] and expanded[-1].startswith("--"):
+            expanded.append(_spell_object(found) or word)  # `--location '{"file": …, "line": …}'`
+        elif found is not None:
             expanded += _list_options(found)
         elif (match := _NAMED.match(word)) and _is_option(command, match["name"]):
-            expanded += [f"--{match['name']}", match["value"]]
+            expanded.append(f"--{_spell_name(match['name'])}={match['value']}")
         else:
             expanded.append(word)
     return tuple(expanded)
+
+
+def _take_expression(words: Sequence[str]) -> tuple[str, ...]:
+    """Take `expression=total frameId=1` for the expression, with options behind it."""
+    first, *others = (_NAMED.match(one) for one in words)
+    is_named = first is not None and first["name"] in {"expression", "expr"}
+    if first is None or not is_named or not all(others):
+        return tuple(words)
+    options = (f"--{_spell_name(one['name'])}={one['value']}" for one in others if one)
+    return (first["value"], *options)
+
+
+def _spell_name(name: str) -> str:
+    """Return `thread-id` for `threadId` and `thread_id`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower().replace("_", "-")
 
 
 def _takes_assignments(command: Command) -> bool:
@@ -47,8 +64,14 @@ def _takes_assignments(command: Command) -> bool:
 
 
 def _is_option(command: Command, name: str) -> bool:
-    flag = resolve_flag(command, f"--{name}") if name in _NAMES else None
-    return flag is not None and (flag.startswith("+") or value_counts(command)[flag] > 0)
+    plain = _spell_name(name)
+    return plain in _NAMES and resolve_flag(command, f"--{plain}") is not None
+
+
+def _spell_object(found: dict[str, Any]) -> str | None:
+    """Return a location that is an object of a file and a line."""
+    file = next((found[one] for one in ("file", "path", "source") if one in found), None)
+    return f"{file}:{found['line']}" if file and "line" in found else None
 
 
 def _parse_object(word: str) -> dict[str, Any] | None:

@@ -74,6 +74,11 @@ _SENTENCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (r"crash reports? (?P<program>.+)", ("crash -- {program}",)),
     (
+        r"(?:break|stop|pause|halt) on (?:all |any |caught |raised )*(?:exceptions?|errors?)",
+        ("catch raised", "catch throw"),
+    ),
+    (r"(?:break|stop|pause|halt) (?:on|at) uncaught (?:exceptions?|errors?)", ("catch uncaught",)),
+    (
         r"(?:break|stop|pause|halt) (?:(?:at|in|on) )?(?P<at>\S+) (?:when|if) (?P<when>.+)",
         ("break {at} --condition {when}",),
     ),
@@ -98,7 +103,7 @@ def correct_sentence(words: Sequence[str], rest: Sequence[str] | None) -> Correc
         words: The words before `--`.
         rest: The program behind it.
     """
-    text = " ".join(words)
+    text = " ".join("at" if one == "--at" else one for one in words)
     if len(words) < len(("crash", "report", "x")) or _UNDERSTOOD.match(text):
         return None
     for pattern, commands in _PATTERNS:

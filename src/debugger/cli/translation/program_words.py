@@ -28,7 +28,7 @@ _MANAGER_VERBS: Final = frozenset({"run", "test", "exec", "start", "bench"})
 _TEST_RUNNER: Final = re.compile(r"pytest|py\.test|jest|vitest|mocha|ctest|make")
 _PATH: Final = re.compile(r"\.{0,2}/[^\s:]+\Z|[\w.-]+/[\w./-]+\Z")
 _SCRIPT: Final = re.compile(r"[^-\s:()\[\]]+\.(?:py|js|mjs|cjs|ts|tsx|rb|php|sh|out|exe)\Z")
-_ROLES: Final = ("+program", "+args", "+command")
+_ROLES: Final = ("+program", "+arg", "+args", "+command")
 
 
 def begins_program(words: Sequence[str]) -> bool:
@@ -87,7 +87,14 @@ def split_command(word: str) -> tuple[str, ...]:
     return words
 
 
-def separate_program(arranged: ArrangedWords) -> ArrangedWords:
+def split_program(word: str) -> tuple[str, ...]:
+    """Split `python x.py` in one word; a path with a space in it is left whole."""
+    words = split_command(word)
+    is_run = len(words) > 1 and (_INTERPRETER.match(words[0]) or _MANAGER.match(words[0]))
+    return words if is_run and begins_program(words) else (word,)
+
+
+def separate_program(arranged: ArrangedWords) -> ArrangedWords:  # noqa: PLR0911 - of each form
     """Put a question's program behind `--`: from `--cmd 'CMD'`, or without `--` typed."""
     if not takes_command(arranged.command):
         return arranged
@@ -95,6 +102,9 @@ def separate_program(arranged: ArrangedWords) -> ArrangedWords:
         return _take_roles(arranged)
     own = [each.name for each in arranged.command.parameters].index("words")
     has_own = own > 0 or arranged.command.name == "probe"
+    if arranged.rest is not None and len(arranged.rest) == 1:
+        whole = split_program(arranged.rest[0])
+        return arranged if len(whole) == 1 else replace(arranged, rest=whole, is_changed=True)
     if arranged.rest is not None or not has_own:
         return arranged
     quoted = split_command(arranged.positionals[-1]) if arranged.positionals else ()
@@ -112,8 +122,8 @@ def separate_program(arranged: ArrangedWords) -> ArrangedWords:
 def _take_roles(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--cmd 'python x.py'`, `--program ./x` and `--args 1 2` for the command."""
     command = [word for one in arranged.role_values("+command") for word in split_command(one)]
-    program = arranged.role_values("+program")
-    args = arranged.role_values("+args")
+    program = [word for one in arranged.role_values("+program") for word in split_program(one)]
+    args = [*arranged.role_values("+arg"), *arranged.role_values("+args")]
     changed = arranged.change(without=_ROLES)
     own = [each.name for each in arranged.command.parameters].index("words")
     remaining, others = arranged.positionals[:own], arranged.positionals[own:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,11 +12,13 @@ from debugger.cli.translation.argument_order import (
     ArrangedWords,
     Correction,
     arrange_words,
+    drop_needless,
+    find_own_option,
     resolve_flag,
     runs_program,
     takes_command,
+    value_counts,
 )
-from debugger.cli.translation.debugger_invocations import is_core_file
 from debugger.cli.translation.location_spelling import (
     find_location,
     is_file_line,
@@ -30,12 +32,14 @@ from debugger.cli.translation.program_words import (
     separate_program,
     split_command,
 )
+from debugger.cli.translation.run_order import TEST_FILE, order_run, order_test, order_try
 from debugger.cli.translation.start_order import order_start
 from debugger.cli.translation.value_question import order_value
 
 Result = ArrangedWords | Correction
 _FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "call", "report",
                               "every", "each", "all"})  # fmt: skip
+_CONDITIONS: Final = frozenset({"--when", "--condition"})
 _LONGEST_LOCATION: Final = 4  # words
 _NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
 _OPERATORS: Final = frozenset(
@@ -43,9 +47,6 @@ _OPERATORS: Final = frozenset(
 )
 # A call with values, as opposed to the types of a C++ overload.
 _CALLED_WITH: Final = re.compile(r"(?P<name>[\w.:]+)\((?=.*[\d\"'=]).*\)\Z")
-_TEST_FILE: Final = re.compile(
-    r"(?!\./)[^-\s:]*[^\s:/]\.(?P<extension>py|go|[cm]?[jt]sx?)(?:::\S+)?\Z"
-)
 # Words that begin a command, as opposed to a function's name.
 _COMMAND_START: Final = re.compile(
     r"(?:\.{0,2}/|(?:python|node|go|cargo|npx|uv|ruby|php|java)\d*\Z)"
@@ -56,7 +57,10 @@ def order_question(arranged: ArrangedWords) -> Result:
     """Put a question's words into order, or say how they should be typed."""
     if arranged.lacking is not None and arranged.rest is not None:
         return _drop_option(arranged)
-    if (separated := correct_separator(arranged)) is not None:
+    separated = (
+        correct_separator(arranged) or _separate_args(arranged) or _refuse_unquoted_object(arranged)
+    )
+    if separated is not None:
         return separated
     arranged = separate_program(arranged)
     rest = arranged.rest or ()
@@ -69,11 +73,63 @@ def order_question(arranged: ArrangedWords) -> Result:
         at = rest.index(between)
         fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
+    arranged = _take_placed_condition(arranged)
     order = QUESTION_ORDERS.get(arranged.command.name)
     ordered = arranged if order is None else order(arranged)
     if isinstance(ordered, Correction) or not takes_command(ordered.command):
         return ordered
     return _drop_words(ordered) or ordered
+
+
+def _separate_args(arranged: ArrangedWords) -> Correction | None:
+    """Tell the program's arguments behind `--args` from the question's own options."""
+    args = arranged.role_values("+args")
+    if not args or not takes_command(arranged.command):
+        return None
+    at = find_own_option(arranged)
+    if at:
+        behind = (*arranged.given[: len(arranged.given) - len(args) - 1], *args[at:])
+        own = arrange_words(arranged.name, arranged.command, behind, arranged.rest)
+        apart = drop_needless(own).change(add=[("+args", tuple(args[:at]))])
+        is_quoted = at == 1 and " " in args[0]
+        readings = (apart,) if is_quoted else (apart, arranged.change(add=[("+arg", ())]))
+        return Correction("where do the program's arguments end?", _order_each(readings))
+    if len(args) > 1 or " " not in args[0]:
+        return None
+    whole = arranged.change(without=("+args",), add=[("+arg", tuple(args))])
+    if arranged.command.name == "probe" and arranged.rest and not _has_expressions(arranged):
+        expressions = arranged.change(without=("+args",), add=[("+expression", tuple(args))])
+        return Correction("expressions, or arguments?", _order_each((expressions, whole)))
+    words = arranged.change(without=("+args",), add=[("+arg", split_command(args[0]))])
+    return Correction("one argument, or several?", _order_each((words, whole)))
+
+
+def _refuse_unquoted_object(arranged: ArrangedWords) -> Correction | None:
+    """Refuse `{at: …}`, of which a shell has taken the quotes: it would be the program."""
+    is_object = any(re.match(r"\{\w+:", one) for one in arranged.positionals)
+    if not is_object or arranged.rest is not None:
+        return None
+    has_place = "--at" in value_counts(arranged.command)
+    options = ("--at", "LOC", "EXPR") if has_place else ()
+    return Correction(
+        "an object is quoted; or as options", ((*arranged.name, *options, "--", "CMD"),)
+    )
+
+
+def _has_expressions(arranged: ArrangedWords) -> bool:
+    values = [values for flag, values in arranged.options if flag == "--at"]
+    return bool(arranged.positionals or arranged.role_values("+expression")) or any(
+        len(one) > 1 for one in values
+    )
+
+
+def _order_each(readings: Sequence[ArrangedWords]) -> tuple[tuple[str, ...], ...]:
+    """Return the command lines of several readings, each in order."""
+    lines: list[tuple[str, ...]] = []
+    for one in readings:
+        ordered = order_question(one)
+        lines += ordered.commands if isinstance(ordered, Correction) else (ordered.to_words(),)
+    return tuple(lines)
 
 
 def _drop_words(arranged: ArrangedWords) -> Correction | None:
@@ -195,13 +251,26 @@ def _separate_unquoted(arranged: ArrangedWords) -> Correction | None:
     return Correction("two commands stand behind --", (fixed,))
 
 
+def _take_placed_condition(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--where f.c:5` for the location, and spell other conditions `--when`."""
+    known = value_counts(arranged.command)
+    flag = next((one for one in ("--at", "--around") if one in known), None)
+    named = "--when" if "--when" in known else "--condition"
+    options = tuple(
+        (flag, (spell_location(values[0]),))
+        if flag and one in _CONDITIONS and values and is_file_line(values[0])
+        else (named if one in _CONDITIONS else one, values)
+        for one, values in arranged.options
+    )
+    if options == arranged.options:
+        return arranged
+    return arranged.change(without=[one for one, _ in arranged.options], add=options)
+
+
 def _take_place_condition(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--at 'f.c:5 if x'` for the location and `--when`."""
     options: list[tuple[str, tuple[str, ...]]] = []
     for flag, values in arranged.options:
-        if flag == "--when" and values and is_file_line(values[0]):
-            options.append(("--at", (spell_location(values[0]),)))  # `--where f.c:5`
-            continue
         is_conditional = flag == "--at" and values and re.search(r"\s(?:if|when)\s", values[0])
         split = split_condition(values[0]) if is_conditional else None
         if split is None or not is_file_line(split[0]):
@@ -455,7 +524,7 @@ def _order_calls(arranged: ArrangedWords) -> Result:
     if is_pair and all(map(str.isidentifier, words)) and words[0][:1].isupper():
         fixed = arranged.change(positionals=(".".join(words),))
         return Correction("a method is CLASS.METHOD", (fixed.to_words(),))
-    if is_pair and _TEST_FILE.match(words[0]):
+    if is_pair and TEST_FILE.match(words[0]):
         fixed = arranged.change(positionals=(":".join(words),))
         return Correction("a function of a file is FILE:FUNCTION", (fixed.to_words(),))
     return _take_condition(arranged)
@@ -465,81 +534,16 @@ def _order_path(arranged: ArrangedWords) -> Result:
     if (unquoted := _separate_unquoted(arranged)) is not None:
         return unquoted
     arranged = _join_file_and_line(arranged, "--around")
+    ends = (*arranged.role_values("+from"), *arranged.role_values("+to"))
+    if ends:
+        added = [("--between", ends)] if len(ends) > 1 else [("--around", ends)]
+        arranged = arranged.change(without=("+from", "+to"), add=added)
     words = arranged.positionals
     if arranged.rest and len(words) == 1 and not arranged.role_values("--around"):
         is_function = words[0].isidentifier() and _COMMAND_START.match(arranged.rest[0])
         if is_file_line(words[0]) or is_function:
             return arranged.change(positionals=(), add=[("--around", words)])
     return arranged
-
-
-def _order_run(arranged: ArrangedWords) -> Result:
-    """Take the core file or the process that `crash` and `hang` are given without an option."""
-    words, name = arranged.positionals, arranged.command.name
-    if arranged.rest is not None or not words:
-        return arranged
-    if words[0] in {"pid", "process"} and "".join(words[1:]).isdecimal() and not words[2:]:
-        fixed = arranged.change(positionals=(), add=[("--pid", words[1:])])
-        return Correction("pid is an option: --pid", (fixed.to_words(),))
-    if name == "hang" and len(words) == 1 and words[0].isdecimal():
-        fixed = arranged.change(positionals=(), add=[("--pid", words)])
-        return Correction(f"is {words[0]} a process?", (fixed.to_words(),))
-    cores = [one for one in words if is_core_file(one)]
-    if name == "crash" and cores and not arranged.role_values("--core"):
-        program = [one for one in words if one != cores[0]] or ["PROGRAM"]
-        fixed = arranged.change(positionals=program, add=[("--core", (cores[0],))])
-        as_argument = replace(arranged.change(positionals=()), rest=words)
-        commands = (fixed.to_words(), as_argument.to_words())
-        return Correction(f"is {cores[0]} a core file?", commands)
-    return arranged
-
-
-def _order_test(arranged: ArrangedWords) -> Result:
-    """Suggest the runner of a test file: `test test_x.py` runs it as a script."""
-    words = [*arranged.positionals, *(arranged.rest or ())]
-    is_file = len(words) == 1 or words[1:2] == ["-k"]
-    if not words or not is_file or not (match := _TEST_FILE.match(words[0])):
-        return arranged
-    extension = match["extension"]
-    if extension == "py":
-        runners: tuple[tuple[str, ...], ...] = (("pytest",), ("python", "-m", "unittest"))
-    elif extension == "go":
-        folder = words[0].rpartition("/")[0]
-        words, runners = [f"./{folder}" if folder else "."], (("go", "test"),)
-    else:
-        runners = (("node", "--test"), ("jest",), ("vitest",), ("mocha",))
-    options = arranged.change(positionals=())
-    commands = tuple(replace(options, rest=(*runner, *words)).to_words() for runner in runners)
-    return Correction(f"{words[0]}: run by which runner?", commands)
-
-
-def _order_try(arranged: ArrangedWords) -> Result:
-    changes = arranged.role_values("+expression")
-    words = arranged.positionals
-    if arranged.rest and begins_program(arranged.rest):
-        begin = ("start", *arranged.rest[-1:], "--break", "LOC")
-        tried = replace(arranged, rest=None).to_words()
-        return Correction("try is at a stop of a session", (begin, tried))
-    named_options = [one for one in ("until", "expect") if one in words[1:-1]]
-    if named_options:
-        added: list[tuple[str, tuple[str, ...]]] = []
-        remaining = list(words)
-        for one in named_options:
-            at = remaining.index(one)
-            added.append((f"--{one}", (remaining[at + 1],)))
-            del remaining[at : at + 2]
-        fixed = arranged.change(positionals=remaining, add=added)
-        return Correction("until and expect are options", (fixed.to_words(),))
-    if words[:1] == ("set",) and len(words) > 1:
-        change = " ".join(words[1:])
-        named = change if "=" in change else change.replace(" ", "=", 1)
-        fixed = arranged.change(positionals=[named])
-        return Correction("try takes what is set", (fixed.to_words(),))
-    if not changes:
-        return arranged
-    return arranged.change(
-        without=("+expression",), positionals=(*arranged.positionals, *changes)
-    )  # fmt: skip
 
 
 def is_question(arranged: ArrangedWords) -> bool:
@@ -555,9 +559,9 @@ QUESTION_ORDERS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "holds": _order_value,
     "calls": _order_calls,
     "path": _order_path,
-    "crash": _order_run,
-    "hang": _order_run,
-    "test": _order_test,
+    "crash": order_run,
+    "hang": order_run,
+    "test": order_test,
     "start": order_start,
-    "try": _order_try,
+    "try": order_try,
 }

@@ -127,7 +127,7 @@ def _take_location(words: Sequence[str]) -> tuple[str | None, str | None, list[s
     return place, condition, others
 
 
-def _suggest_commands(  # noqa: PLR0911 - one for each kind
+def _suggest_commands(  # noqa: C901, PLR0911 - one for each kind
     name: str, place: str | None, when: Words, words: Words, program: Words
 ) -> tuple[Words, ...] | None:
     text = " ".join(words) or "EXPR"
@@ -139,6 +139,8 @@ def _suggest_commands(  # noqa: PLR0911 - one for each kind
         return (("probe", "--at", where, text, *when, *behind),)
     if name == "watch":
         return (("who-wrote", text, "--at", where, *when, *behind),)
+    if name == "call":
+        return (("calls", words[0] if words else "FUNCTION", *when, *words[1:], *behind),)
     if name == "trace add":
         function = place or (words[0] if words else None)
         if function is None:

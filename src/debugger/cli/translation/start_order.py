@@ -11,7 +11,7 @@ from debugger.cli.translation.argument_order import (
     Correction,
     arrange_words,
     drop_needless,
-    value_counts,
+    find_own_option,
 )
 from debugger.cli.translation.debugger_invocations import names_debugger, translate_invocation
 from debugger.cli.translation.location_spelling import is_file_line, spell_location
@@ -22,13 +22,14 @@ _MODULE: Final = ("-m", "--module")
 _INTERPRETER: Final = re.compile(
     r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|ruby[\d.]*|php[\d.]*)\Z"
 )
+_INTERPRETER_SWITCHES: Final = frozenset({"-u", "-B", "-O", "-OO", "-I", "-s", "-E", "-q"})
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _SCRIPT: Final = re.compile(r"\S+\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _EXCEPTION_KINDS: Final = frozenset({"raised", "uncaught", "all", "userUnhandled"})
-_ROLES: Final = ("+program", "+args", "+command", "+file", "+line", "+condition")
+_ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line", "+condition")
 
 
-def order_start(arranged: ArrangedWords) -> Result:
+def order_start(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each kind
     """Put the words of `start` into order, or say how they should be typed."""
     if pids := arranged.role_values("+pid"):
         others = [one for one in _option_words(arranged) if one not in {"+pid", pids[0]}]
@@ -47,18 +48,21 @@ def order_start(arranged: ArrangedWords) -> Result:
         stop = ("crash", "--raised", "--", *script, *program)
         return Correction("it ends at an exception", (stop,))
     arranged = _take_breakpoints(arranged)
-    args = arranged.role_values("+args")
+    args = [*arranged.role_values("+arg"), *arranged.role_values("+args")]
     first = [*arranged.role_values("+program")]
     for command in arranged.role_values("+command"):
         first += split_command(command)
-    own = value_counts(arranged.command)
-    at = next((index for index, one in enumerate(args) if one in own and one.startswith("--")), 0)
+    at = find_own_option(arranged)
     if at:  # `--args run --stop-on-entry`
         behind = (*arranged.given[: len(arranged.given) - len(args) - 1], *args[at:])
         apart = order_start(
-            drop_needless(arrange_words(arranged.name, arranged.command, behind, args[:at]))
+            drop_needless(arrange_words(arranged.name, arranged.command, behind, None)).change(
+                add=[("+args", tuple(args[:at]))]
+            )
         )
         split = apart.commands if isinstance(apart, Correction) else (apart.to_words(),)
+        if at == 1 and " " in args[0]:  # one quoted word
+            return apart
         placed = _place_program(arranged, [*first, *arranged.positionals], args)
         return Correction("where do the program's arguments end?", (*split, placed.to_words()))
     if any(flag in _ROLES for flag, _ in arranged.options):
@@ -145,7 +149,9 @@ def _correct_program(arranged: ArrangedWords) -> Result:
     if names_debugger(words[0]):
         return translate_invocation(words, None) or arranged
     if words[:2] == ("cargo", "run"):
-        built = ("start", *_option_words(arranged), "target/debug/PROGRAM")
+        args = words[words.index("--") + 1 :] if "--" in words else words[2:]
+        behind = ("--", *args) if args else ()
+        built = ("start", *_option_words(arranged), "target/debug/PROGRAM", *behind)
         return Correction("cargo is not the program: after `cargo build`", (built,))
     return _correct_interpreter(arranged, words)
 
@@ -161,6 +167,8 @@ def _correct_interpreter(arranged: ArrangedWords, words: tuple[str, ...]) -> Res
     program = words[2:] if is_go else words[1:]
     if not program or not (is_go or is_interpreter):
         return arranged
+    while len(program) > 1 and program[0] in _INTERPRETER_SWITCHES:
+        program = program[1:]
     if program[0] == "-m" and len(program) > 1:
         program = (f"-m={program[1]}", *program[2:])
     elif program[0].startswith("-"):

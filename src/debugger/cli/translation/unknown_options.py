@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
+from debugger.cli.reference import positional_parameters
 from debugger.cli.translation.argument_order import (
     AMBIGUOUS_FLAGS,
     OPTION_SPELLINGS,
@@ -20,13 +21,11 @@ from debugger.cli.translation.program_words import find_program
 from debugger.model.command_registry import Command
 
 _NEAR: Final = 0.75
+_NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "--config"})
 
 
 def correct_spelling(arranged: ArrangedWords) -> Correction | None:
-    """Return the command with options that are near to unknown ones, or with `--` put in.
-
-    None if nothing is known about an unknown option.
-    """
+    """Return the command with near options, with `--` put in, or without the unknown ones."""
     command = arranged.command
     separated = _separate_program(arranged)
     first = arranged.unknown[0][0]
@@ -38,11 +37,11 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     # Behind the program it is an option of the program.
     near = None if is_behind else _replace_unknown(arranged)
     commands = [one for one in (near, separated) if one]
-    if not commands and command.name == "test" and arranged.rest is None:
+    has_command = "+command" in {flag for flag, _ in arranged.options}
+    if not commands and command.name == "test" and arranged.rest is None and not has_command:
         commands = [(*arranged.name, "--", "pytest", *arranged.given)]
-    if not commands and "--at" in value_counts(command):
-        # Else the parser would take it for an expression of `--at`.
-        commands = _drop_switches(arranged)
+    if not commands and (dropped := _drop_unknown(arranged)) is not None:
+        commands = [dropped]
     if not commands:
         return None
     reason = f"{command.name}: no option {arranged.unknown[0][1]}"
@@ -51,15 +50,23 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     return Correction(reason, tuple(commands))
 
 
-def _drop_switches(arranged: ArrangedWords) -> list[tuple[str, ...]]:
-    """Drop unknown options, where none of them can have a value."""
+def _drop_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
+    """Return the command without the options that it does not have, and without their values."""
     given = arranged.given
-    unknown = {index for index, _ in arranged.unknown}
-    if any(not one.startswith("-") for index in unknown for one in given[index + 1 : index + 2]):
-        return []
-    remaining = [one for index, one in enumerate(given) if index not in unknown]
+    dropped = {index for index, _ in arranged.unknown}
+    needed = sum(each.is_required for each in positional_parameters(arranged.command))
+    spare = len(arranged.positionals) - len(dropped) - needed
+    for index, word in arranged.unknown:
+        following = given[index + 1 : index + 2]
+        if spare > 0 and "=" not in word and following and not following[0].startswith("-"):
+            dropped.add(index + 1)
+            spare -= 1
+    remaining = [one for index, one in enumerate(given) if index not in dropped]
+    has_program = arranged.rest or any(flag in _NAMES_PROGRAM for flag, _ in arranged.options)
+    if runs_program(arranged.command) and not has_program and spare <= 0:
+        return None  # it may have named the program
     behind = () if arranged.rest is None else ("--", *arranged.rest)
-    return [(*arranged.name, *remaining, *behind)]
+    return (*arranged.name, *remaining, *behind)
 
 
 def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
@@ -68,7 +75,9 @@ def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
     for index, word in arranged.unknown:
         typed, is_joined, joined = word.partition("=")
         flag = _near_flag(arranged.command, typed)
-        if flag is None:
+        following = given[index + 1 : index + 2]
+        lacks_value = not is_joined and (not following or following[0].startswith("--"))
+        if flag is None or (lacks_value and value_counts(arranged.command).get(flag) != 0):
             return None
         given[index] = f"{flag}={joined}" if is_joined else flag
     behind = () if arranged.rest is None else ("--", *arranged.rest)
@@ -88,6 +97,7 @@ def _near_flag(command: Command, typed: str) -> str | None:
     plain = typed.lstrip("-")
     near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
     near = near or [one for one in names if plain.startswith(f"{one}-")]
+    near = near or [one for one in (flag[2:] for flag in known) if plain.endswith(f"-{one}")]
     near = near[:1] or get_close_matches(plain, names, n=1, cutoff=_NEAR)
     if not near:
         return None

@@ -9,6 +9,7 @@ from typing import Final
 Words = tuple[str, ...]
 
 _VERBS: Final[Mapping[str, str]] = {
+    "toggle": "toggle",
     **dict.fromkeys(("add", "set", "create", "new", "insert", "put", "place"), "add"),
     **dict.fromkeys(("list", "ls", "show", "get", "print", "view", "display"), "show"),
     **dict.fromkeys(("remove", "delete", "del", "rm", "clear", "drop", "unset", "un"), "remove"),
@@ -23,7 +24,9 @@ _NOUNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("functionbreakpoint", "functionbreakpoints", "linebreakpoint"), "breakpoint"),
     **dict.fromkeys(("databreakpoint", "databreakpoints"), "watch"),
     **dict.fromkeys(("watchpoint", "watchpoints", "watch", "watches", "wp"), "watch"),
+    **dict.fromkeys(("conditionalbreakpoint", "conditionalbreakpoints"), "breakpoint"),
     **dict.fromkeys(("catchpoint", "catchpoints", "catch"), "catch"),
+    **dict.fromkeys(("exceptionbreakpoint", "exceptionbreakpoints"), "catch"),
     **dict.fromkeys(("logpoint", "logpoints", "tracepoint"), "logpoint"),
     **dict.fromkeys(("trace", "traces"), "trace"),
     **dict.fromkeys(("session", "sessions", "debugsession", "debugsessions"), "session"),
@@ -98,6 +101,14 @@ _COMPOSED: Final[Mapping[tuple[str, str], str]] = {
 }
 
 
+def _join_noun(words: Sequence[str], behind: Sequence[int]) -> tuple[str, int]:
+    """Return the noun, `databreakpoint` of `data breakpoint`, and where it ends."""
+    joined = "".join(words[at].lower() for at in behind[:2])
+    if len(behind) > 1 and joined in _NOUNS:
+        return joined, behind[1] + 1
+    return words[behind[0]].lower(), behind[0] + 1
+
+
 def compose_command(words: Sequence[str]) -> Words | None:
     """Return our command for a verb and a noun at the beginning of the words.
 
@@ -113,7 +124,8 @@ def compose_command(words: Sequence[str]) -> Words | None:
         behind = [at for at, one in enumerate(words[1:], 1) if one.lower() not in _FILLERS]
         if not behind:
             return None
-        pair, rest = (first, words[behind[0]].lower()), words[behind[0] + 1 :]
+        noun, end = _join_noun(words, behind)
+        pair, rest = (first, noun), words[end:]
     for verb, noun in (pair, pair[::-1]):
         meaning = _VERBS.get(verb), _NOUNS.get(noun)
         command = _COMPOSED.get(meaning)  # type: ignore[arg-type] # None is no key

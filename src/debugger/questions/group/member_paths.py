@@ -23,7 +23,7 @@ from debugger.questions.recordings.saved_runs import StoredRun, compared_runs
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, keep_evidence
 from debugger.recorders.model import LineRecording, RecordingOrder
-from debugger.targets.command_line import BETWEEN
+from debugger.targets.command_line import BETWEEN, first_command
 
 _SPLITS_MAX = 20  # lines in an answer
 _LEAST = 2  # members of which one can have taken another branch
@@ -39,12 +39,13 @@ async def answer_branches(
     Raises:
         DebuggerError: USAGE for these; what `compare_branches` raises.
     """
-    refused = [*refused, "--vs"] if BETWEEN in requested.words else list(refused)
+    words = list(requested.words)
+    refused = [*refused, "--vs"] if BETWEEN in words else list(refused)
     if refused:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"--group compares the processes of one run, and takes no {refused[0]}",
-            hint=f"debugger {verb} --group -- CMD",
+            hint=f"debugger {verb} --group -- {first_command(words)}",
         )
     answer = await compare_branches(call, requested, verb=verb)
     first = answer.splits[0] if answer.splits else None

@@ -29,7 +29,7 @@ from debugger.questions.runner.question_arguments import (
     keep_evidence,
 )
 from debugger.recorders.recorded_process import CompletedRun
-from debugger.targets.command_line import BETWEEN
+from debugger.targets.command_line import BETWEEN, first_command
 
 
 async def answer_comparison(
@@ -48,12 +48,13 @@ async def answer_comparison(
     Raises:
         DebuggerError: USAGE for these; what `compare_members` raises.
     """
-    refused = [*refused, "--vs"] if BETWEEN in requested.words else list(refused)
+    words = list(requested.words)
+    refused = [*refused, "--vs"] if BETWEEN in words else list(refused)
     if refused:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"--group compares the hits of one run's processes, and takes no {refused[0]}",
-            hint=f"debugger {verb} --group --at LOC 'EXPR, EXPR' -- CMD",
+            hint=f"debugger {verb} --group --at LOC 'EXPR, EXPR' -- {first_command(words)}",
         )
     answer = await compare_members(call, requested, at, hits, verb=verb)
     places = [word for place, text in at for word in ("--at", place, text)]

@@ -16,6 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
+from debugger.model.location import NO_FUNCTION
 from debugger.questions.holds.answer import (
     BreakingStatement,
     FalseCheck,
@@ -47,6 +48,7 @@ from debugger.questions.holds.logged_checks import (
 from debugger.questions.holds.node_narrowing import narrow_in_node
 from debugger.questions.holds.stepped_narrowing import narrow_by_stepping
 from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
+from debugger.questions.locations.missing_function import describe_near, repeat_question
 from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.recorded_probe import ProbeEnd
 from debugger.questions.recordings.function_lookup import line_text
@@ -380,12 +382,16 @@ def _ending_notes(ending: ProbeEnd, numbers: Sequence[int], request: CheckReques
         if number <= len(numbers):
             yield f"--when could not be evaluated at {count:,} checks: {text}"
     bound = {one.id: one.bound for one in ending.breakpoints if one.bound is not None}
-    missed = [
-        request.places[numbers[number - 1]].asked
+    missed = {
+        request.places[numbers[number - 1]].asked: one
         for number, one in bound.items()
         if not one.verified and number <= len(numbers)
-    ]
-    for name in dict.fromkeys(missed):
-        yield f"{name} is, or has, a place without code, which is not checked"
+    }
+    for name, one in missed.items():
+        if (one.why or "").startswith(NO_FUNCTION):
+            again = repeat_question("debugger holds EXPR --at", one.near_names)
+            yield f"{describe_near(one.why or '', one.near_names)}: {again}"
+        else:
+            yield f"{name} is, or has, a place without code, which is not checked"
     if ending.stopped and ending.last.state == State.TERMINATED.value:
         yield f"the program stopped for {ending.stopped}"

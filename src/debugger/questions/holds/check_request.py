@@ -17,6 +17,7 @@ from debugger.questions.holds.invariant_text import (
     parse_known_value,
     split_operands,
 )
+from debugger.questions.holds.known_values import bind_known
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 
@@ -100,6 +101,10 @@ def build_request(
         DebuggerError: USAGE; NOT_FOUND for a file; NOT_SUPPORTED for a known good value of another
         language.
     """
+    known = _read_known(call, against) if against is not None else None
+    is_bound = against is not None and question.language in _WITH_KNOWN
+    if against is not None and not is_bound:
+        expressions = tuple(bind_known(one, known, question.language) for one in expressions)
     is_python = question.language == "python"
     for one in (*expressions, *filter(None, [require_one_condition("holds", hits)])):
         check_invariant(one, is_python=is_python)
@@ -121,8 +126,8 @@ def build_request(
         places=tuple(places),
         hits=hits,
         events=tuple(_event_places(call, question, hits)),
-        known=_read_known(call, question, against) if against is not None else None,
-        has_known=against is not None,
+        known=known if is_bound else None,
+        has_known=is_bound,
     )
 
 
@@ -165,14 +170,7 @@ def _scope_place(call: CommandCall, question: QuestionRun, words: str) -> Checke
     return _pattern_place("in", words, "")
 
 
-def _read_known(call: CommandCall, question: QuestionRun, against: str) -> object:
-    if question.language not in _WITH_KNOWN:
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "--against binds a value to the name `known`, which only expressions of Python and "
-            f"JavaScript can read, not those of {question.language or 'this program'}",
-            hint=f"write the value into the expression: {_EXAMPLE}",
-        )
+def _read_known(call: CommandCall, against: str) -> object:
     path = Path(call.cwd, against)
     try:
         with path.open("rb") as file:

@@ -139,16 +139,18 @@ def _to_place(one: CheckedPlace, roots: Sequence[str]) -> CheckPlace:
     spec = one.spec
     name, file = (one.pattern, one.file) if spec is None else (spec.function, spec.file)
     check_exists(one.asked, file or None, name or None, roots, again=_AGAIN.format(one.kind))
+    is_anywhere = False
     if name and not file and not is_pattern(name):
         # `shop.total` of the module shop.
         found = search_sources(FunctionPlace(name=name), roots).found
+        is_anywhere = not found
         of_modules = {(each.name, each.file) for each in found}
         if len(of_modules) == 1 and split_name(found[0].name)[-1] != name:
             name, file = found[0].name, found[0].file
     if spec is None:
-        return CheckPlace(one.kind, name=name or "", file=file or "")
+        return CheckPlace(one.kind, name or "", file or "", is_anywhere=is_anywhere)
     line, condition = spec.line or 0, spec.condition or ""
-    return CheckPlace(one.kind, name or "", file or "", line, one.event, condition)
+    return CheckPlace(one.kind, name or "", file or "", line, one.event, condition, is_anywhere)
 
 
 async def _record(

@@ -16,6 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.hit_filter import HitFilter, refuse_thread_name
 from debugger.model.hit_selection import HitSelector
 from debugger.output.location_text import format_count
+from debugger.questions.locations.missing_function import suggest_what_ran
 from debugger.questions.probe.probe_arguments import (
     can_probe_inside,
     means_for,
@@ -140,7 +141,7 @@ async def find_chosen_hit(
     else:
         found = await _number_by_debugger(call, options, question, points, hits)
     if found.number is None:
-        raise _no_hit(point, hits, found)
+        raise _no_hit(question, point, hits, found)
     text = _filter_text(msgspec.structs.replace(hits, conditions=()))
     return ChosenHit(found.number, (f"{text} is hit {found.number:,} of {place}, by a run before",))
 
@@ -163,7 +164,7 @@ async def find_chosen_numbers(
     table, found = await _record_numbers(call, question, target, points, hits)
     numbers = tuple(row.hit for row in table.kept_rows() if row.place == 0)
     if not numbers:
-        raise _no_hit(points[0], hits, found)
+        raise _no_hit(question, points[0], hits, found)
     return numbers
 
 
@@ -249,14 +250,16 @@ def _filter_text(hits: HitFilter) -> str:
     )
 
 
-def _no_hit(point: ProbePoint, hits: HitFilter, found: _FoundHit) -> DebuggerError:
+def _no_hit(
+    question: QuestionRun, point: ProbePoint, hits: HitFilter, found: _FoundHit
+) -> DebuggerError:
     problem = f": {found.problem}" if found.problem else ""
     when = f" with {hits.when}" if hits.when is not None else ""
     if not found.passed:
         return DebuggerError(
             ErrorCode.NOT_FOUND,
             f"{point.asked}{when} was never hit{problem}",
-            hint="debugger path -- CMD shows what ran",
+            hint=suggest_what_ran(question.traits.runtime),
         )
     times = "once" if found.passed == 1 else f"{found.passed:,} times"
     text = _filter_text(hits)

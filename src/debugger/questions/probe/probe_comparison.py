@@ -320,7 +320,7 @@ def _never_hit(runs: Sequence[ProbedRun]) -> DebuggerError:
         "; ".join([f"{none} came there: {', '.join(texts)}", *ends]),
         hint=f"debugger diff --at {place} 'EXPR, EXPR' {_AGAIN_COMMAND}"
         if place
-        else "debugger path -- CMD shows what ran",
+        else "debugger probe --at LOC EXPR -- CMD, LOC an earlier line, tells how far it came",
     )
 
 

@@ -415,7 +415,7 @@ def _format_near(place: ProbePlace) -> str:
     names = place.near_names if not place.names_in_scope else ()
     if names and not place.nearest_lines:
         again = f"debugger probe --at {quote(names[0])} EXPR -- CMD"
-        return f"; there is {', '.join(names)}: {again}"
+        return f"; there is {', '.join(names)}: {again} (or FILE:LINE)"
     choices = [*map(str, place.nearest_lines), *names]
     why = place.why or ""
     if not choices and why.startswith("no function") and "FILE:LINE" not in why:

@@ -151,7 +151,8 @@ def function_not_run(
         there = f"of that file ran {', '.join(near)}" if near else _none_of(function.file, roots)
         text = f"no function with {words} ran; {there}"
     else:
-        search = search_sources(function, roots)
+        is_python = recording.process.language in {"", "python"}
+        search = search_sources(function, roots) if is_python else SourceSearch((), (), ())
         if search.found:
             one = search.found[0]
             more = "".join(f", and {each.file}:{each.line}" for each in search.found[1:_NEAR])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -20,6 +21,7 @@ _FILES_MAX = 2_000  # sources to search
 _SIZE_MAX = 1 << 20  # bytes of a source that is searched
 _FOLDERS_OUT = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
 _NEAR = 4  # similar names
+_CLOSE = 0.75
 _LISTED = 4  # searched files that are named
 _LAMBDA = "<lambda>"
 
@@ -151,8 +153,21 @@ def check_exists(
     # What the sources mention may be generated, or loaded from elsewhere.
     if search.found or (search.is_mentioned and file is None) or not (search.near or file):
         return
+    # So may a method of a class, or a function of a module, that the sources do not have.
+    if file is None and "." in function and not _is_close(function, search.near):
+        return
     text = f"no function {function} in {search.searched_text}"
     raise _absent_error(location, text, search.near, again)
+
+
+def _is_close(name: str, near: Sequence[str]) -> bool:
+    """Tell whether a name with its class or module is nearly one that the sources define."""
+    matcher = SequenceMatcher(None, b=name.lower())
+    for one in near:
+        matcher.set_seq1(one.lower())
+        if matcher.ratio() >= _CLOSE:
+            return True
+    return False
 
 
 def _absent_error(location: str, text: str, near: Sequence[str], again: str) -> DebuggerError:

@@ -21,6 +21,11 @@ from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_thread_name
 from debugger.model.location import SourceMap
 from debugger.model.program import ResumeKind, StopReason
 from debugger.model.thread_order import ThreadOrder
+from debugger.questions.locations.missing_function import (
+    describe_near,
+    repeat_question,
+    suggest_what_ran,
+)
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.function_lookup import line_text
@@ -290,14 +295,9 @@ def _missed_error(
     bound = next((one.bound for one in run.session.breakpoints.user_breakpoints()), None)
     if bound is not None and not bound.verified:
         near = [one for one in bound.near_names if one != function.name]
-        text = bound.why or f"no function {words}"
-        there = f"; there is {', '.join(near)}" if near else ""
-        again = quote(near[0]) if near else "FILE:LINE"
-        return DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"{text}{there}",
-            hint=f"debugger calls {again} -- CMD",
-        )
+        text = describe_near(bound.why or f"no function {words}", near)
+        again = repeat_question("debugger calls", near, run.session.traits.runtime)
+        return DebuggerError(ErrorCode.NOT_FOUND, text, hint=again)
     if stop.state != State.TERMINATED.value:
         how = f", for {stop.description}" if stop.description else ""
         text = f"{words} was not come to: the program {stop.state}{how}"
@@ -312,7 +312,7 @@ def _missed_error(
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"{words} was not called",
-        hint="debugger path -- CMD shows what ran",
+        hint=suggest_what_ran(run.session.traits.runtime),
     )
 
 

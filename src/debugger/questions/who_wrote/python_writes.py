@@ -13,7 +13,7 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.recordings.source_search import resolve_function
+from debugger.questions.recordings.source_search import check_exists, resolve_function
 from debugger.questions.runner import command_call
 from debugger.questions.runner.question_run import describe_end
 from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
@@ -92,6 +92,8 @@ async def who_wrote(
     place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
     argv = command_call.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
+    again = f"debugger who-wrote {shlex.quote(request.expression)} --at {{}} -- CMD"
+    await asyncio.to_thread(check_exists, request.place, at.file, at.function, roots, again=again)
     place = await asyncio.to_thread(resolve_function, place, roots)
     watch = parse_watch(request.expression, place, hit=request.hit, when=request.when)
     ran = await record_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,12 @@ from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
+from debugger.questions.locations.missing_function import (
+    describe_near,
+    missing_name,
+    repeat_question,
+    suggest_what_ran,
+)
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion, describe_end
 from debugger.questions.who_wrote import value_writers
@@ -373,28 +380,36 @@ async def reach_location(run: RunningQuestion, request: WriteRequest) -> answers
         if hits >= request.hit:
             return stop
         stop = await run.go_on(run.session_of(stop))
-    raise _never_reached(stop, request, hits)
+    raise _never_reached(stop, request, hits, run.session.traits.runtime)
 
 
-def _never_reached(stop: answers.Stop, request: WriteRequest, hits: int) -> DebuggerError:
+def _never_reached(
+    stop: answers.Stop, request: WriteRequest, hits: int, runtime: Runtime
+) -> DebuggerError:
     if stop.state == State.RUNNING.value:
         return DebuggerError(
             ErrorCode.TIMEOUT,
             f"{request.condition_text} was not reached in time",
             hint="debugger who-wrote --timeout 300 …",
         )
+    missing = missing_name(stop)
     unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
     failed = [one for one in stop.notes if "condition" in one]
     why = f": {(unbound or failed)[0]}" if unbound or failed else ""
     if hits:
         why = f" {request.hit} times, but {hits}"
+    if missing is not None:
+        again = repeat_question(
+            f"debugger who-wrote {shlex.quote(request.expression)} --at", missing[1]
+        )
+        return DebuggerError(ErrorCode.NOT_FOUND, describe_near(*missing), hint=again)
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"{describe_end(stop.exit_code, stop.signal, [one.text for one in stop.output])}, and"
         f" {request.condition_text} was not reached{why}",
         hint=HINT_WHEN.format(request.place, request.when)
         if request.when
-        else "debugger path -- CMD shows what ran",
+        else suggest_what_ran(runtime),
     )
 
 

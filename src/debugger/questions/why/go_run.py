@@ -15,6 +15,11 @@ from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
+from debugger.questions.locations.missing_function import (
+    describe_near,
+    missing_name,
+    repeat_question,
+)
 from debugger.questions.probe.logpoint_probe import logpoint_text, parse_cells
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion, describe_end
@@ -307,6 +312,9 @@ def _not_reached(stop: answers.Stop, location: GoLocation, hits: int) -> Debugge
             f"the program did not crash: it exited with status {status}",
             hint="debugger why EXPR --at FILE:LINE -- CMD",
         )
+    if (missing := missing_name(stop)) is not None:
+        again = repeat_question("debugger why EXPR --at", missing[1])
+        return DebuggerError(ErrorCode.NOT_FOUND, describe_near(*missing), hint=again)
     unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
     why = f": {unbound[0]}" if unbound else f": {hits:,} hits" if hits else ""
     return DebuggerError(

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.locations.missing_function import (
+    describe_near,
+    repeat_question,
+    search_program,
+)
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import run_planning
@@ -108,6 +116,7 @@ class NativeRuns:
             )
         )
         if not found.reached:
+            await self._check_function()
             raise run_planning.location_error(request, found)
         self.survey = self.last = found
         self.seconds = request.seconds_for(self.seconds, found.seconds)
@@ -161,6 +170,24 @@ class NativeRuns:
             self._lined = {one.key: one for one in lined}
             self.last = found
         return found
+
+    async def _check_function(self) -> None:
+        """Check that the program has the function of the location.
+
+        Raises:
+            DebuggerError: NOT_FOUND, with near names.
+        """
+        target, at = self._question.target, self._request.at
+        if at is None or not at.function or at.file or not isinstance(target, LaunchTarget):
+            return
+        missing = await asyncio.to_thread(search_program, target.program, at.function)
+        if missing is not None:
+            words = f"debugger why {shlex.quote(self._request.expression)} --at"
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                describe_near(*missing),
+                hint=repeat_question(words, missing[1]),
+            )
 
     async def _run_plan(self, plan: TracePlan) -> TraceResult:
         self.count += 1

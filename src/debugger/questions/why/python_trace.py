@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.location import CRASH, FAIL
+from debugger.questions.recordings.source_search import check_exists
 from debugger.questions.runner import command_call
 from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
@@ -228,6 +231,22 @@ class TracedRuns:
         """Tell whether another run of this length fits into the time limit."""
         return self.took_s * (1 + 1 / max(self.count, 1)) < self._question.patience.seconds
 
+    async def _check_function(self) -> None:
+        """Check that the program's sources have the function of the location, as far as is known.
+
+        Raises:
+            DebuggerError: NOT_FOUND, with near names.
+        """
+        request = self.request
+        if request.at is None or request.at.function is None:
+            return
+        again = f"debugger why {shlex.quote(request.expression)} --at {{}} -- CMD"
+        roots = roots_of(self._argv, self._launch.cwd)
+        at = request.at
+        await asyncio.to_thread(
+            check_exists, request.place, at.file, at.function, roots, again=again
+        )
+
     async def record(self, order: OriginOrder) -> CompletedRun:
         """Run the program once, recorded as an order says; not again for the same order.
 
@@ -237,6 +256,8 @@ class TracedRuns:
         known = self._completed.get(order)
         if known is not None:
             return known
+        if not self._completed:
+            await self._check_function()
         if self._stdin is None:
             self._stdin = await command_call.stdin_bytes(self._launch)
         self._call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -390,10 +411,19 @@ def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
         ErrorCode.NOT_FOUND,
         f"{describe_end(ran.status, ran.signal, ran.output_lines())}, and"
         f" {request.location_text()} was not reached{why}",
-        hint=repeat_with(request.expression, request.place)
-        if hits
-        else "debugger path -- CMD shows what ran",
+        hint=repeat_with(request.expression, request.place) if hits else _suggest_other(request),
     )
+
+
+def _suggest_other(request: WhyRequest) -> str:
+    """Return the hint for a location that was not come to.
+
+    Statements of libraries and generated code are not recorded; their assignments are.
+    """
+    if request.at is None or request.at.function is None or request.at.file is not None:
+        return "debugger path -- CMD shows what ran"
+    words = f"{shlex.quote(request.expression)} --at {shlex.quote(request.place)}"
+    return f"debugger who-wrote {words} -- CMD, where a library or generated code has it"
 
 
 def _line_problem(file: str, line: int) -> str:

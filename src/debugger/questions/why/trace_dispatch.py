@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,11 +52,10 @@ _COMPILED = frozenset({"c", "c++", "rust", "native", "swift", ""})
 
 def _no_chain(question: QuestionRun) -> DebuggerError:
     """Build the error for a language in which one function at a time is followed."""
-    words = shlex.join([str(question.target.program), *getattr(question.target, "args", ())])
     return DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"a value of {question.language} is not followed through several lines",
-        hint=f"debugger calls FUNCTION -- {words} shows each line of it, with what it changed",
+        hint="debugger calls FUNCTION -- CMD shows each line of it, with what it changed",
     )
 
 

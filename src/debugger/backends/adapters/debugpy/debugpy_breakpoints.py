@@ -221,6 +221,9 @@ def _not_found_bound(
     some = f" ({listed}{', …' if len(files) > _LISTED_MAX else ''})" if files else ""
     count = f"{len(files):,} Python file{'s' if len(files) != 1 else ''}"
     why = f"no function {function} in {count}{where}{some}; FILE:LINE sets it anywhere"
+    if last.startswith("__") and "." in function:
+        # Of a dataclass, a namedtuple, attrs: made from a text, which debugpy has no lines of.
+        why += "; one that is generated has none: debugger probe and calls take its name"
     if lambdas:
         way = f"it is a lambda in {lambdas[0]}, which sets it; calls and probe take the name"
         why = f"no function {function}: {way}"

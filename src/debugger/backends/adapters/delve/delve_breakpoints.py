@@ -15,10 +15,11 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.location import near_names, nearest_lines
+from debugger.model.location import NO_FUNCTION, near_names, nearest_lines
 from debugger.model.program import EvaluationPurpose, Frame
 
 # Bytes of a source: generated files may be larger, and are not the user's.
+_LISTED_MAX = 4  # searched files that are named
 _READ_MAX = 4 << 20
 _PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 # gofmt puts `func` of a declaration at a line's beginning, and its closing brace alone at one
@@ -324,15 +325,20 @@ def _quote_path(word: str) -> str:
 async def _explain_function(connection: AdapterConnection, spec: BreakpointSpec) -> BoundBreakpoint:
     assert spec.function is not None
     names: list[str] = []
+    files: list[str] = []
     try:
         # The program's own functions only: those of libraries are thousands.
-        for file in (await _own_sources(connection))[:_SOURCES_MAX]:
+        files = (await _own_sources(connection))[:_SOURCES_MAX]
+        for file in files:
             names += function_names(file)
     except DebuggerError:
         names = []
+    listed = ", ".join(Path(one).name for one in files[:_LISTED_MAX])
+    more = ", …" if len(files) > _LISTED_MAX else ""
+    searched = f" ({listed}{more}, and its libraries)" if files else ""
     return BoundBreakpoint(
         verified=False,
-        why=f"no function {spec.function} in the program",
+        why=f"{NO_FUNCTION} {spec.function} in the program{searched}",
         near_names=near_names(spec.function, names),
     )
 

@@ -81,6 +81,9 @@ class CodeChooser:
         self._places = order["functions"]
         named = [*order["functions"], *order.get("probes", ())]
         self._anywhere = [one["name"] for one in named if one.get("is_anywhere")]
+        # Files of code that was made from a text: `<generated>:2`.
+        self._made = {one["file"] for one in named if one.get("file", "")[:1] == "<"}
+        self._members: dict[CodeType, frozenset[str]] = {}
         self._library = os.path.dirname(os.path.realpath(os.__file__)) + os.sep  # noqa: PTH120
         out = [os.__file__, *order["left_out"]]
         self._out = [
@@ -126,7 +129,8 @@ class CodeChooser:
         if name in _NO_CALLS:
             return False
         if not self.file(code.co_filename):
-            return self.is_named_anywhere(code, self._anywhere)
+            is_made = code.co_filename in self._made and bool(code.co_flags & _OPTIMIZED)
+            return is_made or self.is_named_anywhere(code, self._anywhere)
         # Class bodies are neither, and their lines run once, at the definition.
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
 
@@ -139,13 +143,34 @@ class CodeChooser:
             return False
         file, name = code.co_filename, getattr(code, "co_qualname", code.co_name)
         path = os.path.splitext(file)[0].replace(os.sep, ".")  # noqa: PTH122 - slow to import
+        path = path.removesuffix(".__init__")  # a package
         full = [*path.split("."), *name.replace("<locals>.", "").split(".")]
         for one in names:
             parts = one.split(".")
             is_fitting = full[-len(parts) :] == parts
             if is_fitting and (len(parts) > 1 or not self._is_library(file)):
                 return True
-        return False
+        return self._is_member(code, names)
+
+    def _is_member(self, code: CodeType, names: list[str]) -> bool:
+        """Tell whether code that was made from a text is a method of a name: `Point.__init__`.
+
+        What dataclasses, attrs and namedtuples make does not know its class.
+        """
+        name = code.co_name
+        fitting = [
+            one
+            for one in names
+            if "." in one and (name in (one.rpartition(".")[2], "<lambda>"))  # a namedtuple's
+        ]
+        if code.co_filename[:1] != "<" or not fitting:
+            return False
+        known = self._members.get(code)
+        if known is None:
+            known = self._members[code] = frozenset(
+                one for one in fitting if _has_method(one.split("."), code)
+            )
+        return any(one in known for one in fitting)
 
     def _is_library(self, file: str) -> bool:
         if file.startswith("<frozen"):
@@ -162,13 +187,18 @@ class CodeChooser:
         """Tell whether the order names a function of the program's own."""
         return not self._places or any(self._matches_place(one, code, name) for one in self._places)
 
-    def _matches_place(self, place: dict[str, Any], code: CodeType, name: str) -> bool:
-        pattern, file, line = place.get("name"), place.get("file"), place.get("line")
+    def _matches_place(  # noqa: PLR0911 - one for each way to name it
+        self, place: dict[str, Any], code: CodeType, name: str
+    ) -> bool:
+        pattern, file, line = place.get("name"), place.get("file") or "", place.get("line")
         if place.get("spots") and is_spot(place["spots"], code, self.file(code.co_filename)):
             return True
         if place.get("is_anywhere") and self.is_named_anywhere(code, [place["name"]]):
             return True
-        if file and not f"/{self.file(code.co_filename)}".endswith(f"/{file.lstrip('/')}"):
+        if file[:1] == "<" and code.co_filename != file:
+            return False
+        is_path = file and file[:1] != "<"
+        if is_path and not f"/{self.file(code.co_filename)}".endswith(f"/{file.lstrip('/')}"):
             return False
         if line and line not in lines_of(code):
             return False
@@ -196,9 +226,44 @@ def _is_below(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 
+def _has_method(parts: list[str], code: CodeType) -> bool:
+    """Tell whether a class of a loaded module has a method with this very code."""
+    for module in list(sys.modules.values()):
+        owner = vars(module).get(parts[0]) if type(module) is type(sys) else None
+        for part in parts[1:-1]:
+            owner = _members_of(owner).get(part)
+        if owner is not None and _code_of(_members_of(owner).get(parts[-1])) is code:
+            return True
+    return False
+
+
+def _members_of(kind: Any) -> Any:
+    """Return the members of a class, without running code of the program; none of anything else."""
+    return type.__dict__["__dict__"].__get__(kind) if isinstance(kind, type) else {}
+
+
+def _code_of(member: Any) -> CodeType | None:
+    inner = getattr(member, "__func__", member) if type(member) in _WRAPPED else member
+    return inner.__code__ if type(inner) is type(name_of) else None
+
+
+def _method_name(code: CodeType, kind: type) -> str | None:
+    """Return the name of a class's method, of which the code was made from a text."""
+    for base in type.__dict__["__mro__"].__get__(kind):
+        for name, member in list(_members_of(base).items()):
+            if _code_of(member) is code:
+                return f"{type.__dict__['__name__'].__get__(base)}.{name}"
+    return None
+
+
 def name_of(code: CodeType, arguments: dict[str, Any]) -> str:
     """Return the full name of a function; before Python 3.11 a method's class is searched for."""
     name = getattr(code, "co_qualname", None)
+    if code.co_filename[:1] == "<" and arguments:
+        first = next(iter(arguments.values()))
+        made = _method_name(code, first if isinstance(first, type) else type(first))
+        if made is not None:
+            return made
     if name:
         return str(name)
     for first in list(arguments.values())[:1]:

@@ -151,7 +151,8 @@ class InvariantRecorder:
         name = self._parts.name_of(code, self._parts.arguments(code, frame))
         for number, place in enumerate(self._places):
             file = place["file"]
-            if not (self._is_file(code.co_filename, file) if file else is_ours):
+            is_known = self._is_file(code.co_filename, file) if file else is_ours
+            if not (is_known or self._is_elsewhere(place, code)):
                 continue
             self._loaded[number] = self._loaded[number] or bool(file)
             add = self._add_event if place["event"] else self._add_place
@@ -163,6 +164,11 @@ class InvariantRecorder:
         self.codes.append(code)
         found = self.plans[id(code)] = plan if is_of_use else None
         return found
+
+    def _is_elsewhere(self, place: dict[str, Any], code: CodeType) -> bool:
+        """Tell whether a name that the sources do not have is that of generated or library code."""
+        name = place["name"]
+        return bool(name and place["is_anywhere"]) and self.chosen.is_named_anywhere(code, [name])
 
     def _add_place(self, plan: CheckPlan, number: int, code: CodeType, name: str) -> None:
         place = self._places[number]
@@ -176,7 +182,8 @@ class InvariantRecorder:
             elif at:
                 plan.lines[at] = self._add_label(number, code, name, _LINE, at)
             return
-        if place["name"] and not (is_function and self._is_named(place["name"], name)):
+        is_named = self._is_named(place["name"], name) or self._is_elsewhere(place, code)
+        if place["name"] and not (is_function and is_named):
             return
         if kind == "in":
             for line in own:
@@ -193,7 +200,8 @@ class InvariantRecorder:
         at = self._line_of(place, code, self._parts.own_lines(code)) if place["line"] else 0
         if place["line"] and not at:
             return
-        if not at and not (is_function and self._is_named(place["name"], name)):
+        is_named = self._is_named(place["name"], name) or self._is_elsewhere(place, code)
+        if not at and not (is_function and is_named):
             return
         if not at or (is_function and at == code.co_firstlineno):
             plan.events.setdefault(0, []).append(number)

@@ -1,0 +1,196 @@
+"""Corrects command lines of tools that run or examine a program: `strace ./app`, `pstack 12`."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from debugger.cli.reference import PROGRAM
+from debugger.cli.translation.argument_order import Correction
+from debugger.cli.translation.debugger_invocations import BREAK_COMMAND, start_words
+from debugger.cli.translation.program_words import split_command
+
+Words = tuple[str, ...]
+_REASON: Final = "the question that this tool would answer"
+_PID_FLAGS: Final = frozenset({"-p", "--pid"})
+_OWN_NAMES: Final = frozenset({PROGRAM, "dbg"})
+# Commands before a command: `timeout 5 debugger crash -- ./app`.
+_PREFIXES: Final = frozenset({"timeout", "time", "sudo", "nice", "nohup", "env", "stdbuf", "exec"})
+
+
+@dataclass(frozen=True)
+class _Tool:
+    """A tool, and the question that is meant by it."""
+
+    question: str  # of a program that it runs
+    # The options that take the word behind them.
+    valued: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()  # the first word, if it is none of the program
+    of_process: str = "hang"
+
+
+_TRACER: Final = _Tool(
+    "path",
+    frozenset({"-e", "-o", "-p", "-s", "-u", "-E", "-P", "-a", "-I", "-S", "-n", "-x", "-l", "-A",
+               "-D", "-F"}),
+)  # fmt: skip
+_SAMPLER: Final = _Tool(
+    "path",
+    frozenset({"-o", "-r", "-d", "-f", "-F", "-e", "-c", "-p", "--pid", "--rate", "--duration",
+               "--output", "--format", "--call-graph"}),
+    frozenset({"record", "top", "stat", "trace", "report", "script", "annotate", "run", "dump"}),
+)  # fmt: skip
+_STACK_READER: Final = _Tool("hang")
+_MEMORY_CHECKER: Final = _Tool("crash")
+_TOOLS: Final[Mapping[str, _Tool]] = {
+    **dict.fromkeys(("strace", "ltrace", "dtruss", "truss", "uftrace", "ktrace"), _TRACER),
+    **dict.fromkeys(("perf", "py-spy", "rbspy", "austin", "samply", "flamegraph"), _SAMPLER),
+    **dict.fromkeys(("callgrind", "cachegrind", "gprof", "massif", "heaptrack"), _SAMPLER),
+    **dict.fromkeys(("pstack", "gstack", "eu-stack", "jstack", "gcore", "jcmd"), _STACK_READER),
+    **dict.fromkeys(("valgrind", "catchsegv", "memcheck", "drmemory"), _MEMORY_CHECKER),
+    "coredumpctl": _Tool("crash", verbs=frozenset({"gdb", "debug", "info", "dump", "list"})),
+}
+_COUNTING: Final = re.compile(r"--tool=(?:callgrind|cachegrind|massif|dhat|lackey)\Z")
+_RR_VERBS: Final = frozenset({"record", "replay", "ps", "pack"})
+_JAVA_VALUED: Final = frozenset({"-classpath", "-cp", "-sourcepath", "--class-path"})
+
+
+def correct_tool(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    """Return our commands for the command line of another tool; None where it is none.
+
+    Args:
+        words: The words before `--`.
+        behind: The words behind it.
+    """
+    name = os.path.basename(words[0])
+    if (own := _drop_prefix(words)) is not None:
+        return Correction(f"the command follows {PROGRAM}", ((*own, *_behind(behind)),))
+    if name == "rr":
+        return _correct_rr(words[1:], behind)
+    if name == "jdb":
+        return _correct_jdb(words[1:], behind)
+    if name in {"rdbg", "byebug"}:
+        return _correct_rdbg(words[1:], behind)
+    if name == "gdbserver":
+        return _correct_server(words[1:], behind)
+    tool = _TOOLS.get(name)
+    return None if tool is None else _correct_question(name, tool, words[1:], behind)
+
+
+def _behind(behind: Sequence[str]) -> Words:
+    return ("--", *behind) if behind else ()
+
+
+def _drop_prefix(words: Sequence[str]) -> Words | None:
+    """Return the words behind our own name: `timeout 5 debugger hang`, `debugger debugger hang`."""
+    at = next((at for at, one in enumerate(words) if one in _OWN_NAMES), None)
+    is_prefix = at == 0 or words[0] in _PREFIXES
+    if at is None or not is_prefix or len(words) == at + 1 or words[at + 1].startswith("-"):
+        return None
+    return tuple(words[at + 1 :])
+
+
+def _split_options(
+    words: Sequence[str], valued: frozenset[str]
+) -> tuple[list[tuple[str, str]], Words]:
+    """Separate a tool's options, with their values, from the program behind them."""
+    options: list[tuple[str, str]] = []
+    remaining = deque(words)
+    while remaining and remaining[0].startswith("-") and len(remaining[0]) > 1:
+        flag, is_joined, value = remaining.popleft().partition("=")
+        if not is_joined and (flag in valued or flag in _PID_FLAGS) and remaining:
+            value = remaining.popleft()
+        options.append((flag, value))
+    return options, tuple(remaining)
+
+
+def _correct_question(
+    name: str, tool: _Tool, words: Sequence[str], behind: Sequence[str]
+) -> Correction | None:
+    given = list(words)
+    verb = given.pop(0) if given and given[0] in tool.verbs else ""
+    options, program = _split_options(given, tool.valued)
+    program = (*program, *behind)
+    pids = [value for flag, value in options if flag in _PID_FLAGS and value.isdecimal()]
+    if not pids and program[:1] and program[0].isdecimal():
+        pids = [program[0]]
+    if name == "coredumpctl":
+        commands = (("crash", "--core", "CORE", "PROGRAM"), ("crash", "--", "CMD"))
+        return Correction("name the core file and the program", commands)
+    if pids:
+        return Correction(_REASON, ((tool.of_process, "--pid", pids[0]),))
+    if not program:
+        is_read = verb in {"report", "script", "annotate"}
+        question = ("evidence", "list") if is_read else (tool.question, "--", "CMD")
+        return Correction(_REASON, (question,))
+    is_counting = any(_COUNTING.match("=".join(one)) for one in options)
+    return Correction(_REASON, (("path" if is_counting else tool.question, "--", *program),))
+
+
+def _correct_rr(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    options, remaining = _split_options(words, frozenset())
+    verb = remaining[0] if remaining and remaining[0] in _RR_VERBS else ""
+    _, program = _split_options(remaining[1:] if verb else remaining, frozenset({"-n", "-o"}))
+    program = (*program, *behind)
+    del options
+    if verb in {"", "record"} and program:
+        return Correction("going back is of a session", (start_words(program), ("back",)))
+    return Correction("going back is of a session", (("start", "PROGRAM"), ("back",)))
+
+
+def _correct_jdb(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    reason = "jdb's command line, in the words of this debugger"
+    options, program = _split_options(words, _JAVA_VALUED | {"-attach", "-connect", "-listen"})
+    address = next((value for flag, value in options if flag in {"-attach", "-connect"}), None)
+    if address is not None:
+        host = f"localhost:{address}" if address.isdecimal() else address
+        return Correction(reason, (("attach", "--connect", host),))
+    program = (*program, *behind)
+    if not program:
+        return Correction(reason, (("start", "PROGRAM"),))
+    java = [
+        word
+        for flag, value in options
+        for word in (
+            (flag, value) if flag in _JAVA_VALUED else (f"{flag}={value}" if value else flag,)
+        )
+    ]
+    return Correction(reason, (("start", "java", "--", *java, *program),))
+
+
+def _correct_rdbg(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    reason = "rdbg's command line, in the words of this debugger"
+    options, program = _split_options(
+        words, frozenset({"-e", "-x", "--port", "--host", "-r", "-I"})
+    )
+    flags = dict(options)
+    if {"-A", "--attach", "attach"} & flags.keys():
+        port = flags.get("--port") or next(iter(program), "PORT")
+        return Correction(reason, (("attach", "--connect", f"localhost:{port}"),))
+    whole = (*program, *behind)
+    if not whole:
+        return Correction(reason, (("start", "PROGRAM"),))
+    if {"rspec", "minitest", "test"} & set(whole[:3]):
+        return Correction("tests are run by a question", (("test", "--", *whole),))
+    script = next((one for one in whole if one.endswith(".rb")), "")
+    commands = [one.strip() for one in flags.get("-e", "").split(";;")]
+    places = [match[1] for one in commands if (match := BREAK_COMMAND.match(one))]
+    places = [f"{script}:{one}" if one.isdecimal() else one for one in places]
+    if whole[0] in {"ruby", "bundle"}:
+        return Correction(reason, (("crash", "--", *whole),))
+    breaks = [word for place in places for word in ("--break", place)]
+    return Correction(reason, (start_words(whole, breaks),))
+
+
+def _correct_server(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    """Correct `gdbserver :1234 ./app`: no server is needed to debug a program here."""
+    _, remaining = _split_options(words, frozenset())
+    program = (*(one for one in remaining if not re.match(r"[\w.-]*:\d+\Z", one)), *behind)
+    if program and program[0].isdecimal():
+        return Correction("no server is needed", (("attach", program[0]),))
+    whole = split_command(program[0]) if len(program) == 1 else program
+    return Correction("no server is needed", (start_words(whole or ("PROGRAM",)),))

@@ -1,0 +1,153 @@
+"""Puts a tool's arguments into the types of its schema, where only one value can be meant."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from debugger.cli.translation.command_translation import translate_command
+from debugger.cli.translation.location_spelling import is_file_line, spell_location, split_condition
+
+Schema = Mapping[str, Any]
+_TRUTHS: Final[Mapping[str, bool]] = {"true": True, "false": False}
+# What clients call the fields of a breakpoint.
+_FIELDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("path", "filepath", "filename", "source", "sourcefile"), "file"),
+    **dict.fromkeys(("linenumber", "lineno"), "line"),
+    **dict.fromkeys(("cond", "when", "if"), "condition"),
+    **dict.fromkeys(("hitcondition", "hits", "count", "ignorecount"), "hitCount"),
+    **dict.fromkeys(("logmessage", "log", "text"), "message"),
+    **dict.fromkeys(("name", "functionname", "func", "symbol", "method"), "function"),
+}
+_PLACES: Final = frozenset({"location", "at", "loc", "place", "breakpoint"})
+# The actions of debug_continue, by our commands.
+_STEPS: Final = {"next": "step-over", "step": "step-into", "finish": "step-out"}
+_ADDING: Final = frozenset({"add", "set", "create", "insert"})
+_REMOVING: Final = frozenset({"remove", "delete", "clear", "del"})
+_LISTING: Final = frozenset({"list", "show", "get"})
+
+
+def fit_value(value: Any, schema: Schema) -> Any:
+    """Return a value in the type of a schema; the value itself where it is not clear."""
+    kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))} - {None, "null"}
+    if "enum" in schema and value not in schema["enum"]:
+        return _fit_choice(value, schema["enum"])
+    if "array" in kinds and "prefixItems" not in schema:
+        listed = value if isinstance(value, list) else [value]
+        if schema.get("items") == {"type": "string"}:
+            listed = [text for one in listed for text in _list_texts(one)]
+        items = schema.get("items")
+        return [fit_value(one, items) for one in listed] if isinstance(items, Mapping) else listed
+    if "object" in kinds:
+        return _fit_object(value, schema)
+    if isinstance(value, str):
+        return _fit_text(value, kinds)
+    if kinds == {"string"} and isinstance(value, list) and all(isinstance(x, str) for x in value):
+        return shlex.join(value)
+    return value
+
+
+def _list_texts(value: Any) -> list[Any]:
+    """Return `["n=1"]` for `{"n": 1}`, and `f.c:3` for an object of a file and a line."""
+    if not isinstance(value, dict):
+        return [value]
+    if "line" in value and (file := value.get("file", value.get("path"))) is not None:
+        condition = value.get("condition")
+        return [f"{file}:{value['line']}{f' if {condition}' if condition else ''}"]
+    return [f"{name}={one}" for name, one in value.items()]
+
+
+def _fit_choice(value: Any, choices: Sequence[str]) -> Any:
+    """Return the choice that another debugger's word means: `stepOver`, `terminate`."""
+    found = translate_command((value,), choices) if isinstance(value, str) else None
+    words = found if isinstance(found, tuple) else (value,)
+    if words == ("stop", "--kill"):
+        return "kill" if "kill" in choices else "stop"
+    own = _STEPS.get(words[0], words[0])
+    return own if own in choices else value
+
+
+def _fit_text(value: str, kinds: set[Any]) -> Any:
+    if kinds == {"boolean"}:
+        return _TRUTHS.get(value.lower(), value)
+    return int(value) if kinds == {"integer"} and value.isdecimal() else value
+
+
+def _fit_object(value: Any, schema: Schema) -> Any:
+    """Take `["A=1"]` for a mapping of texts, and `f.c:3` for a breakpoint there."""
+    fields = schema.get("properties", {})
+    if "file" in fields and isinstance(value, str):
+        return _parse_location(value)
+    if "variable" in fields and isinstance(value, str):
+        return {"variable": value}
+    if "file" in fields and isinstance(value, dict):
+        return _name_fields(value, fields)
+    is_assigned = isinstance(value, list) and all(isinstance(x, str) and "=" in x for x in value)
+    if "additionalProperties" in schema and not fields and is_assigned:
+        return dict(one.split("=", 1) for one in value)
+    return value
+
+
+def _parse_location(text: str) -> dict[str, Any]:
+    """Return the fields of a breakpoint at FILE:LINE or a function, perhaps with a condition."""
+    place, condition = split_condition(text) or (text, None)
+    extra = {} if condition is None else {"condition": condition}
+    if not is_file_line(place):
+        return {"function": place, **extra}
+    file, _, line = spell_location(place).rpartition(":")
+    return {"file": file, "line": int(line), **extra}
+
+
+def _name_fields(given: Mapping[str, Any], fields: Schema) -> dict[str, Any]:
+    """Return the fields of a breakpoint under their own names, with a location in parts."""
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        letters = _reduce_name(name)
+        own = name if name in fields else _FIELDS.get(letters, name)
+        if own not in fields and letters in _PLACES and isinstance(value, str):
+            named |= {key: one for key, one in _parse_location(value).items() if key not in given}
+        elif own not in named:
+            named[own] = fit_value(value, fields.get(own, {}))
+    return named
+
+
+def gather_additions(given: Mapping[str, Any], properties: Schema) -> dict[str, Any]:
+    """Take the fields of one breakpoint beside each other for `add`, and an action for its words.
+
+    Args:
+        given: The arguments as the client names them.
+        properties: The schemas of the tool's arguments by name.
+    """
+    remaining = dict(given)
+    if "targets" in properties and "targets" not in given:
+        fields = properties["targets"]["items"]["properties"]
+        if target := {name: remaining.pop(name) for name in given if name in fields}:
+            remaining["targets"] = [target]
+    fields = properties.get("add", {}).get("items", {}).get("properties", {})
+    if "file" not in fields:
+        return remaining
+    action = str(remaining.pop("action", "")) if "action" not in properties else ""
+    if action in _LISTING:
+        return {name: one for name, one in remaining.items() if name in properties}
+    if "breakpoints" in remaining and "add" not in remaining:
+        remaining["add"] = remaining.pop("breakpoints")
+    identity = next((one for one in ("id", "ids", "breakpointId") if one in remaining), None)
+    if action in _REMOVING and identity is not None:
+        remaining["remove"] = remaining.pop(identity)
+        return remaining
+    own = [one for one in remaining if one not in properties and _is_field(one, fields)]
+    if own and "add" not in remaining:
+        remaining["add"] = [{one: remaining.pop(one) for one in own}]
+    if action and action not in _ADDING:
+        remaining["action"] = action
+    return remaining
+
+
+def _is_field(name: str, fields: Schema) -> bool:
+    letters = _reduce_name(name)
+    return name in fields or _FIELDS.get(letters) in fields or letters in _PLACES
+
+
+def _reduce_name(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
