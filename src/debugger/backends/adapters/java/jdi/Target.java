@@ -40,6 +40,7 @@ final class Target {
     private final Calls calls = new Calls();
     private final Sources sources;
     private final ClassNames classNames;
+    private final ExpressionCompiler compiler;
     private final Values values = new Values(calls);
     private final Handles handles = new Handles();
     private final Threads threads;
@@ -60,6 +61,7 @@ final class Target {
         this.sources = sources;
         this.starter = starter;
         classNames = new ClassNames(vm, sources, calls);
+        compiler = new ExpressionCompiler(vm, calls, sources, classNames);
         threads = new Threads(vm);
         breakpoints = new Breakpoints(this, client, stopsOnEntry);
         steps = new Steps(vm);
@@ -87,6 +89,10 @@ final class Target {
 
     ClassNames classNames() {
         return classNames;
+    }
+
+    ExpressionCompiler compiler() {
+        return compiler;
     }
 
     Values values() {
