@@ -36,6 +36,7 @@ from debugger.model.program import (
 )
 from debugger.paths import data_dir
 from debugger.sources import java_project
+from debugger.system.process_info import look_at
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
 # Seconds: javac compiles the adapter at its first start.
@@ -145,6 +146,11 @@ class JavaAdapter(AgentAdapter):
                 hint="debugger attach --core FILE PROGRAM --adapter gdb",
             )
         return {"pid": str(target.pid), **common}
+
+    def read_child_command(self, pid: int) -> tuple[str, ...]:
+        """Return what a child JVM runs; nothing if it is unknown."""
+        process = look_at(pid)
+        return () if process is None else java_command.find_program_words(process.words)
 
     def shorten_launch_problem(self, text: str) -> str:
         """Shorten the adapter's message about a failed launch."""

@@ -46,6 +46,7 @@ final class Target {
     private final Threads threads;
     private final Breakpoints breakpoints;
     private final Steps steps;
+    private final ChildJvms children;
     private final BlockingQueue<EventSet> pending = new LinkedBlockingQueue<>();
     private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
@@ -54,7 +55,7 @@ final class Target {
     private boolean isConfigured;
     private boolean isOver;
 
-    Target(Client client, VirtualMachine vm, Sources sources, boolean stopsOnEntry,
+    Target(Client client, VirtualMachine vm, Sources sources, Request request,
             ProcessHandle starter) {
         this.client = client;
         this.vm = vm;
@@ -63,8 +64,10 @@ final class Target {
         classNames = new ClassNames(vm, sources, calls);
         compiler = new ExpressionCompiler(vm, calls, sources, classNames);
         threads = new Threads(vm);
-        breakpoints = new Breakpoints(this, client, stopsOnEntry);
+        breakpoints = new Breakpoints(this, client, request.isTrue("stopOnEntry"));
         steps = new Steps(vm);
+        children = new ChildJvms(vm, client, request.words("folders"));
+        children.begin();
         start("events", this::readEvents);
         start("stops", this::handleEvents);
     }
@@ -140,6 +143,9 @@ final class Target {
                 return true;
             } else if (event instanceof ClassPrepareEvent prepared) {
                 breakpoints.bindClass(prepared.referenceType());
+                children.bindClass(prepared.referenceType());
+            } else if (event instanceof BreakpointEvent hit && children.isStart(hit)) {
+                children.prepareChild(hit.thread());
             } else if (event instanceof MethodExitEvent exit) {
                 steps.noteReturn(exit);
             } else if (event instanceof VMDeathEvent || event instanceof VMDisconnectEvent) {
@@ -322,6 +328,15 @@ final class Target {
 
     Evaluator evaluator(FramePosition position) {
         return new Evaluator(this, position, pseudoVariables(position.thread()));
+    }
+
+    /** Lets a JVM run on without us. */
+    static void release(VirtualMachine vm) {
+        try {
+            vm.dispose();
+        } catch (VMDisconnectedException over) {
+            // That is what was wanted.
+        }
     }
 
     /** Ends the connection: the program ends with it, or runs on without breakpoints. */

@@ -39,6 +39,9 @@ final class Waits {
                 return format("lock", monitor, threads, monitor.owningThread());
             }
             String top = topFunctions(thread);
+            if (top.contains("ProcessImpl.waitFor")) {
+                return "child;;";
+            }
             if (monitor instanceof ThreadReference awaited && top.contains("Thread.join")) {
                 return format("join", monitor, threads, awaited);
             }
@@ -50,9 +53,6 @@ final class Waits {
             }
             if (top.contains("Unsafe.park") || top.contains("VirtualThread.park")) {
                 return describeParked(thread, top, threads);
-            }
-            if (top.contains("ProcessImpl.waitFor")) {
-                return "child;;";
             }
             return READING.stream().anyMatch(top::contains) ? "io;;" : "";
         } catch (IncompatibleThreadStateException running) {
