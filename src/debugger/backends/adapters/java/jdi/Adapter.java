@@ -284,9 +284,8 @@ public final class Adapter {
         List<Map<String, Object>> found = new ArrayList<>();
         for (ThreadReference thread : require().threads().list()) {
             try {
-                String name = thread.name();
                 found.add(Client.fields("id", require().threads().number(thread),
-                        "name", name.isEmpty() ? "virtual thread" : name));
+                        "name", Threads.name(thread)));
             } catch (ObjectCollectedException ended) {
                 // It has ended since it was listed.
             }
@@ -441,7 +440,8 @@ public final class Adapter {
     private List<Map<String, Object>> listEntries(Part part, int start, int count)
             throws DebuggerException {
         List<Map<String, Object>> found = new ArrayList<>();
-        List<Containers.Entry> entries = Containers.entries((ObjectReference) part.value());
+        List<Containers.Entry> entries =
+                Containers.entries((ObjectReference) part.value(), start + count);
         int end = (int) Math.min(entries.size(), (long) start + count);
         for (Containers.Entry entry : entries.subList(Math.min(start, end), end)) {
             String name = "[" + require().values().format(entry.key(), part.thread()) + "]";

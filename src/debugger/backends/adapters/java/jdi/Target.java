@@ -63,7 +63,7 @@ final class Target {
         this.starter = starter;
         classNames = new ClassNames(vm, sources, calls);
         compiler = new ExpressionCompiler(vm, calls, sources, classNames);
-        threads = new Threads(vm);
+        threads = new Threads(vm, client);
         breakpoints = new Breakpoints(this, client, request.isTrue("stopOnEntry"));
         steps = new Steps(vm);
         children = new ChildJvms(vm, client, request.words("folders"));
@@ -304,6 +304,7 @@ final class Target {
         Stop last = requireStop();
         stop = null;
         handles.clear();
+        threads.forget();
         notifyAll();
         if (last.set() != null) {
             last.set().resume();

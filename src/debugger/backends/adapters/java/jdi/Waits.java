@@ -64,6 +64,15 @@ final class Waits {
         if (!(Throwables.read(thread, "parkBlocker") instanceof ObjectReference blocker)) {
             return "waiting;;";
         }
+        if (top.contains("VirtualThread.join")) {
+            for (ThreadReference one : threads.listVirtual()) {
+                boolean isIt = Throwables.read(one, "termination") instanceof ObjectReference latch
+                        && blocker.equals(Throwables.read(latch, "sync"));
+                if (isIt) {
+                    return format("join", one, threads, one);
+                }
+            }
+        }
         String type = blocker.referenceType().name();
         String kind = PARKED.stream().filter(one -> type.contains(one.getKey()))
                 .map(Map.Entry::getValue).findFirst().orElse("waiting");
