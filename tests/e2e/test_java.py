@@ -165,7 +165,7 @@ def test_calls_and_writes_are_told(cli: Cli) -> None:
         "who-wrote", "this.counter", "--at", place, "--", build_java("Values"), check=0, cwd=JAVA
     ).out
     assert "0 → 1, in Values.count" in writes
-    assert "seen by a field watchpoint" in writes
+    assert "seen by a field watchpoint, recorded from the beginning" in writes
     for question, code in (("why", "NOT_SUPPORTED"), ("who-wrote", "EVALUATION_FAILED")):
         refused = java(cli, question, "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
         assert error_of(refused)[0] == code

@@ -44,6 +44,7 @@ _COMPILE_S = 100.0
 _NO_CODE = "no code at line "
 _ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
+_HISTORY = "DEBUGGER_JAVA_HISTORY"  # the field whose writes are recorded, for `who-wrote`
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
 
@@ -103,12 +104,15 @@ class JavaAdapter(AgentAdapter):
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""
         assert launch.program is not None
+        # What the adapter reads is not the program's to see.
+        recorded = {"history": launch.env.get(_HISTORY), "env": {_HISTORY: None}}
         if build_tool.is_build_tool(launch.program):
             return {
                 "command": build_tool.debugged_words(launch.program, launch.args),
                 "cwd": launch.cwd,
                 "folders": java_project.list_modules(launch.cwd),
                 "stopOnEntry": launch.stop_on_entry,
+                **recorded,
             }
         command = java_command.parse_program(launch.program, launch.args, launch.cwd)
         is_java = Path(launch.program).name == "java"
@@ -131,6 +135,7 @@ class JavaAdapter(AgentAdapter):
             "classes": classes,
             "options": path,
             "stopOnEntry": launch.stop_on_entry,
+            **recorded,
         }
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:

@@ -40,7 +40,7 @@ final class Connector {
             } else {
                 words.add(1, listener.option());
             }
-            long pid = run(client, words, request.text("cwd"));
+            long pid = run(client, words, request);
             VirtualMachine vm = accept(listener, pid, isByTool);
             if (!isByTool) {
                 return new Connection(vm, null);
@@ -79,11 +79,12 @@ final class Connector {
         thread.start();
     }
 
-    private static long run(Client client, List<String> words, String folder)
+    private static long run(Client client, List<String> words, Request request)
             throws DebuggerException, IOException, InterruptedException {
         try {
             Map<String, Object> answer = client.sendRequest("runInTerminal", Client.fields(
-                    "args", words, "cwd", folder, "kind", "integrated")).get();
+                    "args", words, "cwd", request.text("cwd"), "kind", "integrated",
+                    "env", request.arguments().get("env"))).get();
             if (!Boolean.TRUE.equals(answer.get("success"))) {
                 throw new DebuggerException(String.valueOf(answer.get("message")));
             }

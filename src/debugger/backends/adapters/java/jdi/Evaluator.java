@@ -71,7 +71,10 @@ final class Evaluator {
 
     /** Returns the object and the field that an expression names, for a watchpoint. */
     FieldPosition locateField(String expression) throws DebuggerException {
-        Node node = Parser.parse(expression);
+        return locateField(Parser.parse(expression));
+    }
+
+    private FieldPosition locateField(Node node) throws DebuggerException {
         if (node instanceof Node.Member member) {
             Object owner = evaluate(member.target());
             if (owner instanceof ObjectReference || owner instanceof ReferenceType) {
@@ -394,6 +397,10 @@ final class Evaluator {
     }
 
     private Object callOwn(Node.Call call) throws DebuggerException {
+        if (call.name().equals("$writes") && call.arguments().size() == 1
+                && target.history() != null) {
+            return target.history().describe(locateField(call.arguments().get(0)));
+        }
         List<Object> arguments = evaluateAll(call.arguments());
         Object receiver = findReceiver(call.name());
         if (receiver == null) {

@@ -12,6 +12,7 @@ import com.sun.jdi.event.EventSet;
 import com.sun.jdi.event.ExceptionEvent;
 import com.sun.jdi.event.LocatableEvent;
 import com.sun.jdi.event.MethodExitEvent;
+import com.sun.jdi.event.ModificationWatchpointEvent;
 import com.sun.jdi.event.StepEvent;
 import com.sun.jdi.event.VMDeathEvent;
 import com.sun.jdi.event.VMDisconnectEvent;
@@ -47,6 +48,7 @@ final class Target {
     private final Breakpoints breakpoints;
     private final Steps steps;
     private final ChildJvms children;
+    private final FieldHistory history;  // null where none was asked for
     private final BlockingQueue<EventSet> pending = new LinkedBlockingQueue<>();
     private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
@@ -68,6 +70,11 @@ final class Target {
         steps = new Steps(vm);
         children = new ChildJvms(vm, client, request.words("folders"));
         children.begin();
+        String recorded = request.text("history");
+        history = recorded == null ? null : new FieldHistory(vm, sources, values, recorded);
+        if (history != null) {
+            history.begin();
+        }
         start("events", this::readEvents);
         start("stops", this::handleEvents);
     }
@@ -96,6 +103,10 @@ final class Target {
 
     ExpressionCompiler compiler() {
         return compiler;
+    }
+
+    FieldHistory history() {
+        return history;
     }
 
     Values values() {
@@ -144,8 +155,14 @@ final class Target {
             } else if (event instanceof ClassPrepareEvent prepared) {
                 breakpoints.bindClass(prepared.referenceType());
                 children.bindClass(prepared.referenceType());
+                if (history != null) {
+                    history.bindClass(prepared.referenceType());
+                }
             } else if (event instanceof BreakpointEvent hit && children.isStart(hit)) {
                 children.prepareChild(hit.thread());
+            } else if (event instanceof ModificationWatchpointEvent written
+                    && FieldHistory.isOwn(written)) {
+                history.note(written);
             } else if (event instanceof MethodExitEvent exit) {
                 steps.noteReturn(exit);
             } else if (event instanceof VMDeathEvent || event instanceof VMDisconnectEvent) {
