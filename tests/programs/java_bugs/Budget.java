@@ -29,7 +29,7 @@ public class Budget {
                 entry.cents = cents;
             }
         }
-        check();
+        check(); // @corrected
     }
 
     void check() {

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Writes a loaded class as a class file for the compiler: its members without code (JVMS 4).
@@ -36,14 +37,18 @@ final class ClassStub {
     private static final int UTF8 = 1;
     private static final int CLASS = 7;
 
+    /** A class within another, with its flags. */
+    private record Nested(String name, int flags) {}
+
     private final ByteArrayOutputStream constants = new ByteArrayOutputStream();
     private final Map<String, Integer> numbers = new LinkedHashMap<>();
 
     private ClassStub() {}
 
-    /** Writes a class; `all` are the loaded ones by name, for those that are nested in it. */
-    static byte[] write(ReferenceType type, TreeMap<String, ReferenceType> all) throws IOException {
-        return new ClassStub().writeClass(type, all);
+    /** Writes a class; the loaded ones, and names of others, tell which are nested in it. */
+    static byte[] write(ReferenceType type, TreeMap<String, ReferenceType> loaded,
+            TreeSet<String> others) throws IOException {
+        return new ClassStub().writeClass(type, listNested(type, loaded, others));
     }
 
     /** Tells whether a class has a name in source text: no local, anonymous or hidden class. */
@@ -59,8 +64,7 @@ final class ClassStub {
         return name.indexOf('/') < 0;
     }
 
-    private byte[] writeClass(ReferenceType type, TreeMap<String, ReferenceType> all)
-            throws IOException {
+    private byte[] writeClass(ReferenceType type, List<Nested> nested) throws IOException {
         boolean isInterface = type instanceof InterfaceType;
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream body = new DataOutputStream(bytes);
@@ -76,7 +80,6 @@ final class ClassStub {
         }
         writeFields(body, type.fields());
         writeMethods(body, type.methods());
-        List<ReferenceType> nested = listNested(type, all);
         body.writeShort((type.genericSignature() == null ? 0 : 1) + (nested.isEmpty() ? 0 : 1));
         writeSignature(body, type.genericSignature());
         writeNested(body, nested);
@@ -126,42 +129,47 @@ final class ClassStub {
     }
 
     /** Returns the classes of the attribute InnerClasses: those around this one, itself, its own. */
-    private static List<ReferenceType> listNested(
-            ReferenceType type, TreeMap<String, ReferenceType> all) {
-        List<ReferenceType> found = new ArrayList<>();
+    private static List<Nested> listNested(ReferenceType type,
+            TreeMap<String, ReferenceType> loaded, TreeSet<String> others) {
+        List<Nested> found = new ArrayList<>();
         String name = type.name();
         if (!hasSourceName(name)) {
             return found;
         }
         for (int at = name.indexOf('$'); at >= 0; at = name.indexOf('$', at + 1)) {
             int end = name.indexOf('$', at + 1);
-            ReferenceType one = all.get(end < 0 ? name : name.substring(0, end));
-            if (one != null) {
-                found.add(one);
-            }
+            found.add(nested(end < 0 ? name : name.substring(0, end), loaded));
         }
-        for (ReferenceType one : all.subMap(name + "$", name + "%").values()) {
-            boolean isDirect = one.name().indexOf('$', name.length() + 1) < 0;
-            if (isDirect && hasSourceName(one.name())) {
-                found.add(one);
+        TreeSet<String> inner = new TreeSet<>(loaded.subMap(name + "$", name + "%").keySet());
+        inner.addAll(others.subSet(name + "$", name + "%"));
+        for (String one : inner) {
+            if (one.indexOf('$', name.length() + 1) < 0 && hasSourceName(one)) {
+                found.add(nested(one, loaded));
             }
         }
         return found;
     }
 
-    private void writeNested(DataOutputStream body, List<ReferenceType> nested) throws IOException {
+    private static Nested nested(String name, TreeMap<String, ReferenceType> loaded) {
+        ReferenceType type = loaded.get(name);
+        // Of one that is not loaded its own class file has the flags.
+        return new Nested(name, PUBLIC
+                | (type == null ? STATIC : type.modifiers() & (CLASS_FLAGS | STATIC)));
+    }
+
+    private void writeNested(DataOutputStream body, List<Nested> nested) throws IOException {
         if (nested.isEmpty()) {
             return;
         }
         body.writeShort(textNumber("InnerClasses"));
         body.writeInt(2 + nested.size() * 8);
         body.writeShort(nested.size());
-        for (ReferenceType one : nested) {
+        for (Nested one : nested) {
             int end = one.name().lastIndexOf('$');
             body.writeShort(classNumber(one.name()));
             body.writeShort(classNumber(one.name().substring(0, end)));
             body.writeShort(textNumber(one.name().substring(end + 1)));
-            body.writeShort(PUBLIC | (one.modifiers() & (CLASS_FLAGS | STATIC)));
+            body.writeShort(one.flags());
         }
     }
 

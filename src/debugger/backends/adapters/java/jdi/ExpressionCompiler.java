@@ -53,8 +53,13 @@ final class ExpressionCompiler {
     private static final List<String> ALWAYS = List.of(
             "java.util.*", "java.util.function.*", "java.util.stream.*");
 
-    /** A method that evaluates an expression, or why there is none. */
-    private record Compiled(Method method, ClassObjectReference type, String problem) {}
+    /** A method that evaluates an expression, or why there is none, of so many classes. */
+    private record Compiled(
+            Method method, ClassObjectReference type, String problem, int classCount) {
+        boolean isOutdated(VirtualMachine vm) {
+            return problem != null && classCount != vm.allClasses().size();
+        }
+    }
 
     private final VirtualMachine vm;
     private final Calls calls;
@@ -79,7 +84,7 @@ final class ExpressionCompiler {
         }
         String key = host.classObject().uniqueID() + "(" + body.declareParameters() + ")" + body.text();
         Compiled found = kept.get(key);
-        if (found == null) {
+        if (found == null || found.isOutdated(vm)) {
             found = make(body, host, thread);
             keep(key, found);
         }
@@ -108,7 +113,7 @@ final class ExpressionCompiler {
     }
 
     private void keep(String key, Compiled compiled) {
-        if (kept.size() == KEPT_MAX) {
+        if (kept.size() == KEPT_MAX && !kept.containsKey(key)) {
             String oldest = kept.keySet().iterator().next();
             Compiled gone = kept.remove(oldest);
             if (gone.type() != null) {
@@ -124,13 +129,13 @@ final class ExpressionCompiler {
         try {
             bytes = compile(body, host);
         } catch (DebuggerException problem) {
-            return new Compiled(null, null, problem.getMessage());
+            return new Compiled(null, null, problem.getMessage(), vm.allClasses().size());
         } catch (IOException problem) {
             throw new DebuggerException("cannot compile the expression: " + problem.getMessage());
         }
         ClassObjectReference type = define(bytes, host, thread);
         type.disableCollection();  // else the JVM unloads it
-        return new Compiled(type.reflectedType().methodsByName("evaluate").get(0), type, null);
+        return new Compiled(type.reflectedType().methodsByName("evaluate").get(0), type, null, 0);
     }
 
     // -- the source --------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaFileManager;
@@ -30,6 +31,7 @@ import javax.tools.StandardLocation;
  */
 final class ProgramClasses extends ForwardingJavaFileManager<StandardJavaFileManager> {
     private final TreeMap<String, ReferenceType> loaded = new TreeMap<>();
+    private final TreeSet<String> unloaded = new TreeSet<>();  // of packages that were listed
     private final Map<String, ByteArrayOutputStream> compiled = new LinkedHashMap<>();
 
     ProgramClasses(StandardJavaFileManager files, VirtualMachine vm) {
@@ -75,6 +77,7 @@ final class ProgramClasses extends ForwardingJavaFileManager<StandardJavaFileMan
             String name = super.inferBinaryName(location, other);
             if (name == null || !loaded.containsKey(name.replace('/', '.'))) {
                 found.add(other);
+                unloaded.add(name == null ? "" : name.replace('/', '.'));
             }
         }
         return found;
@@ -108,7 +111,7 @@ final class ProgramClasses extends ForwardingJavaFileManager<StandardJavaFileMan
 
         @Override
         public InputStream openInputStream() throws IOException {
-            return new ByteArrayInputStream(ClassStub.write(type, loaded));
+            return new ByteArrayInputStream(ClassStub.write(type, loaded, unloaded));
         }
     }
 }
