@@ -8,6 +8,7 @@ import msgspec
 
 from adapter_specs.adapter_spec import (
     AdapterSpec,
+    ChildProgram,
     LargeValue,
     Program,
     RawCommand,
@@ -72,6 +73,14 @@ SPEC = AdapterSpec(
     ),
     threads=ThreadedStop(
         java_program("Threads"), marked_line("java/Threads.java", "all_alive"), least=5
+    ),
+    child=ChildProgram(
+        java_program("Child"),
+        words_end="ChildWorker",
+        at=marked_line("java/ChildWorker.java", "worker"),
+        expression="result",
+        value="14",
+        prints="child ended with 0\n",
     ),
     abilities=_ADAPTER.request_abilities | _ADAPTER.own_abilities.keys(),
     listening=lambda: [

@@ -23,6 +23,7 @@ VALUES = {
     "words": '{"one", null}',
     "ages": '{"ada"=36}',
     "tree": '{"a"=[], "b"=[1, 2]}',
+    "many": "{0=0, 1=-1, 2=-2, 3=-3, 4=-4, 5=-5, 6=-6, 7=-7, 8=-8, 9=-9, …} (100001)",
     "tags": '["new"]',
     "queue": "[1, 2]",
     "point": "Values.Point[x=1, y=2]",
@@ -56,6 +57,16 @@ EXPRESSIONS = {
     "Account.opened": "1",
     "numbers.stream().count()": "200",
     "text + nothing + half": r'"a \"quoted\"\nlinenull0.5"',
+    "numbers.stream().filter(x -> x > 3).count()": "198",
+    "numbers.stream().map(n -> new Point(n, primes[0])).skip(5).findFirst().get()": (
+        "Values.Point[x=25, y=2]"
+    ),
+    "ages.entrySet().stream().map(Map.Entry::getKey).collect(Collectors.joining())": '"ada"',
+    "numbers.stream().map(x -> { int y = total(numbers, x); return y; }).limit(1).toList()": (
+        "[2646700]"
+    ),
+    'switch (text.length()) { case 1 -> "a"; default -> letter; }': "'x'",
+    "tags.forEach(tag -> {})": "null",
 }
 REFUSED = {
     "nope + 1": "no variable, field or class nope here",
@@ -64,7 +75,10 @@ REFUSED = {
     "numbers.get(999)": "get() threw java.lang.IndexOutOfBoundsException: Index 999",
     "primes[9]": "the index 9 is out of bounds for a length of 4",
     "nothing.toString()": "cannot call toString(): the object is null",
-    "numbers.removeIf(x -> x > 3)": "lambdas and method references cannot be evaluated here",
+    "Optional.of(1).map(x -> nope)": "the expression does not compile: cannot find variable nope",
+    "Optional.of(1).map(x -> x / 0)": "the expression threw java.lang.ArithmeticException",
+    "Optional.of(1).map(x -> large++)": "an expression with a lambda cannot assign to the local",
+    "switch (color) { case RED -> 1; case GREEN -> 2; }": "an expression can declare no class",
     "(1 +": "the expression ends too early",
     'account.deposit("a", 1)': "no method deposit of Values.Account takes these arguments",
 }
@@ -93,6 +107,8 @@ def test_values_are_shown_as_java_writes_them_and_expressions_are_those_of_java(
         assert (code, message[: len(why)]) == ("EVALUATION_FAILED", why), expression
     for target, value in (("account.balance", "900"), ("primes[1]", "33"), ("text", '"new"')):
         assert answer_data(java(cli, "set", target, value))["value"] == value
+    largest = "numbers.stream().mapToInt(x -> x).max().getAsInt()"
+    assert answer_data(java(cli, "set", "large", largest))["value"] == "39601"
     for target, value in (("small", "300"), ("color", '"RED"'), ("point", "account")):
         assert error_of(java(cli, "set", target, value, code=1))[0] == "EVALUATION_FAILED"
 
@@ -118,6 +134,8 @@ def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
 def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
     condition = "Integer.valueOf(i).equals(3)"
     java(cli, "start", build_java("Loop"), "--break", at("Loop", "step"))
+    java(cli, "breakpoint", "change", "1", "--condition", "Stream.of(i).anyMatch(x -> x == 2)")
+    assert answer_data(java(cli, "continue"))["locals"][0]["value"] == "2"
     java(cli, "breakpoint", "change", "1", "--condition", condition)
     java(cli, "continue")
     assert answer_data(java(cli, "print", "Integer.toString(i)"))["value"] == '"3"'
@@ -147,7 +165,7 @@ def test_calls_and_writes_are_told(cli: Cli) -> None:
         "who-wrote", "this.counter", "--at", place, "--", build_java("Values"), check=0, cwd=JAVA
     ).out
     assert "0 → 1, in Values.count" in writes
-    assert "seen by a field watchpoint" in writes
+    assert "seen by a field watchpoint, recorded from the beginning" in writes
     for question, code in (("why", "NOT_SUPPORTED"), ("who-wrote", "EVALUATION_FAILED")):
         refused = java(cli, question, "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
         assert error_of(refused)[0] == code

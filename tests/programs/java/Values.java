@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 // Has a value of every sort when it is at the marker.
@@ -74,6 +75,10 @@ public class Values {
         Map<String, Integer> ages = new LinkedHashMap<>(Map.of("ada", 36));
         Map<String, List<Integer>> tree = new TreeMap<>(Map.of("b", List.of(1, 2), "a", List.of()));
         Map<Integer, String> hashed = new HashMap<>(Map.of(1, "x"));
+        Map<Integer, Integer> many = new ConcurrentHashMap<>();
+        for (int i = 0; i <= 100_000; i++) {
+            many.put(i, -i);
+        }
         Set<String> tags = new HashSet<>(Set.of("new"));
         ArrayDeque<Integer> queue = new ArrayDeque<>(List.of(1, 2));
         Point point = new Point(1, 2);

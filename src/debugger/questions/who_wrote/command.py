@@ -43,9 +43,9 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.who_wrote import (
+    agent_writes,
     javascript_writes,
     python_writes,
-    ruby_writes,
     watched_writes,
 )
 from debugger.questions.who_wrote.answer import WhoWrote
@@ -189,6 +189,6 @@ async def _writers_answer(
         return await python_writes.who_wrote(target, made.patience, request, scratch=scratch)
     if made.language == "javascript":
         return await javascript_writes.who_wrote(made, request)
-    if made.language == "ruby":
-        return await ruby_writes.who_wrote(made, request)
+    if made.language in agent_writes.LANGUAGES:
+        return await agent_writes.who_wrote(made, request)
     return await watched_writes.who_wrote(made, request)

@@ -133,10 +133,6 @@ _VARIES = (
     "its address differs from run to run, so the writes before the place are not known: give a "
     "place that comes earlier, where it is made"
 )
-_OBJECT_VARIES = (
-    "the object is another one in each run, so the writes before the place are not known: give a "
-    "place that comes earlier, as in its constructor"
-)
 _KEEPS = "; --adapter gdb gives a program the same addresses in each run"
 _DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
 _EARLIER = "what wrote it before {} is not seen"
@@ -190,8 +186,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     if later.again is None:
         # What Go's runtime allocates lies elsewhere in each run, and gdb does not take Go.
         is_kept = later.is_randomized and later.runtime is not Runtime.GO
-        is_java = later.runtime is Runtime.JAVA
-        notes.append(_OBJECT_VARIES if is_java else _VARIES + _KEEPS * is_kept)
+        notes.append(_VARIES + _KEEPS * is_kept)
     else:
         earlier = await _watch_earlier(question, request, later)
         notes += earlier.notes
@@ -210,7 +205,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     return msgspec.structs.replace(
         answer,
         adapter=later.adapter,
-        method=f"a {_watch_means(later)} watchpoint{_merge_runs(later, earlier)}",
+        method=f"a hardware watchpoint{_merge_runs(later, earlier)}",
         timed_out=bool(last and last.timed_out),
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys(notes)),
@@ -277,10 +272,6 @@ async def watch_later(
         found.again = _expression_of_next_run(session, request, bound, address)
         await _collect_writes(run, found, request, stop, is_after=True)
     return found
-
-
-def _watch_means(run: WatchedRun) -> str:
-    return "field" if run.runtime is Runtime.JAVA else "hardware"
 
 
 def _expression_of_next_run(

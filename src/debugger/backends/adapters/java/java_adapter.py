@@ -36,6 +36,7 @@ from debugger.model.program import (
 )
 from debugger.paths import data_dir
 from debugger.sources import java_project
+from debugger.system.process_info import look_at
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
 # Seconds: javac compiles the adapter at its first start.
@@ -43,6 +44,7 @@ _COMPILE_S = 100.0
 _NO_CODE = "no code at line "
 _ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
+_HISTORY = "DEBUGGER_JAVA_HISTORY"  # the field whose writes are recorded, for `who-wrote`
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
 
@@ -102,12 +104,15 @@ class JavaAdapter(AgentAdapter):
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""
         assert launch.program is not None
+        # What the adapter reads is not the program's to see.
+        recorded = {"history": launch.env.get(_HISTORY), "env": {_HISTORY: None}}
         if build_tool.is_build_tool(launch.program):
             return {
                 "command": build_tool.debugged_words(launch.program, launch.args),
                 "cwd": launch.cwd,
                 "folders": java_project.list_modules(launch.cwd),
                 "stopOnEntry": launch.stop_on_entry,
+                **recorded,
             }
         command = java_command.parse_program(launch.program, launch.args, launch.cwd)
         is_java = Path(launch.program).name == "java"
@@ -130,6 +135,7 @@ class JavaAdapter(AgentAdapter):
             "classes": classes,
             "options": path,
             "stopOnEntry": launch.stop_on_entry,
+            **recorded,
         }
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
@@ -145,6 +151,11 @@ class JavaAdapter(AgentAdapter):
                 hint="debugger attach --core FILE PROGRAM --adapter gdb",
             )
         return {"pid": str(target.pid), **common}
+
+    def read_child_command(self, pid: int) -> tuple[str, ...]:
+        """Return what a child JVM runs; nothing if it is unknown."""
+        process = look_at(pid)
+        return () if process is None else java_command.find_program_words(process.words)
 
     def shorten_launch_problem(self, text: str) -> str:
         """Shorten the adapter's message about a failed launch."""

@@ -59,6 +59,14 @@ def parse_program(program: str, args: Sequence[str], cwd: str) -> JavaCommand:
     return _parse_file(path, args)
 
 
+def find_program_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what a JVM's command line runs: the main class or the jar, with its arguments."""
+    rest = list(words[1:])
+    while rest and rest[0].startswith("-") and rest[0] not in {"-jar", "-m", "--module"}:
+        del rest[: 2 if rest[0] in _WITH_VALUE else 1]
+    return tuple(rest[1:] if rest[:1] and rest[0].startswith("-") else rest)
+
+
 def _parse_file(
     path: Path, args: Sequence[str], options: tuple[str, ...] = (), class_path: str = ""
 ) -> JavaCommand:

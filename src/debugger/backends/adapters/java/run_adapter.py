@@ -19,6 +19,8 @@ SOURCES = Path(__file__).with_name("jdi")
 _MAIN = "debugger.jdi.Adapter"
 # It lives for seconds: the second compiler would never pay, and one collector thread is enough.
 _FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
+# ChildJvms.java sets a variable that the JDI itself knows no name of.
+_OPEN = "--add-opens=jdk.jdi/com.sun.tools.jdi=ALL-UNNAMED"
 _COMPILE_S = 100
 _KEPT_S = 30 * 86_400  # since its last start
 
@@ -70,7 +72,7 @@ def main(jdk: Path, cache: Path, options: list[str]) -> None:
     with suppress(OSError):  # another user's, or a file system that is read only
         os.utime(target)
     java = str(jdk / "bin" / "java")
-    os.execv(java, [java, *_FLAGS, *options, "-cp", str(target), _MAIN])  # noqa: S606 - no shell
+    os.execv(java, [java, *_FLAGS, _OPEN, *options, "-cp", str(target), _MAIN])  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

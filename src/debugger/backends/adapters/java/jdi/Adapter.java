@@ -34,11 +34,13 @@ public final class Adapter {
 
     private final Client client;
     private final Sources sources = new Sources();
+    private final VirtualMachine connected;  // a child of a debugged program, else null
     private volatile Target target;
     private boolean pausesAtStart;
 
-    private Adapter(Client client) {
+    Adapter(Client client, VirtualMachine connected) {
         this.client = client;
+        this.connected = connected;
     }
 
     /** Serves until the client has disconnected. */
@@ -46,7 +48,7 @@ public final class Adapter {
         Client client = new Client(System.in, System.out);
         System.setOut(System.err);  // nothing but messages on the real one
         try {
-            new Adapter(client).serve();
+            new Adapter(client, null).serve();
         } catch (EOFException gone) {
             // The client has gone without a word.
         } catch (IOException problem) {
@@ -56,7 +58,7 @@ public final class Adapter {
         System.exit(0);
     }
 
-    private void serve() throws IOException {
+    void serve() throws IOException {
         boolean goesOn = true;
         while (goesOn) {
             Request request = client.readRequest();
@@ -217,7 +219,8 @@ public final class Adapter {
         }
         boolean isLaunch = request.command().equals("launch");
         Connector.Connection connection = isLaunch ? Connector.launch(client, request)
-                : new Connector.Connection(Connector.attach(request), null);
+                : new Connector.Connection(
+                        connected != null ? connected : Connector.attach(request), null);
         VirtualMachine vm = connection.vm();
         boolean isOurs = isLaunch && connection.starter() == null;
         if (!isOurs && vm instanceof PathSearchingVirtualMachine searching) {
@@ -225,8 +228,7 @@ public final class Adapter {
             searching.classPath().forEach(one -> sources.addFolder(base.resolve(one)));
         }
         pausesAtStart = request.isTrue("pause");
-        target = new Target(client, vm, sources, request.isTrue("stopOnEntry"),
-                connection.starter());
+        target = new Target(client, vm, sources, request, connection.starter());
     }
 
     private Map<String, Object> step(Request request, int how) throws DebuggerException {
@@ -282,9 +284,8 @@ public final class Adapter {
         List<Map<String, Object>> found = new ArrayList<>();
         for (ThreadReference thread : require().threads().list()) {
             try {
-                String name = thread.name();
                 found.add(Client.fields("id", require().threads().number(thread),
-                        "name", name.isEmpty() ? "virtual thread" : name));
+                        "name", Threads.name(thread)));
             } catch (ObjectCollectedException ended) {
                 // It has ended since it was listed.
             }
@@ -439,7 +440,8 @@ public final class Adapter {
     private List<Map<String, Object>> listEntries(Part part, int start, int count)
             throws DebuggerException {
         List<Map<String, Object>> found = new ArrayList<>();
-        List<Containers.Entry> entries = Containers.entries((ObjectReference) part.value());
+        List<Containers.Entry> entries =
+                Containers.entries((ObjectReference) part.value(), start + count);
         int end = (int) Math.min(entries.size(), (long) start + count);
         for (Containers.Entry entry : entries.subList(Math.min(start, end), end)) {
             String name = "[" + require().values().format(entry.key(), part.thread()) + "]";

@@ -58,19 +58,30 @@ final class Calls {
                 || (receiver == null && !method.isStatic() && !name.equals("<init>")));
         Method method = choose(type, name, named, arguments);
         List<Value> values = convert(thread, method, arguments);
-        // A virtual thread cannot run alone: its carrier is suspended, too (JDK 25).
-        int options = Threads.isVirtual(thread) ? 0 : ObjectReference.INVOKE_SINGLE_THREADED;
+        int options = options(thread);
         if (name.equals("<init>")) {
-            return run(thread, name, () -> ((ClassType) type).newInstance(
+            return run(thread, name + "()", () -> ((ClassType) type).newInstance(
                     thread, method, values, options));
         }
         if (!method.isStatic()) {
-            return run(thread, name, () -> receiver.invokeMethod(thread, method, values, options));
+            return run(thread, name + "()", () -> receiver.invokeMethod(thread, method, values, options));
         }
-        return run(thread, name, () -> method.declaringType() instanceof InterfaceType face
+        return run(thread, name + "()", () -> method.declaringType() instanceof InterfaceType face
                 ? face.invokeMethod(thread, method, values, options)
                 : ((ClassType) method.declaringType()).invokeMethod(
                         thread, method, values, options));
+    }
+
+    /** Calls a static method of a class of ours with values of its parameters' types. */
+    Value invokeStatic(ThreadReference thread, Method method, List<Value> values)
+            throws DebuggerException {
+        return run(thread, "the expression", () -> ((ClassType) method.declaringType()).invokeMethod(
+                thread, method, values, options(thread)));
+    }
+
+    private static int options(ThreadReference thread) {
+        // A virtual thread cannot run alone: its carrier is suspended, too (JDK 25).
+        return Threads.isVirtual(thread) ? 0 : ObjectReference.INVOKE_SINGLE_THREADED;
     }
 
     private Value run(ThreadReference thread, String name, Call call) throws DebuggerException {
@@ -87,7 +98,7 @@ final class Calls {
         try {
             return future.get(CALL_S, TimeUnit.SECONDS);
         } catch (TimeoutException slow) {
-            throw new DebuggerException(name + "() has not returned within " + CALL_S
+            throw new DebuggerException(name + " has not returned within " + CALL_S
                     + " s; it may wait for a thread that is stopped");
         } catch (InterruptedException ended) {
             throw new DebuggerException("the debugger ends");
@@ -98,7 +109,7 @@ final class Calls {
 
     private static DebuggerException explain(String name, Throwable problem) {
         if (problem instanceof InvocationException thrown) {
-            return new DebuggerException(name + "() threw "
+            return new DebuggerException(name + " threw "
                     + Throwables.summarize(thrown.exception()));
         }
         if (problem instanceof IncompatibleThreadStateException) {
@@ -108,7 +119,7 @@ final class Calls {
         if (problem instanceof ClassNotLoadedException missing) {
             return new DebuggerException("the class " + missing.className() + " is not loaded");
         }
-        return new DebuggerException(name + "(): " + problem);
+        return new DebuggerException(name + ": " + problem);
     }
 
     // -- which method ------------------------------------------------------------------------------

@@ -111,7 +111,8 @@ final class ClassNames {
         return found;
     }
 
-    private ReferenceType load(String name, ReferenceType within, ThreadReference thread) {
+    /** Returns a class that is loaded and initialised for this; null where there is none. */
+    ReferenceType load(String name, ReferenceType within, ThreadReference thread) {
         try {
             ReferenceType loader = vm.classesByName("java.lang.Class").get(0);
             Value found = calls.invoke(thread, loader, "forName", Arrays.asList(

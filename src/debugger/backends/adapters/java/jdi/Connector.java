@@ -1,20 +1,16 @@
 package debugger.jdi;
 
 import com.sun.jdi.Bootstrap;
-import com.sun.jdi.VMDisconnectedException;
 import com.sun.jdi.VirtualMachine;
 import com.sun.jdi.connect.AttachingConnector;
 import com.sun.jdi.connect.Connector.Argument;
 import com.sun.jdi.connect.IllegalConnectorArgumentsException;
-import com.sun.jdi.connect.ListeningConnector;
-import com.sun.jdi.connect.TransportTimeoutException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -23,7 +19,6 @@ final class Connector {
     /** A connected JVM; `starter` is the build tool that started it, null where we did. */
     record Connection(VirtualMachine vm, ProcessHandle starter) {}
 
-    private static final int ACCEPT_MS = 200;
     private static final int TURNS = 450;  // 90 s: a build tool may compile first
     private static final String CONNECT_MS = "5000";
     private static final int JCMD_S = 5;
@@ -35,81 +30,61 @@ final class Connector {
     /** Starts a program by the client (DAP: runInTerminal); it, or a JVM that it starts, dials us. */
     static Connection launch(Client client, Request request)
             throws DebuggerException, IOException, InterruptedException {
-        ListeningConnector connector = Bootstrap.virtualMachineManager().listeningConnectors().stream()
-                .filter(one -> one.name().equals("com.sun.jdi.SocketListen")).findFirst().orElseThrow();
-        Map<String, Argument> arguments = connector.defaultArguments();
-        arguments.get("localAddress").setValue("127.0.0.1");
-        arguments.get("timeout").setValue(String.valueOf(ACCEPT_MS));
-        boolean isByTool = false;
+        JvmListener listener = new JvmListener();
+        boolean isKept = false;
         try {
-            String address = connector.startListening(arguments);
-            // The JVM dials us: there is no port that another process could take in between.
-            String option = "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1"
-                    + address.substring(address.lastIndexOf(':'));
             List<String> words = new ArrayList<>(request.words("command"));
-            isByTool = words.stream().anyMatch(word -> word.contains(OPTION));
+            boolean isByTool = words.stream().anyMatch(word -> word.contains(OPTION));
             if (isByTool) {
-                words.replaceAll(word -> word.replace(OPTION, option));
+                words.replaceAll(word -> word.replace(OPTION, listener.option()));
             } else {
-                words.add(1, option);
+                words.add(1, listener.option());
             }
-            long pid = run(client, words, request.text("cwd"));
-            VirtualMachine vm = accept(connector, arguments, pid, isByTool);
+            long pid = run(client, words, request);
+            VirtualMachine vm = accept(listener, pid, isByTool);
             if (!isByTool) {
                 return new Connection(vm, null);
             }
-            findProcess(option).ifPresent(found -> client.sendEvent("process", Client.fields(
-                    "name", "java", "systemProcessId", found.pid())));
+            Long found = listener.findPid();
+            if (found != null) {
+                client.sendEvent("process",
+                        Client.fields("name", "java", "systemProcessId", found));
+            }
             ProcessHandle starter = ProcessHandle.of(pid).orElse(null);
-            releaseOthers(connector, arguments, starter);
+            releaseOthers(listener, starter);
+            isKept = true;
             return new Connection(vm, starter);
-        } catch (IllegalConnectorArgumentsException problem) {
-            throw new DebuggerException(problem.getMessage());
         } finally {
-            if (!isByTool) {
-                stop(connector, arguments);
+            if (!isKept) {
+                listener.close();
             }
         }
     }
 
-    private static void stop(ListeningConnector connector, Map<String, Argument> arguments)
-            throws IOException {
-        try {
-            connector.stopListening(arguments);
-        } catch (IllegalConnectorArgumentsException notListening) {
-            // That is what was wanted.
-        }
-    }
-
-    /** Finds the JVM that was given the option as a word of its own. */
-    private static Optional<ProcessHandle> findProcess(String option) {
-        return ProcessHandle.allProcesses().filter(one -> one.info().arguments()
-                .filter(words -> List.of(words).contains(option)).isPresent()).findFirst();
-    }
-
     /** Lets further JVMs of a build tool run: one is debugged, and all have the same options. */
-    private static void releaseOthers(ListeningConnector connector,
-            Map<String, Argument> arguments, ProcessHandle starter) {
+    private static void releaseOthers(JvmListener listener, ProcessHandle starter) {
         Thread thread = new Thread(() -> {
-            while (starter != null && starter.isAlive()) {
-                try {
-                    connector.accept(arguments).dispose();
-                } catch (TransportTimeoutException | VMDisconnectedException none) {
-                    // Nobody has dialled, or has ended at once.
-                } catch (IOException | IllegalConnectorArgumentsException closed) {
-                    return;
+            try (listener) {
+                while (starter != null && starter.isAlive()) {
+                    VirtualMachine other = listener.accept();
+                    if (other != null) {
+                        Target.release(other);
+                    }
                 }
+            } catch (IOException closed) {
+                // Nobody can dial any more.
             }
         }, "other JVMs");
         thread.setDaemon(true);
         thread.start();
     }
 
-    private static long run(Client client, List<String> words, String folder)
+    private static long run(Client client, List<String> words, Request request)
             throws DebuggerException, IOException, InterruptedException {
         try {
             Map<String, Object> answer = client.sendRequest("runInTerminal", Client.fields(
-                    "args", words, "cwd", folder, "kind", "integrated")).get();
+                    "args", words, "cwd", request.text("cwd"), "kind", "integrated",
+                    "env", request.arguments().get("env"))).get();
             if (!Boolean.TRUE.equals(answer.get("success"))) {
                 throw new DebuggerException(String.valueOf(answer.get("message")));
             }
@@ -119,19 +94,17 @@ final class Connector {
         }
     }
 
-    private static VirtualMachine accept(
-            ListeningConnector connector, Map<String, Argument> arguments, long pid,
-            boolean isByTool)
-            throws DebuggerException, IOException, IllegalConnectorArgumentsException {
+    private static VirtualMachine accept(JvmListener listener, long pid, boolean isByTool)
+            throws DebuggerException, IOException {
         for (int turn = 0; turn < TURNS; turn++) {
-            try {
-                return connector.accept(arguments);
-            } catch (TransportTimeoutException notYet) {
-                if (ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty()) {
-                    throw new DebuggerException(isByTool
-                            ? "the build has ended, and no JVM of a test or a program was started"
-                            : "the JVM ended before it ran the program");
-                }
+            VirtualMachine vm = listener.accept();
+            if (vm != null) {
+                return vm;
+            }
+            if (ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty()) {
+                throw new DebuggerException(isByTool
+                        ? "the build has ended, and no JVM of a test or a program was started"
+                        : "the JVM ended before it ran the program");
             }
         }
         throw new DebuggerException("the JVM did not connect to the debugger");

@@ -3,6 +3,7 @@ package debugger.jdi;
 import com.sun.jdi.ArrayReference;
 import com.sun.jdi.Field;
 import com.sun.jdi.IntegerValue;
+import com.sun.jdi.LongValue;
 import com.sun.jdi.ObjectReference;
 import com.sun.jdi.ReferenceType;
 import com.sun.jdi.Value;
@@ -18,7 +19,8 @@ import java.util.List;
  * are those of the JDK 8 to 25.
  */
 final class Containers {
-    static final int SCAN_MAX = 100_000;
+    private static final int SCAN_MAX = 100_000;
+    private static final int PART = 256;  // slots of a table that are read at once
 
     /** An entry of a map. */
     record Entry(Value key, Value value) {}
@@ -44,9 +46,9 @@ final class Containers {
             case "java.util.concurrent.CopyOnWriteArrayList":
                 return array(object, "array").length();
             case "java.util.ArrayDeque":
-                return items(object).size();
+                return items(object, SCAN_MAX).size();
             case "java.util.concurrent.ConcurrentHashMap":
-                return entries(object).size();
+                return sumCounters(object);
             default:
                 ObjectReference inner = inner(object);
                 if (inner != null) {
@@ -56,6 +58,18 @@ final class Containers {
                 return isKnown && Throwables.read(object, "size") instanceof IntegerValue value
                         ? value.value() : -1;
         }
+    }
+
+    /** Returns the size of a ConcurrentHashMap, which counts in several places. */
+    private static int sumCounters(ObjectReference map) {
+        long sum = ((LongValue) Throwables.read(map, "baseCount")).value();
+        if (Throwables.read(map, "counterCells") instanceof ArrayReference cells) {
+            for (Value cell : cells.getValues()) {
+                sum += cell instanceof ObjectReference one
+                        ? ((LongValue) Throwables.read(one, "value")).value() : 0;
+            }
+        }
+        return (int) Math.max(0, Math.min(sum, Integer.MAX_VALUE));
     }
 
     private static boolean is(ObjectReference object, String... names) {
@@ -114,20 +128,22 @@ final class Containers {
         if (size(object) < 0 || isMap(object)) {
             return null;
         }
-        List<Value> all = items(object);
+        // No more is read than is to be shown: each node of a large one costs a round trip.
+        int end = (int) Math.min(SCAN_MAX, Math.max(0L, start) + count);
+        List<Value> all = items(object, end);
         return start < 0 || start >= all.size() ? List.of()
-                : all.subList(start, Math.min(all.size(), start + count));
+                : all.subList(start, Math.min(all.size(), end));
     }
 
-    private static List<Value> items(ObjectReference object) {
+    private static List<Value> items(ObjectReference object, int most) {
         List<Value> found = new ArrayList<>();
         ObjectReference inner = inner(object);
         if (inner != null && isMap(inner)) {
-            entries(inner).forEach(entry -> found.add(entry.key()));
+            entries(inner, most).forEach(entry -> found.add(entry.key()));
             return found;
         }
         if (inner != null) {
-            return items(inner);
+            return items(inner, most);
         }
         String name = object.referenceType().name();
         switch (name) {
@@ -137,92 +153,106 @@ final class Containers {
                     found.add(Throwables.read(object, "e1"));
                 }
             }
-            case "java.util.ImmutableCollections$ListN" -> addAll(found, array(object, "elements"));
-            case "java.util.ImmutableCollections$SetN" -> {
-                addAll(found, array(object, "elements"));
-                found.removeIf(value -> value == null);
-            }
-            case "java.util.Arrays$ArrayList" -> addAll(found, array(object, "a"));
+            case "java.util.ImmutableCollections$ListN" ->
+                    addSlots(found, array(object, "elements"), most);
+            case "java.util.ImmutableCollections$SetN" ->
+                    addFilled(found, array(object, "elements"), most);
+            case "java.util.Arrays$ArrayList" -> addSlots(found, array(object, "a"), most);
             case "java.util.concurrent.CopyOnWriteArrayList" ->
-                    addAll(found, array(object, "array"));
+                    addSlots(found, array(object, "array"), most);
             case "java.util.Collections$SingletonList", "java.util.Collections$SingletonSet" ->
                     found.add(Throwables.read(object, "element"));
-            case "java.util.ArrayDeque" -> addRing(found, object);
-            case "java.util.PriorityQueue" -> {
-                addAll(found, array(object, "queue"));
-                found.removeIf(value -> value == null);
-            }
-            default -> addNodes(found, object);
+            case "java.util.ArrayDeque" -> addRing(found, object, most);
+            case "java.util.PriorityQueue" -> addFilled(found, array(object, "queue"), most);
+            default -> addNodes(found, object, most);
         }
         return found;
     }
 
-    private static void addAll(List<Value> found, ArrayReference array) {
-        if (array.length() > 0) {
-            found.addAll(array.getValues(0, Math.min(array.length(), SCAN_MAX)));
+    private static void addSlots(List<Value> found, ArrayReference array, int most) {
+        if (array.length() > 0 && most > 0) {
+            found.addAll(array.getValues(0, Math.min(array.length(), most)));
         }
     }
 
-    private static void addRing(List<Value> found, ObjectReference deque) {
-        List<Value> slots = new ArrayList<>();
-        addAll(slots, array(deque, "elements"));
+    /** Adds the elements of an array that are not null. */
+    private static void addFilled(List<Value> found, ArrayReference array, int most) {
+        for (int at = 0; at < Math.min(array.length(), SCAN_MAX) && found.size() < most; at += PART) {
+            for (Value one : array.getValues(at, Math.min(PART, array.length() - at))) {
+                if (one != null && found.size() < most) {
+                    found.add(one);
+                }
+            }
+        }
+    }
+
+    private static void addRing(List<Value> found, ObjectReference deque, int most) {
+        ArrayReference slots = array(deque, "elements");
         int head = ((IntegerValue) Throwables.read(deque, "head")).value();
-        for (int index = 0; index < slots.size(); index++) {
-            Value value = slots.get((head + index) % slots.size());
-            if (value != null) {  // an ArrayDeque has no null elements
+        int first = Math.min(slots.length() - head, SCAN_MAX);
+        List<Value> parts = new ArrayList<>(first > 0 ? slots.getValues(head, first) : List.of());
+        if (parts.size() < most && head > 0) {
+            parts.addAll(slots.getValues(0, Math.min(head, SCAN_MAX)));
+        }
+        for (Value value : parts) {
+            if (value != null && found.size() < most) {  // an ArrayDeque has no null elements
                 found.add(value);
             }
         }
     }
 
-    private static void addNodes(List<Value> found, ObjectReference list) {
+    private static void addNodes(List<Value> found, ObjectReference list, int most) {
         if (is(list, "java.util.ArrayList")) {
-            found.addAll(readItems(list, 0, SCAN_MAX));
+            found.addAll(readItems(list, 0, most));
         } else if (is(list, "java.util.LinkedList")) {
             Value node = Throwables.read(list, "first");
-            while (node instanceof ObjectReference one && found.size() < SCAN_MAX) {
+            while (node instanceof ObjectReference one && found.size() < most) {
                 found.add(Throwables.read(one, "item"));
                 node = Throwables.read(one, "next");
             }
         }
     }
 
-    /** Returns the entries of a map in its own order. */
-    static List<Entry> entries(ObjectReference map) {
+    /** Returns the first entries of a map in its own order, `most` of them. */
+    static List<Entry> entries(ObjectReference map, int most) {
         List<Entry> found = new ArrayList<>();
         ObjectReference inner = inner(map);
         String name = map.referenceType().name();
         if (inner != null) {
-            return entries(inner);
+            return entries(inner, most);
         } else if (is(map, "java.util.LinkedHashMap")) {
-            addChain(found, Throwables.read(map, "head"), "after");
+            addChain(found, Throwables.read(map, "head"), "after", most);
         } else if (is(map, "java.util.TreeMap")) {
-            addTree(found, Throwables.read(map, "root"));
+            addTree(found, Throwables.read(map, "root"), most);
         } else if (name.equals("java.util.ImmutableCollections$MapN")) {
-            List<Value> slots = new ArrayList<>();
-            addAll(slots, array(map, "table"));
-            for (int index = 0; index + 1 < slots.size(); index += 2) {
-                if (slots.get(index) != null) {
-                    found.add(new Entry(slots.get(index), slots.get(index + 1)));
-                }
+            List<Value> filled = new ArrayList<>();
+            // Keys and values are in turn, and neither is ever null.
+            addFilled(filled, array(map, "table"), 2 * most);
+            for (int index = 0; index + 1 < filled.size(); index += 2) {
+                found.add(new Entry(filled.get(index), filled.get(index + 1)));
             }
         } else if (name.endsWith("$Map1") || name.endsWith("$SingletonMap")) {
             boolean isNew = name.endsWith("$Map1");
             found.add(new Entry(Throwables.read(map, isNew ? "k0" : "k"),
                     Throwables.read(map, isNew ? "v0" : "v")));
         } else if (Throwables.read(map, "table") instanceof ArrayReference table) {
-            List<Value> buckets = new ArrayList<>();
-            addAll(buckets, table);
-            for (Value bucket : buckets) {
-                addChain(found, bucket, "next");
-            }
+            addBuckets(found, table, most);
         }
         return found;
     }
 
-    private static void addChain(List<Entry> found, Value first, String next) {
+    private static void addBuckets(List<Entry> found, ArrayReference table, int most) {
+        int length = Math.min(table.length(), SCAN_MAX);
+        for (int at = 0; at < length && found.size() < most; at += PART) {
+            for (Value bucket : table.getValues(at, Math.min(PART, length - at))) {
+                addChain(found, bucket, "next", most);
+            }
+        }
+    }
+
+    private static void addChain(List<Entry> found, Value first, String next, int most) {
         Value node = first;
-        while (node instanceof ObjectReference one && found.size() < SCAN_MAX) {
+        while (node instanceof ObjectReference one && found.size() < most) {
             ReferenceType type = one.referenceType();
             Field value = type.fieldByName("value") != null
                     ? type.fieldByName("value") : type.fieldByName("val");
@@ -236,10 +266,10 @@ final class Containers {
         }
     }
 
-    private static void addTree(List<Entry> found, Value root) {
+    private static void addTree(List<Entry> found, Value root, int most) {
         Deque<ObjectReference> above = new ArrayDeque<>();
         Value node = root;
-        while ((node != null || !above.isEmpty()) && found.size() < SCAN_MAX) {
+        while ((node != null || !above.isEmpty()) && found.size() < most) {
             while (node instanceof ObjectReference one) {
                 above.push(one);
                 node = Throwables.read(one, "left");

@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Evaluates expressions of Java in a frame of the stopped program.
@@ -31,6 +33,8 @@ import java.util.Set;
 final class Evaluator {
     private static final int OUTER_MAX = 10;
     private static final int ITEMS_MAX = 10_000;
+    private static final Pattern ASSIGNMENT = Pattern.compile(
+            "\\s*([\\w$]+(?:\\.[\\w$]+|\\[\\w+\\])*)\\s*=(?!=)(.*)", Pattern.DOTALL);
 
     private record PackageName(String text) {}
 
@@ -49,7 +53,8 @@ final class Evaluator {
     /** Returns an expression's value as one of the program's. */
     Value evaluate(String expression) throws DebuggerException {
         try {
-            return asValue(evaluate(Parser.parse(expression)));
+            return Parser.needsCompiler(expression) ? evaluateCompiled(expression)
+                    : asValue(evaluate(Parser.parse(expression)));
         } catch (ObjectCollectedException gone) {
             throw new DebuggerException("a value was collected meanwhile");
         }
@@ -57,7 +62,8 @@ final class Evaluator {
 
     boolean isTrue(String condition) throws DebuggerException {
         try {
-            return isTrue(Parser.parse(condition));
+            return Parser.needsCompiler(condition) ? asTruth(evaluateCompiled(condition))
+                    : isTrue(Parser.parse(condition));
         } catch (ObjectCollectedException gone) {
             throw new DebuggerException("a value was collected meanwhile");
         }
@@ -65,7 +71,10 @@ final class Evaluator {
 
     /** Returns the object and the field that an expression names, for a watchpoint. */
     FieldPosition locateField(String expression) throws DebuggerException {
-        Node node = Parser.parse(expression);
+        return locateField(Parser.parse(expression));
+    }
+
+    private FieldPosition locateField(Node node) throws DebuggerException {
         if (node instanceof Node.Member member) {
             Object owner = evaluate(member.target());
             if (owner instanceof ObjectReference || owner instanceof ReferenceType) {
@@ -112,11 +121,11 @@ final class Evaluator {
         return new DebuggerException("no variable, field or class " + first + " here");
     }
 
-    private StackFrame frame() throws DebuggerException {
+    StackFrame frame() throws DebuggerException {
         return position.frame();
     }
 
-    private ReferenceType frameType() {
+    ReferenceType frameType() {
         try {
             return frame().location().declaringType();
         } catch (DebuggerException noFrame) {
@@ -167,10 +176,26 @@ final class Evaluator {
     }
 
     private boolean isTrue(Node node) throws DebuggerException {
-        if (Arithmetic.toJava(evaluateValue(node)) instanceof Boolean truth) {
+        return asTruth(evaluateValue(node));
+    }
+
+    private static boolean asTruth(Object value) throws DebuggerException {
+        if (Arithmetic.toJava(value) instanceof Boolean truth) {
             return truth;
         }
         throw new DebuggerException("a boolean is expected there");
+    }
+
+    /** Evaluates what a compiler is needed for; what it is assigned to is ours to set. */
+    private Value evaluateCompiled(String expression) throws DebuggerException {
+        Matcher assignment = ASSIGNMENT.matcher(expression);
+        if (assignment.matches()) {
+            Node place = Parser.parse(assignment.group(1));
+            Value value = evaluateCompiled(assignment.group(2));
+            return asValue(assign(place, value));
+        }
+        return target.compiler().evaluate(
+                new ExpressionBody(this, expression), frameType(), thread);
     }
 
     /** Evaluates what must be a value: a name that is none is an error here. */
@@ -199,7 +224,7 @@ final class Evaluator {
 
     // -- names -------------------------------------------------------------------------------------
 
-    private Object readName(String name) throws DebuggerException {
+    Object readName(String name) throws DebuggerException {
         if (pseudoVariables.containsKey(name)) {
             return pseudoVariables.get(name);
         }
@@ -225,7 +250,7 @@ final class Evaluator {
         return type != null ? type : new PackageName(name);
     }
 
-    private LocalVariable findLocal(String name) throws DebuggerException {
+    LocalVariable findLocal(String name) throws DebuggerException {
         try {
             LocalVariable plain = frame().visibleVariableByName(name);
             return plain != null ? plain : Kotlin.nameVariables(frame().visibleVariables()).get(name);
@@ -235,7 +260,7 @@ final class Evaluator {
     }
 
     /** Finds a field of the object or class, or of those around it. */
-    private FieldPosition findField(String name) throws DebuggerException {
+    FieldPosition findField(String name) throws DebuggerException {
         ObjectReference self = frame().thisObject();
         for (int level = 0; self != null && level < OUTER_MAX; level++) {
             ReferenceType type = self.referenceType();
@@ -253,8 +278,7 @@ final class Evaluator {
             if (field != null && field.isStatic()) {
                 return new FieldPosition(null, field);
             }
-            int end = type.name().lastIndexOf('$');
-            type = end < 0 ? null : target.classNames().loaded(type.name().substring(0, end));
+            type = outerType(type);
         }
         return null;
     }
@@ -373,23 +397,54 @@ final class Evaluator {
     }
 
     private Object callOwn(Node.Call call) throws DebuggerException {
+        if (call.name().equals("$writes") && call.arguments().size() == 1
+                && target.history() != null) {
+            return target.history().describe(locateField(call.arguments().get(0)));
+        }
         List<Object> arguments = evaluateAll(call.arguments());
+        Object receiver = findReceiver(call.name());
+        if (receiver == null) {
+            throw new DebuggerException("no method " + call.name() + " here");
+        }
+        return target.calls().invoke(thread, receiver, call.name(), arguments);
+    }
+
+    /** Finds the object or class here that has a method of a name; null where none has. */
+    Object findReceiver(String method) throws DebuggerException {
         ObjectReference self = frame().thisObject();
         for (int level = 0; self != null && level < OUTER_MAX; level++) {
-            if (!self.referenceType().methodsByName(call.name()).isEmpty()) {
-                return target.calls().invoke(thread, self, call.name(), arguments);
+            if (!self.referenceType().methodsByName(method).isEmpty()) {
+                return self;
             }
             self = outerObject(self);
         }
         ReferenceType type = frameType();
-        while (type != null) {
-            if (!type.methodsByName(call.name()).isEmpty()) {
-                return target.calls().invoke(thread, type, call.name(), arguments);
-            }
-            int end = type.name().lastIndexOf('$');
-            type = end < 0 ? null : target.classNames().loaded(type.name().substring(0, end));
+        while (type != null && type.methodsByName(method).isEmpty()) {
+            type = outerType(type);
         }
-        throw new DebuggerException("no method " + call.name() + " here");
+        return type;
+    }
+
+    private ReferenceType outerType(ReferenceType type) {
+        int end = type.name().lastIndexOf('$');
+        return end < 0 ? null : target.classNames().loaded(type.name().substring(0, end));
+    }
+
+    /** Finds a loaded class that is nested in the frame's class, or in one around that. */
+    ReferenceType findNestedClass(String name) {
+        ReferenceType found = null;
+        for (ReferenceType type = frameType(); type != null && found == null; type = outerType(type)) {
+            found = target.classNames().loaded(type.name() + "$" + name);
+        }
+        return found;
+    }
+
+    boolean passesValue(Field field) {
+        return target.compiler().passesValue(field);
+    }
+
+    Value pseudoVariable(String name) {
+        return pseudoVariables.get(name);
     }
 
     private Object evaluateBinary(Node.Binary binary) throws DebuggerException {
@@ -507,8 +562,12 @@ final class Evaluator {
                 value = cast(((Value) before).type().name(), value);
             }
         }
+        return assign(node.target(), value);
+    }
+
+    private Object assign(Node place, Object value) throws DebuggerException {
         try {
-            return store(node.target(), value);
+            return store(place, value);
         } catch (InvalidTypeException | ClassNotLoadedException | ClassCastException problem) {
             throw new DebuggerException(Calls.describe(value) + " cannot be assigned to it");
         } catch (IllegalArgumentException isFinal) {

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Parses an expression of Java: everything but lambdas, method references and switch. */
+/** Parses an expression of Java: all but lambdas, method references and switch (ExpressionCompiler). */
 final class Parser {
     private static final int DEPTH_MAX = 200;
     private static final Pattern TOKEN = Pattern.compile(
@@ -17,7 +17,7 @@ final class Parser {
             + "|(?<letter>'(?:[^'\\\\]|\\\\.[0-9a-fA-F]*)')"
             + "|(?<word>[\\p{L}_$][\\p{L}\\p{N}_$]*)"
             + "|(?<sign>>>>=|<<=|>>=|->|::|\\+\\+|--|&&|\\|\\||==|!=|<=|>="
-            + "|[+\\-*/%&|^]=|<<|[+\\-*/%&|^!~<>=?:.,()\\[\\]{}])");
+            + "|[+\\-*/%&|^]=|<<|[+\\-*/%&|^!~<>=?:.,;()\\[\\]{}])");
     private static final Set<String> PRIMITIVES = Set.of(
             "boolean", "byte", "char", "short", "int", "long", "float", "double");
     private static final List<Set<String>> LEVELS = List.of(
@@ -25,8 +25,10 @@ final class Parser {
             Set.of("<", ">", "<=", ">=", "instanceof"), Set.of("<<", ">>", ">>>"),
             Set.of("+", "-"), Set.of("*", "/", "%"));
     private static final int RELATIONS = 6;
+    private static final Set<String> COMPILED = Set.of("->", "::", "switch");
 
-    private record Token(String kind, String text, int end) {}
+    /** A word, a number or a sign; `end` is where it ends in the text. */
+    record Token(String kind, String text, int end) {}
 
     private static final Token END = new Token("end", "", -1);
 
@@ -48,6 +50,18 @@ final class Parser {
             throw parser.unexpected();
         }
         return node;
+    }
+
+    /** Splits a text into its tokens. */
+    static List<Token> split(String text) throws DebuggerException {
+        Parser parser = new Parser(text);
+        parser.splitTokens();
+        return parser.tokens;
+    }
+
+    /** Tells whether an expression has what only a compiler understands. */
+    static boolean needsCompiler(String text) throws DebuggerException {
+        return split(text).stream().anyMatch(one -> COMPILED.contains(one.text));
     }
 
     private void splitTokens() throws DebuggerException {
@@ -103,10 +117,6 @@ final class Parser {
     }
 
     private DebuggerException unexpected() {
-        if (isNext("->") || isNext("::")) {
-            return new DebuggerException("lambdas and method references cannot be evaluated here: "
-                    + "call a method of the program, or read elements, as in list[2]");
-        }
         return new DebuggerException(peek() == END
                 ? "the expression ends too early"
                 : "'" + peek().text + "' is not expected there in the expression");

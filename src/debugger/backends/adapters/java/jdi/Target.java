@@ -12,6 +12,7 @@ import com.sun.jdi.event.EventSet;
 import com.sun.jdi.event.ExceptionEvent;
 import com.sun.jdi.event.LocatableEvent;
 import com.sun.jdi.event.MethodExitEvent;
+import com.sun.jdi.event.ModificationWatchpointEvent;
 import com.sun.jdi.event.StepEvent;
 import com.sun.jdi.event.VMDeathEvent;
 import com.sun.jdi.event.VMDisconnectEvent;
@@ -40,11 +41,14 @@ final class Target {
     private final Calls calls = new Calls();
     private final Sources sources;
     private final ClassNames classNames;
+    private final ExpressionCompiler compiler;
     private final Values values = new Values(calls);
     private final Handles handles = new Handles();
     private final Threads threads;
     private final Breakpoints breakpoints;
     private final Steps steps;
+    private final ChildJvms children;
+    private final FieldHistory history;  // null where none was asked for
     private final BlockingQueue<EventSet> pending = new LinkedBlockingQueue<>();
     private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
@@ -53,16 +57,24 @@ final class Target {
     private boolean isConfigured;
     private boolean isOver;
 
-    Target(Client client, VirtualMachine vm, Sources sources, boolean stopsOnEntry,
+    Target(Client client, VirtualMachine vm, Sources sources, Request request,
             ProcessHandle starter) {
         this.client = client;
         this.vm = vm;
         this.sources = sources;
         this.starter = starter;
         classNames = new ClassNames(vm, sources, calls);
-        threads = new Threads(vm);
-        breakpoints = new Breakpoints(this, client, stopsOnEntry);
+        compiler = new ExpressionCompiler(vm, calls, sources, classNames);
+        threads = new Threads(vm, client);
+        breakpoints = new Breakpoints(this, client, request.isTrue("stopOnEntry"));
         steps = new Steps(vm);
+        children = new ChildJvms(vm, client, request.words("folders"));
+        children.begin();
+        String recorded = request.text("history");
+        history = recorded == null ? null : new FieldHistory(vm, sources, values, recorded);
+        if (history != null) {
+            history.begin();
+        }
         start("events", this::readEvents);
         start("stops", this::handleEvents);
     }
@@ -87,6 +99,14 @@ final class Target {
 
     ClassNames classNames() {
         return classNames;
+    }
+
+    ExpressionCompiler compiler() {
+        return compiler;
+    }
+
+    FieldHistory history() {
+        return history;
     }
 
     Values values() {
@@ -134,6 +154,15 @@ final class Target {
                 return true;
             } else if (event instanceof ClassPrepareEvent prepared) {
                 breakpoints.bindClass(prepared.referenceType());
+                children.bindClass(prepared.referenceType());
+                if (history != null) {
+                    history.bindClass(prepared.referenceType());
+                }
+            } else if (event instanceof BreakpointEvent hit && children.isStart(hit)) {
+                children.prepareChild(hit.thread());
+            } else if (event instanceof ModificationWatchpointEvent written
+                    && FieldHistory.isOwn(written)) {
+                history.note(written);
             } else if (event instanceof MethodExitEvent exit) {
                 steps.noteReturn(exit);
             } else if (event instanceof VMDeathEvent || event instanceof VMDisconnectEvent) {
@@ -292,6 +321,7 @@ final class Target {
         Stop last = requireStop();
         stop = null;
         handles.clear();
+        threads.forget();
         notifyAll();
         if (last.set() != null) {
             last.set().resume();
@@ -316,6 +346,15 @@ final class Target {
 
     Evaluator evaluator(FramePosition position) {
         return new Evaluator(this, position, pseudoVariables(position.thread()));
+    }
+
+    /** Lets a JVM run on without us. */
+    static void release(VirtualMachine vm) {
+        try {
+            vm.dispose();
+        } catch (VMDisconnectedException over) {
+            // That is what was wanted.
+        }
     }
 
     /** Ends the connection: the program ends with it, or runs on without breakpoints. */

@@ -2,6 +2,8 @@ package debugger.jdi;
 
 import com.sun.jdi.IncompatibleThreadStateException;
 import com.sun.jdi.ObjectCollectedException;
+import com.sun.jdi.ObjectReference;
+import com.sun.jdi.ReferenceType;
 import com.sun.jdi.StackFrame;
 import com.sun.jdi.ThreadGroupReference;
 import com.sun.jdi.ThreadReference;
@@ -16,19 +18,26 @@ import java.util.Set;
 
 /** The program's threads, and the small numbers that the client names them by. */
 final class Threads {
-    private static final Set<String> SYSTEM_GROUPS = Set.of("system", "InnocuousThreadGroup");
+    // Carriers run virtual threads, which are listed themselves.
+    private static final Set<String> SYSTEM_GROUPS =
+            Set.of("system", "InnocuousThreadGroup", "CarrierThreads");
+    private static final List<String> VIRTUAL_CLASSES =
+            List.of("java.lang.VirtualThread", "java.lang.ThreadBuilders$BoundVirtualThread");
     private static final int FRAMES_MAX = 50;
     private static final int VIRTUAL_MAX = 1000;
+    private static final int RANKED_MAX = 50;  // virtual ones at a pause: each costs round trips
 
     private final VirtualMachine vm;
     private final Map<Long, Integer> numbers = new HashMap<>();
     private final Map<Integer, ThreadReference> byNumber = new HashMap<>();
-    // The JVM lists no virtual threads: those are known that have stopped.
-    private final Set<ThreadReference> seen = new LinkedHashSet<>();
+    private final Client client;
+    private List<ThreadReference> virtual;  // of this stop, once it was asked for
+    private boolean hasReportedBound;
     private ThreadReference last;
 
-    Threads(VirtualMachine vm) {
+    Threads(VirtualMachine vm, Client client) {
         this.vm = vm;
+        this.client = client;
     }
 
     synchronized int number(ThreadReference thread) {
@@ -49,25 +58,63 @@ final class Threads {
     /** Notes the thread of a stop. */
     synchronized void note(ThreadReference thread) {
         last = thread;
-        if (seen.size() < VIRTUAL_MAX) {
-            seen.add(thread);
-        }
+    }
+
+    /** Forgets what holds for one stop. */
+    synchronized void forget() {
+        virtual = null;
     }
 
     /** Returns the threads of the program, without the JVM's own. */
     synchronized List<ThreadReference> list() {
+        Set<ThreadReference> found = listPlatform();
+        found.addAll(listVirtual());
+        return new ArrayList<>(found);
+    }
+
+    private Set<ThreadReference> listPlatform() {
         Set<ThreadReference> found = new LinkedHashSet<>();
         for (ThreadReference thread : vm.allThreads()) {
             if (thread.equals(last) || !isSystem(thread)) {
                 found.add(thread);
             }
         }
-        for (ThreadReference thread : seen) {
-            if (!found.contains(thread) && isAlive(thread)) {
-                found.add(thread);
+        if (last != null && isAlive(last)) {
+            found.add(last);
+        }
+        return found;
+    }
+
+    /** Returns the virtual threads that live: the JVM lists none, they are found in its heap. */
+    synchronized List<ThreadReference> listVirtual() {
+        if (virtual == null) {
+            virtual = new ArrayList<>();
+            for (String name : VIRTUAL_CLASSES) {
+                for (ReferenceType type : vm.classesByName(name)) {
+                    addVirtual(type);
+                }
             }
         }
-        return new ArrayList<>(found);
+        return virtual;
+    }
+
+    private void addVirtual(ReferenceType type) {
+        List<ObjectReference> all = type.instances(VIRTUAL_MAX);
+        for (ObjectReference one : all) {
+            if (one instanceof ThreadReference thread && isAlive(thread)) {
+                virtual.add(thread);
+            }
+        }
+        if (all.size() == VIRTUAL_MAX && !hasReportedBound) {
+            hasReportedBound = true;
+            client.sendOutput("important", VIRTUAL_MAX + " virtual threads are listed; there are more\n");
+        }
+    }
+
+    /** Returns a thread's name; virtual ones mostly have none but their number. */
+    static String name(ThreadReference thread) {
+        String name = thread.name();
+        return !name.isEmpty() ? name : "virtual #" + Throwables.read(thread, "tid");
     }
 
     static boolean isVirtual(ThreadReference thread) {
@@ -100,7 +147,9 @@ final class Threads {
 
     /** Returns the thread to show at a pause: one that runs the program's own code, if any does. */
     synchronized ThreadReference mostInteresting() {
-        List<ThreadReference> all = list();
+        List<ThreadReference> all = new ArrayList<>(listPlatform());
+        List<ThreadReference> some = listVirtual();
+        all.addAll(some.subList(0, Math.min(RANKED_MAX, some.size())));
         ThreadReference best = all.isEmpty() ? vm.allThreads().get(0) : all.get(0);
         int bestRank = -1;
         for (ThreadReference thread : all) {

@@ -150,7 +150,8 @@ final class Values {
             return formatItems("[", size, items, "]", thread, depth);
         }
         List<String> texts = new ArrayList<>();
-        List<Containers.Entry> entries = depth < DEPTH_MAX ? Containers.entries(object) : List.of();
+        List<Containers.Entry> entries = depth < DEPTH_MAX
+                ? Containers.entries(object, ITEMS_MAX) : List.of();
         for (Containers.Entry entry : entries.subList(0, Math.min(entries.size(), ITEMS_MAX))) {
             texts.add(format(entry.key(), thread, depth + 1) + "="
                     + format(entry.value(), thread, depth + 1));

@@ -39,6 +39,9 @@ final class Waits {
                 return format("lock", monitor, threads, monitor.owningThread());
             }
             String top = topFunctions(thread);
+            if (top.contains("ProcessImpl.waitFor")) {
+                return "child;;";
+            }
             if (monitor instanceof ThreadReference awaited && top.contains("Thread.join")) {
                 return format("join", monitor, threads, awaited);
             }
@@ -51,9 +54,6 @@ final class Waits {
             if (top.contains("Unsafe.park") || top.contains("VirtualThread.park")) {
                 return describeParked(thread, top, threads);
             }
-            if (top.contains("ProcessImpl.waitFor")) {
-                return "child;;";
-            }
             return READING.stream().anyMatch(top::contains) ? "io;;" : "";
         } catch (IncompatibleThreadStateException running) {
             throw new DebuggerException("the thread is running");
@@ -63,6 +63,15 @@ final class Waits {
     private static String describeParked(ThreadReference thread, String top, Threads threads) {
         if (!(Throwables.read(thread, "parkBlocker") instanceof ObjectReference blocker)) {
             return "waiting;;";
+        }
+        if (top.contains("VirtualThread.join")) {
+            for (ThreadReference one : threads.listVirtual()) {
+                boolean isIt = Throwables.read(one, "termination") instanceof ObjectReference latch
+                        && blocker.equals(Throwables.read(latch, "sync"));
+                if (isIt) {
+                    return format("join", one, threads, one);
+                }
+            }
         }
         String type = blocker.referenceType().name();
         String kind = PARKED.stream().filter(one -> type.contains(one.getKey()))
