@@ -36,7 +36,7 @@ class DbgpLink(ProgramLink):
     async def listen(self, path: str, on_close: Callable[[], None]) -> None:
         """Listen for PHP at a Unix socket."""
         self._on_close = on_close
-        self._server = await asyncio.start_unix_server(self._serve_engine, path)
+        self._server = await asyncio.start_unix_server(self._accept_engine, path)
         self._running.append(self._tasks.create_task(self._answer_requests()))
 
     async def forward_output(self, take: Callable[[bytes], None]) -> None:
@@ -75,20 +75,22 @@ class DbgpLink(ProgramLink):
         while True:
             await self._translation.answer(await self._requests.get())
 
+    def _accept_engine(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of ours: a cancelled one of asyncio's own is logged as a fault.
+        self._running = [one for one in self._running if not one.done()]
+        self._running.append(self._tasks.create_task(self._serve_engine(reader, writer)))
+
     async def _serve_engine(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if (serving := asyncio.current_task()) is not None:
-            self._running.append(serving)  # ended with the link, wherever it waits
         async with self._turn:
-            engine = DbgpEngine(reader, writer, self._translation.note_packet)
+            engine = DbgpEngine(reader, writer, self._translation.breakpoints.note_packet)
             if await engine.begin() is None:
                 return
             await self._translation.configured.wait()
             self._translation.engine = engine
-            await self._translation.send_breakpoints(is_new=True)
-            is_entry = self._translation.stops_on_entry
-            await self._run("step_into" if is_entry else "run", engine)
+            await self._translation.breakpoints.synchronize(engine, is_new=True)
+            await self._run(self._translation.choose_first_command(), engine)
             await engine.over.wait()
             self._translation.engine = None
             engine.close()

@@ -85,6 +85,24 @@ def find_message(element: ET.Element) -> ET.Element | None:
     return element.find(f"{_XDEBUG}message")
 
 
+def find_breakpoints(element: ET.Element) -> set[str]:
+    """Return the numbers of the breakpoints that a stop names."""
+    return {one.get("id") or "" for one in element.findall(f"{_SPACE}breakpoint")}
+
+
+def find_position(frames: list[ET.Element]) -> tuple[str, int]:
+    """Return the path and the line of the innermost frame."""
+    if not frames:
+        return "", 0
+    return to_path(frames[0].get("filename") or ""), int(frames[0].get("lineno") or 0)
+
+
+def find_returned(element: ET.Element) -> ET.Element | None:
+    """Return the value that a function returns where PHP has stopped at its end."""
+    value = element.find(f"{_XDEBUG}return_value")
+    return value[0] if value is not None and len(value) else None
+
+
 def read_error(element: ET.Element) -> str | None:
     """Return the message of a command that failed."""
     error = find_child(element, "error")

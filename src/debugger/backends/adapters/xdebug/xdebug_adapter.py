@@ -25,7 +25,7 @@ from debugger.model.debugger_words import DebuggerTraits, Runtime
 
 # The address of the built-in server, for a program that is its router: `php -S`.
 SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
-_VAGUE = "PHP cannot evaluate it: a syntax error, or what it calls throws"
+_VAGUE = "PHP cannot evaluate it: a syntax error"
 _PHP_S = 10.0  # seconds for PHP to say whether it has Xdebug
 _ASKS = "exit(version_compare((string) phpversion('xdebug'), '3.0', '>=') ? 0 : 1);"
 
@@ -58,6 +58,7 @@ class XdebugAdapter(AgentAdapter):
     traits = DebuggerTraits(
         own_programs=("php",),
         runtime=Runtime.PHP,
+        changes_breakpoints_live=True,
         return_hint="set what it returns from: debugger try '$x=3'",
     )
     install_command = "pecl install xdebug"
@@ -70,7 +71,9 @@ class XdebugAdapter(AgentAdapter):
         suffix=".php",
     )
     assigns_by_expression = True
-    request_abilities = frozenset({abilities.ExceptionAbility, abilities.RawCommandAbility})
+    request_abilities = frozenset(
+        {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
+    )
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the PHP that runs programs; None without PHP, or without Xdebug 3."""
