@@ -238,6 +238,17 @@ def process_language(process: ProcessInfo) -> str:
     return found or ("native" if process.exe else "")
 
 
+def is_below(process: ProcessInfo | None, ancestor: int) -> bool:
+    """Tell whether a process was started by another one, or by one below that."""
+    visited: set[int] = set()
+    while process is not None and process.pid not in visited:
+        if process.parent == ancestor:
+            return True
+        visited.add(process.pid)
+        process = look_at(process.parent)
+    return False
+
+
 def is_ours(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> bool:
     """Tell whether a process is part of such a debugger: daemon, supervisor, adapter, client."""
     parent = by_pid.get(process.parent)

@@ -112,7 +112,7 @@ class DapTranslation:
         except EngineError as error:
             reply |= {"success": False, "message": str(error)}
         self._send(reply)
-        if request["command"] == "launch":
+        if request["command"] in {"launch", "attach"}:
             self.send_event("initialized")
         elif request["command"] == "configurationDone":
             self.configured.set()
@@ -135,6 +135,11 @@ class DapTranslation:
     async def _on_launch(self, arguments: Body) -> Body:
         self._stops_on_entry = bool(arguments.get("stopOnEntry"))
         self.breakpoints.read_program(str(arguments.get("program") or ""))
+        return {}
+
+    async def _on_attach(self, arguments: Body) -> Body:
+        self.breakpoints.read_program(str(arguments.get("program") or ""))
+        self._is_pausing = bool(arguments.get("pause"))  # where the next request begins
         return {}
 
     async def _on_configurationDone(self, arguments: Body) -> Body:  # noqa: N802 - the request's name

@@ -45,10 +45,10 @@ class DbgpEngine:
         self._number = 0
         self._lock = asyncio.Lock()
         self.over = asyncio.Event()  # the request has ended
-        self._pid = interrupts.find_peer(writer)
+        self.pid = interrupts.find_peer(writer)
 
-    async def begin(self) -> ET.Element | None:
-        """Read the first packet, and set the features."""
+    async def begin(self) -> bool:
+        """Read the first packet, and set the features; tell whether it is Xdebug."""
         first = await self._read_packet()
         if first is not None:
             for name, value in _FEATURES.items():
@@ -56,8 +56,8 @@ class DbgpEngine:
                     await self.run(f"feature_set -n {name} -v {value}")
             with suppress(EngineError):
                 await self.run("eval", interrupts.INSTALL_HANDLER)
-            self._pid = self._pid or int(first.get("appid") or 0)
-        return first
+            self.pid = self.pid or int(first.get("appid") or 0)
+        return first is not None
 
     def interrupt(self) -> None:
         """Make PHP, which runs, stop at its next statement.
@@ -65,7 +65,7 @@ class DbgpEngine:
         Raises:
             EngineError: It has no handler for that.
         """
-        if not interrupts.send_interrupt(self._pid):
+        if not interrupts.send_interrupt(self.pid):
             raise EngineError(
                 "Xdebug stops PHP that runs only with the extension pcntl: set a breakpoint"
             )

@@ -9,6 +9,7 @@ from typing import Any
 
 from debugger.backends import abilities
 from debugger.backends.adapters.agent_adapter import AgentAdapter
+from debugger.backends.adapters.xdebug import php_settings
 from debugger.backends.adapters.xdebug.dbgp_link import DbgpLink
 from debugger.backends.base import (
     AttachTarget,
@@ -103,13 +104,18 @@ class XdebugAdapter(AgentAdapter):
         }
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
-        """Refuse to attach: Xdebug connects to its debugger when a request begins."""
-        del target
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "xdebug cannot attach to PHP that runs",
-            hint="debugger start SCRIPT.php",
-        )
+        """Build the arguments of the `attach` request."""
+        if target.core is not None:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                "xdebug reads no core files",
+                hint="debugger attach PID",
+            )
+        return {"request": "attach", "program": target.program, "pause": target.pause}
+
+    def find_listen_address(self, pid: int) -> tuple[tuple[str, int], str]:
+        """Return where the requests of a server connect to their debugger, and which of them."""
+        return php_settings.find_listen_address(pid)
 
     def format_truth(self, condition: str) -> str:
         """Format a condition as an expression whose value is true or false."""
