@@ -106,7 +106,7 @@ def explain_no_answer(error: DebuggerError, prepared: PreparedAttach) -> Debugge
     assert prepared.target.connect is not None
     host, port = prepared.target.connect
     name = prepared.adapter.name
-    if error.code not in _FAILURES:
+    if error.code not in _FAILURES or "cannot listen" in error.message:
         return error
     if error.message.startswith("cannot connect"):
         return DebuggerError(error.code, error.message, hint=_SERVERS)

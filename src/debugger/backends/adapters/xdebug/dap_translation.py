@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
-from debugger.backends.adapters.xdebug import interrupts, php_code
+from debugger.backends.adapters.xdebug import interrupts, php_code, php_errors
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
 from debugger.backends.adapters.xdebug.php_breakpoints import PhpBreakpoint, PhpBreakpoints
+from debugger.backends.adapters.xdebug.php_errors import Thrown
 
 Body = dict[str, Any]
 _THREAD = 1
@@ -34,14 +35,6 @@ _CAPABILITIES: Body = {
         {"filter": "uncaught", "label": "exceptions that nobody caught"},
     ],
 }
-# Kinds of PHP's own errors, which Xdebug reports as if they were exceptions.
-_ERRORS = re.compile(
-    r"(?:Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error|Strict standards"
-    r"|Xdebug|Catchable fatal error)\Z"
-)
-_UNCAUGHT = re.compile(
-    r"Uncaught (?P<type>[\w\\]+)(?::? ?)(?P<message>.*?)(?: in \S+:\d+)?$", re.MULTILINE
-)
 _INTERRUPT_S = 0.5  # that PHP, which may be in a call of the system, has to take breakpoints
 _KEPT_FRAMES = 6  # whose variables are saved at a throw
 _CONTEXTS = 0  # locals
@@ -59,15 +52,6 @@ class PhpStack:
     # PHP stands in a function that `frames` leaves out: our signal handler, or one that returns.
     is_inner_hidden: bool = False
     returned: tuple[str, ET.Element] | None = None  # by which function
-
-
-@dataclass
-class Thrown:
-    """What was thrown at a stop."""
-
-    type: str
-    message: str
-    is_uncaught: bool = False
 
 
 @dataclass
@@ -252,16 +236,13 @@ class DapTranslation:
         return None
 
     async def _report_exception(self, kind: str, text: str) -> str | None:
-        if _ERRORS.match(kind):
-            uncaught = _UNCAUGHT.match(text)
+        if php_errors.is_own_error(kind):
+            uncaught = php_errors.parse_uncaught(text)
             if uncaught is None or "uncaught" not in self.breakpoints.filters:
                 return self._go_on()
-            thrown, stack = self._last_throw or (
-                Thrown(uncaught["type"], uncaught["message"]),
-                self._stack,
-            )
+            _, stack = self._last_throw or (uncaught, self._stack)
             self._stack = PhpStack(stack.frames, stack.saved, is_over=True)
-            self._report_thrown(Thrown(thrown.type, thrown.message, is_uncaught=True))
+            self._report_thrown(uncaught)
             return None
         thrown = Thrown(kind, text)
         if "uncaught" in self.breakpoints.filters:
@@ -529,7 +510,7 @@ class DapTranslation:
             "exceptionId": self._thrown.type,
             "description": self._thrown.message,
             "breakMode": "unhandled" if self._thrown.is_uncaught else "always",
-            "details": {"typeName": self._thrown.type, "message": self._thrown.message},
+            "details": php_errors.describe_thrown(self._thrown),
         }
 
 

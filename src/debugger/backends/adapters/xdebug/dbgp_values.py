@@ -179,7 +179,8 @@ def _format_items(prop: ET.Element, opening: str, closing: str, depth: int) -> s
         text = format_property(one, depth + 1)
         name = _item_name(one)
         if opening == "{":
-            shown.append(f"{name}: {text}")
+            # `*Base*name` is a private property of a base class.
+            shown.append(f"{name.rpartition('*')[2]}: {text}")
         else:
             shown.append(text if is_list else f"{format_key(name)} => {text}")
     if total > len(shown):
