@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import re
+import tempfile
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -25,9 +26,10 @@ from debugger.session.session import Session
 # The agent in the program reads it, and removes it.
 _VARIABLE = "DEBUGGER_RUBY_HISTORY"
 _RECORDED = re.compile(r"@\w+|\$\w+|[a-z_]\w*")
-_REPORT = "DebuggerAgent.history.report(self) {{ {expression} }}"
+_ATTRIBUTE = re.compile(r"(?P<receiver>[@$]?\w+(?:\.\w+)*)\.(?P<name>[a-z_]\w*)")
+_REPORT = "DebuggerAgent.history.report({receiver}, '{path}') {{ {expression} }}"
 _NOT_RECORDED = (
-    "the writes before the place are recorded of a plain variable only: @name, $name or a local"
+    "the writes before the place are recorded of @name, object.name, $name or a local only"
 )
 _CUT = "not all earlier writes were recorded: there were too many"
 
@@ -50,18 +52,22 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         DebuggerError: NOT_FOUND if the location is never reached, EVALUATION_FAILED.
     """
     began = asyncio.get_running_loop().time()
-    is_recorded = _RECORDED.fullmatch(request.expression) is not None
+    variable, receiver = _find_variable(request.expression)
+    is_recorded = variable is not None
     target = question.target
-    if is_recorded and isinstance(target, LaunchTarget):
-        env = {**target.env, _VARIABLE: request.expression}
+    if variable is not None and isinstance(target, LaunchTarget):
+        env = {**target.env, _VARIABLE: variable}
         question = dataclasses.replace(question, target=msgspec.structs.replace(target, env=env))
     earlier: list[ValueWrite] = []
     notes: list[str] = [] if is_recorded else [_NOT_RECORDED]
 
     async def read_history(session: Session, frame: Frame) -> None:
-        text = _REPORT.format(expression=request.expression)
-        value = await session.backend.evaluate(text, frame, EvaluationPurpose.EVALUATE)
-        history = msgspec.json.decode(json.loads(value.value), type=_History)
+        # By a file: a value's text is cut.
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "history.json")
+            text = _REPORT.format(receiver=receiver, path=path, expression=request.expression)
+            await session.backend.evaluate(text, frame, EvaluationPurpose.EVALUATE)
+            history = msgspec.json.decode(path.read_bytes(), type=_History)
         earlier.extend(_to_write(one) for one in history.writes)
         notes.extend([_CUT] if history.is_cut else [])
 
@@ -86,6 +92,14 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys([*notes, *later.notes])),
     )
+
+
+def _find_variable(expression: str) -> tuple[str | None, str]:
+    """Return the variable that is recorded for an expression, and the object that has it."""
+    if _RECORDED.fullmatch(expression):
+        return expression, "self"
+    attribute = _ATTRIBUTE.fullmatch(expression)
+    return (f"@{attribute['name']}", attribute["receiver"]) if attribute else (None, "self")
 
 
 def _to_write(one: _Write) -> ValueWrite:

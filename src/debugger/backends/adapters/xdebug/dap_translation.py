@@ -81,6 +81,7 @@ class DapTranslation:
         self._parameters: dict[str, list[str]] = {}  # of functions, by the code that reads them
         self._is_pausing = False
         self._resumed_by = "run"
+        self._return_id: str | None = None  # Xdebug's breakpoint at the end of a step's function
         self._resumed_depth = 0  # of frames, where a step began
         self._synchronized = asyncio.Event()  # PHP has the breakpoints that are set
 
@@ -142,7 +143,19 @@ class DapTranslation:
         self._require_stop()
         return {}
 
-    _on_next = _on_stepIn = _on_stepOut = _on_step  # noqa: N815 - the requests' names
+    _on_stepIn = _on_stepOut = _on_step  # noqa: N815 - the requests' names
+
+    async def _on_next(self, arguments: Body) -> Body:
+        body = await self._on_step(arguments)
+        # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
+        function = self._stack.frames[0].get("where") or ""
+        if not self._stack.is_inner_hidden and (match := php_code.match_function(function)):
+            owner = f" -a {dbgp.quote_option(match['owner'])}" if match["owner"] else ""
+            command = f"breakpoint_set -t return -m {match['name']}{owner}"
+            with suppress(EngineError):
+                reply = await self._require_stop().run(command)
+                self._return_id = reply.get("id") if reply is not None else None
+        return body
 
     async def _on_pause(self, arguments: Body) -> Body:
         del arguments
@@ -212,6 +225,10 @@ class DapTranslation:
         thrown = message.get("exception") if message is not None else None
         reply = await self.engine.run("stack_get")
         frames = list(reply) if reply is not None else []
+        if self._return_id is not None:
+            with suppress(EngineError):
+                await self.engine.run(f"breakpoint_remove -d {self._return_id}")
+            self._return_id = None
         is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
         self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)
         self._thrown = None

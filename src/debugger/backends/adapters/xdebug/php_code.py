@@ -74,9 +74,14 @@ def _check_breakpoint(one: CheckedBreakpoint) -> str:
     )
 
 
+def match_function(function: str) -> re.Match[str] | None:
+    """Return the groups `owner`, a class, and `name` of a function's name, if it has one."""
+    return _FUNCTION.match(function)
+
+
 def list_parameters(function: str) -> str | None:
     """Return code that reads the names of a function's parameters; None without a name."""
-    match = _FUNCTION.match(function)
+    match = match_function(function)
     if match is None:
         return None
     owner, name = match["owner"], quote_text(match["name"])
