@@ -18,13 +18,16 @@ from pathlib import Path
 # A signal that neither the C library, which has the first ones, nor PHP uses.
 _SIGNAL = signal.SIGRTMAX - 3
 _NAME = "debugger_interrupt"
+# With it a call of the system is interrupted, too, and not begun again: set by the question hang.
+INTERRUPTS_VARIABLE = "DEBUGGER_PHP_INTERRUPTS"
 # The statement after the call lets the stop be in the function. Functions may be disabled. Xdebug
 # evaluates expressions, and this one is a call.
 _HANDLER = f"function {_NAME}() {{ xdebug_break(); return; }}"
 INSTALL_HANDLER = (
     f"function_exists('pcntl_signal') && (function_exists('{_NAME}') || "
     f"eval('{_HANDLER}') === null) && "
-    f"is_bool(pcntl_async_signals(true)) && pcntl_signal({_SIGNAL}, '{_NAME}')"
+    "is_bool(pcntl_async_signals(true)) && "
+    f"pcntl_signal({_SIGNAL}, '{_NAME}', !getenv('{INTERRUPTS_VARIABLE}'))"
 )
 
 
