@@ -23,6 +23,7 @@ _MODULES = (
     "js_debug",
     "java",
     "rdbg",
+    "xdebug",
     "lldb_cli",
     "frida",
 )

@@ -418,6 +418,7 @@ def walk_live(adapter_spec: AdapterSpec, tmp_path: Any) -> list[WalkStep]:
             "attach PID --pause",
             ["attach", "PID", "--pause", *adapter_spec.words],
             _stops("pause"),
+            leads=True,
         ),
         WalkStep("", ["detach"], lambda data: data["detached"]),
     ]

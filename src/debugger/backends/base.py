@@ -70,6 +70,8 @@ class AttachTarget(Struct, frozen=True):
     held_entry: tuple[int, bytes] | None = None
     # The process becomes the program by itself, which then connects to the debugger.
     connects_itself: bool = False
+    # The host and port where the requests of a running server connect to the debugger.
+    listens_at: tuple[str, int] | None = None
 
 
 class ProcessStarted(Struct, frozen=True):

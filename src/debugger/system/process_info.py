@@ -113,6 +113,7 @@ _DELETED = " (deleted)"
 _PYTHON = re.compile(r"(?:[Pp]ython|pypy)[\d.]*\w?\Z")  # "Python" in a framework of macOS
 _NODE = re.compile(r"node(?:js)?[\d.]*\Z")
 _RUBY = re.compile(r"ruby[\d.]*\Z")
+_PHP = re.compile(r"php(?:-fpm|-cgi)?[\d.]*\Z")
 _JAVA = re.compile(r"java\Z")
 _SHELL = re.compile(r"(?:ba|da|z|k|a)?sh\Z")
 # The interpreters' options whose value is a word of its own.
@@ -120,6 +121,7 @@ _VALUED = {
     "python": frozenset({"-X", "-W", "--check-hash-based-pycs"}),
     "javascript": frozenset({"-r", "--require", "--import", "-C", "--conditions", "--env-file"}),
     "ruby": frozenset({"-I", "-r", "-C", "-E"}),
+    "php": frozenset({"-d", "-c", "-f", "-S", "-t", "-z"}),
     "java": frozenset({"-cp", "-classpath", "--class-path", "-p", "--module-path"}),
     "shell": frozenset({"-o", "-O", "--rcfile", "--init-file"}),
 }
@@ -168,6 +170,8 @@ class ProcessInfo(Struct, frozen=True):
                 return "ruby"
             if _JAVA.match(name):
                 return "java"
+            if _PHP.match(name):
+                return "php"
         return "shell" if _SHELL.match(self.program_name) else ""
 
     @property
@@ -232,6 +236,17 @@ def process_language(process: ProcessInfo) -> str:
     except OSError:  # it may not be followed
         return ""
     return found or ("native" if process.exe else "")
+
+
+def is_below(process: ProcessInfo | None, ancestor: int) -> bool:
+    """Tell whether a process was started by another one, or by one below that."""
+    visited: set[int] = set()
+    while process is not None and process.pid not in visited:
+        if process.parent == ancestor:
+            return True
+        visited.add(process.pid)
+        process = look_at(process.parent)
+    return False
 
 
 def is_ours(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from debugger.system.process_info import ProcessInfo, has_proc, look_at, status_of
+from debugger.system.process_info import ProcessInfo, has_proc, is_below, look_at, status_of
 
 CAP_SYS_PTRACE = 19
 _SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
@@ -158,7 +158,7 @@ def facts_of(process: ProcessInfo) -> TraceFacts:
         uid=os.geteuid(),
         may_trace_all=bool(capabilities >> CAP_SYS_PTRACE & 1) if has_proc() else not os.geteuid(),
         scope=int(scope) if scope.isdecimal() else 0,
-        is_descendant=_is_descendant(process, os.getpid()),
+        is_descendant=is_below(process, os.getpid()),
         is_filtered=ourselves.get("Seccomp") == _FILTERED,
         has_proc=has_proc(),
         is_init=process.pid == 1 and _has_other_kernel(),
@@ -170,17 +170,6 @@ def _has_other_kernel() -> bool:
     """Tell whether process 1 is a machine's init: in a container kernel threads are hidden."""
     second = look_at(2)
     return second is not None and second.is_kernel
-
-
-def _is_descendant(process: ProcessInfo, ancestor: int) -> bool:
-    visited: set[int] = set()
-    at: ProcessInfo | None = process
-    while at is not None and at.pid not in visited:
-        if at.parent == ancestor:
-            return True
-        visited.add(at.pid)
-        at = look_at(at.parent)
-    return False
 
 
 def _read_text(path: str) -> str:

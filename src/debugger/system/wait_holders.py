@@ -84,6 +84,18 @@ def parse_lock_table(text: str) -> dict[int, int]:
     return {waiter: holder for waiter, holder in found.items() if holder > 0}
 
 
+def describe_file_lock(pid: int, call: SystemCall) -> str:
+    """Describe the file lock that a thread of a process waits for, and who holds it."""
+    if not call.arguments:
+        return ""
+    path = _read_link(pid, call.arguments[0])
+    holder = parse_lock_table(_read_text("/proc/locks")).get(pid, 0)
+    what = f"waits for a lock on {path}" if path else "waits for a file lock"
+    if not holder:
+        return what
+    return f"{what}, which {'it holds itself' if holder == pid else f'process {holder} holds'}"
+
+
 class HolderTable:
     """The open pipes and sockets, and the file locks, of all processes at one moment."""
 

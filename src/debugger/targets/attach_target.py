@@ -74,8 +74,9 @@ def to_server(request: AttachRequest, place: str) -> PreparedAttach:
             hint="debugger attach --connect HOST:PORT",
         ) from error
     adapter = choose_adapter(request, "", where) if is_named(request) else None
-    # Only a listener on this machine can be looked up.
-    if any(descriptor_peers.is_here(one) for one in addresses):
+    # Only a listener on this machine can be looked up. Some adapters listen there themselves.
+    listens = adapter is not None and adapter.server is not None and adapter.server.open_link
+    if not listens and any(descriptor_peers.is_here(one) for one in addresses):
         serving = descriptor_peers.filter_by_port(
             descriptor_peers.list_listeners(), addresses, port
         )
@@ -105,7 +106,7 @@ def explain_no_answer(error: DebuggerError, prepared: PreparedAttach) -> Debugge
     assert prepared.target.connect is not None
     host, port = prepared.target.connect
     name = prepared.adapter.name
-    if error.code not in _FAILURES:
+    if error.code not in _FAILURES or "cannot listen" in error.message:
         return error
     if error.message.startswith("cannot connect"):
         return DebuggerError(error.code, error.message, hint=_SERVERS)

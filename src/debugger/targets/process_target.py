@@ -342,6 +342,10 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     elif request.adapter is None and _embeds_python(process.pid):
         way = f"debugger attach {process.pid} --adapter debugpy"
         notes = (*notes, f"it has Python in it: {way} debugs that code")
+    listens_at = None
+    if adapter.server is not None and adapter.server.open_link is not None:
+        listens_at, note = adapter.find_listen_address(process.pid)
+        notes = (*notes, note)
     target = AttachTarget(
         pid=process.pid,
         program=program,
@@ -350,6 +354,7 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         pause=request.pause,
         simulator=request.simulator,
         cells=cell_folder(process.pid) if _runs_kernel(process) else None,
+        listens_at=listens_at,
     )
     return PreparedAttach(target, adapter, notes)
 
@@ -422,5 +427,6 @@ def attach_refusal(
     process: ProcessInfo, adapter: DebugAdapter
 ) -> trace_permission.TraceRefusal | None:
     """Return why an adapter may not attach to a process; None if no reason is known."""
-    traces = "javascript" not in adapter.languages  # Node is asked by a signal
+    # Node is requested by a signal, and PHP connects by itself.
+    traces = not {"javascript", "php"} & set(adapter.languages)
     return trace_permission.explain_refusal(trace_permission.facts_of(process), traces=traces)

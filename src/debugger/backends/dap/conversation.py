@@ -216,6 +216,11 @@ class AdapterConversation:
                     self._adapter, target, folder=self._scratch, within_s=self._limits.initialize_s
                 )
             )
+        elif serving is not None and serving.open_link is not None:
+            await self._start_adapter(target.cwd, target.env)  # the guard alone, as above
+            link = serving.open_link(self._tasks)
+            await link.listen_for(target)
+            self._read_link(link)
         elif target.connect is not None and self._adapter.is_server:
             self._read_link(await TcpConnection.open_connection(*target.connect))
         else:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
 
 # Bytes of a header, which is one line in practice. Something that is not DAP is noticed after so
@@ -153,6 +154,10 @@ class ProgramLink(ABC):
     @abstractmethod
     async def listen(self, path: str, on_close: Callable[[], None]) -> None:
         """Listen for the program at a Unix socket."""
+
+    @abstractmethod
+    async def listen_for(self, target: AttachTarget) -> None:
+        """Listen at a port for a running program that connects by itself, or for its requests."""
 
     @abstractmethod
     async def forward_output(self, take: Callable[[bytes], None]) -> None:

@@ -264,7 +264,8 @@ async def _stop_all(call: CommandCall, *, kill: bool) -> answers.Ended:
             killed.append(one.name)
             notes += (await session_list.kill_attached(call.sessions, one)).notes
         else:
-            notes.append(f"{one.name} was attached to, and stays: pid {one.pid}")
+            pid = f": pid {one.pid}" if one.pid is not None else ""
+            notes.append(f"{one.name} was attached to, and stays{pid}")
     ended = await call.sessions.close_all()
     call.stop_daemon()
     lost = call.evidence.answer_ids

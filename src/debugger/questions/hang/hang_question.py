@@ -25,6 +25,7 @@ from debugger.questions.hang import (
     loop_details,
     native_waits,
     node_waits,
+    php_waits,
     python_waits,
     reported_waits,
     thread_sampling,
@@ -73,6 +74,11 @@ _IN_CHILD = "it is in {}, a process that the program started"
 _CHILDREN = 8  # child processes that are looked into
 _CHILD_S = 0.2  # how long what one of them uses is measured
 _CAUSES = 2  # of child processes that the headline names
+# What a program is started with, so that its waits can be read.
+_ENVIRONMENTS = {
+    Runtime.NODE: node_waits.with_hook,
+    Runtime.PHP: php_waits.with_interrupts,
+}
 _AT_FAULT = {"deadlock", "busy", "moving"}
 
 
@@ -119,8 +125,8 @@ async def explain_hang(
         outside = await watch_process(target.pid or 0, _WINDOW_S, interrupted)
         if outside.is_stopped:
             return _stopped_answer(outside, began)
-    elif question.traits.runtime is Runtime.NODE:
-        target = msgspec.structs.replace(target, env=node_waits.with_hook(target.env))
+    elif (prepare := _ENVIRONMENTS.get(question.traits.runtime)) is not None:
+        target = msgspec.structs.replace(target, env=prepare(target.env))
     patience = WaitLimit(after_s + _SAMPLING_S, interrupted)
     limited = QuestionRun(question.sessions, target, question.make_backend, question.name, patience)
     try:
@@ -312,6 +318,8 @@ async def _sample_by_stopping(
     valued = computing if computing and has_thread_ids else None
     try:
         most = _SAMPLES if outside.any_computes else _QUIET
+        if session.traits.runtime is Runtime.PHP and not outside.any_computes:
+            most = 1  # the stop has ended the call that it waited in
         taken = await _take_stack_samples(run, samples, most, valued, is_first_bare=is_first_bare)
         if not taken:
             samples.sampled = _by_calls(outside)
@@ -327,6 +335,8 @@ async def _sample_by_stopping(
             samples.sampled = await session.run_job(
                 lambda: reported_waits.merge_reported_waits(session, taken)
             )
+        elif session.traits.runtime is Runtime.PHP:
+            samples.sampled = php_waits.merge_php_samples(taken, outside)
         else:
             samples.sampled = await session.run_job(
                 lambda: native_waits.merge_thread_samples(session, taken, outside)

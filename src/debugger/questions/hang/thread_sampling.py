@@ -28,6 +28,7 @@ from debugger.session.session import Session
 from debugger.system import process_info as processes
 from debugger.system.descriptor_peers import blocked_on
 from debugger.system.process_info import ThreadState, child_commands, command_line
+from debugger.system.wait_holders import describe_file_lock
 
 _LAST = 3  # samples that suffice for a loop that began late
 LinesOf = Callable[[str], Sequence[str] | None]
@@ -336,6 +337,8 @@ def wait_of(pid: int, call: SystemCall) -> ThreadWait | None:
         return ThreadWait("child", _awaited_child(pid, call))
     if kind == "sleep":
         return ThreadWait("sleep")
+    if kind == "file lock":
+        return ThreadWait(kind, describe_file_lock(pid, call))
     return ThreadWait(kind) if kind else None
 
 

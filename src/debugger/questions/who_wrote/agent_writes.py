@@ -9,6 +9,9 @@ import asyncio
 import dataclasses
 import json
 import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -29,13 +32,32 @@ from debugger.session.session import Session
 _CUT = "not all earlier writes were recorded: there were too many"
 
 
+_RUBY_VARIABLE = re.compile(r"@\w+|\$\w+|[a-z_]\w*")
+_RUBY_ATTRIBUTE = re.compile(r"(?P<receiver>[@$]?\w+(?:\.\w+)*)\.(?P<name>[a-z_]\w*)")
+_JAVA_FIELD = re.compile(r"(?:.*\.)?([A-Za-z_$][\w$]*)", re.DOTALL)
+
+
+def _find_ruby_variable(expression: str) -> tuple[str, str] | None:
+    if _RUBY_VARIABLE.fullmatch(expression):
+        return expression, "self"
+    attribute = _RUBY_ATTRIBUTE.fullmatch(expression)
+    return (f"@{attribute['name']}", attribute["receiver"]) if attribute else None
+
+
+def _find_java_field(expression: str) -> tuple[str, str] | None:
+    field = _JAVA_FIELD.fullmatch(expression)
+    return (field[1], "this") if field else None
+
+
 @dataclasses.dataclass(frozen=True)
 class HistoryDialect:
     """How a language's agent records the writes of what an expression names."""
 
     variable: str  # names what is recorded in the environment of the launch
-    recorded: re.Pattern[str]  # an expression that can be; its group is what to record
-    report: str  # the expression that gives the history, at the location
+    # What is recorded for an expression, and the object that has it; None: nothing can be.
+    find_recorded: Callable[[str], tuple[str, str] | None]
+    # The expression that gives the history, at the location, or writes it to a file.
+    report: str
     not_recorded: str
     method: str  # how writes after the location are seen
 
@@ -43,14 +65,14 @@ class HistoryDialect:
 _DIALECTS = {
     "ruby": HistoryDialect(
         "DEBUGGER_RUBY_HISTORY",
-        re.compile(r"(@\w+|\$\w+|[a-z_]\w*)"),
-        "DebuggerAgent.history.report(self) {{ {expression} }}",
-        "the writes before the place are recorded of a plain variable only: @name, $name or local",
+        _find_ruby_variable,
+        "DebuggerAgent.history.report({receiver}, '{path}') {{ {expression} }}",
+        "the writes before the place are recorded of @name, object.name, $name or a local only",
         "its value after each line, {recorded}watched from the place on",
     ),
     "java": HistoryDialect(
         "DEBUGGER_JAVA_HISTORY",
-        re.compile(r"(?:.*\.)?([A-Za-z_$][\w$]*)", re.DOTALL),
+        _find_java_field,
         "$writes({expression})",
         "the writes before the place are recorded of a field only: object.field or Class.field",
         "a field watchpoint, {recorded}watched from the place on",
@@ -78,29 +100,34 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     """
     began = asyncio.get_running_loop().time()
     dialect = _DIALECTS[question.language]
-    match = dialect.recorded.fullmatch(request.expression)
+    found = dialect.find_recorded(request.expression)
+    variable, receiver = found or ("", "")
     target = question.target
-    if match is not None and isinstance(target, LaunchTarget):
-        env = {**target.env, dialect.variable: match[1]}
+    if found and isinstance(target, LaunchTarget):
+        env = {**target.env, dialect.variable: variable}
         question = dataclasses.replace(question, target=msgspec.structs.replace(target, env=env))
     earlier: list[ValueWrite] = []
-    notes: list[str] = [] if match is not None else [dialect.not_recorded]
+    notes: list[str] = [] if found else [dialect.not_recorded]
 
     async def read_history(session: Session, frame: Frame) -> None:
-        text = dialect.report.format(expression=request.expression)
-        try:
-            value = await session.backend.evaluate(text, frame, EvaluationPurpose.EVALUATE)
-        except DebuggerError as error:
-            if error.code is not ErrorCode.EVALUATION_FAILED:
-                raise
-            notes.append(dialect.not_recorded)  # the watchpoint then says what it is instead
-            return
-        history = msgspec.json.decode(json.loads(value.value), type=_History)
+        expression = request.expression
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "history.json")
+            text = dialect.report.format(receiver=receiver, expression=expression, path=path)
+            try:
+                value = await session.backend.evaluate(text, frame, EvaluationPurpose.EVALUATE)
+            except DebuggerError as error:
+                if error.code is not ErrorCode.EVALUATION_FAILED:
+                    raise
+                notes.append(dialect.not_recorded)  # the watchpoint then says what it is instead
+                return
+            written = path.read_bytes() if path.exists() else json.loads(value.value)
+        history = msgspec.json.decode(written, type=_History)
         earlier.extend(_to_write(one) for one in history.writes)
         notes.extend([_CUT] if history.is_cut else [])
 
     later = await watched_writes.watch_later(
-        question, request, look=read_history if match is not None else None
+        question, request, look=read_history if found else None
     )
     answer = build_writers_answer(
         request.expression,
@@ -111,7 +138,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         misses_same=True,
     )
     last = later.ended
-    recorded = "recorded from the beginning, and " if match is not None else ""
+    recorded = "recorded from the beginning, and " if found else ""
     return msgspec.structs.replace(
         answer,
         adapter=later.adapter,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
+from debugger.backends.adapters.xdebug import interrupts, php_code, php_errors
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
+from debugger.backends.adapters.xdebug.php_breakpoints import PhpBreakpoint, PhpBreakpoints
+from debugger.backends.adapters.xdebug.php_errors import Thrown
 
 Body = dict[str, Any]
 _THREAD = 1
@@ -31,35 +35,11 @@ _CAPABILITIES: Body = {
         {"filter": "uncaught", "label": "exceptions that nobody caught"},
     ],
 }
-# Kinds of PHP's own errors, which Xdebug reports as if they were exceptions.
-_ERRORS = re.compile(
-    r"(?:Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error|Strict standards"
-    r"|Xdebug|Catchable fatal error)\Z"
-)
-_UNCAUGHT = re.compile(
-    r"Uncaught (?P<type>[\w\\]+)(?::? ?)(?P<message>.*?)(?: in \S+:\d+)?$", re.MULTILINE
-)
+_INTERRUPT_S = 0.5  # that PHP, which may be in a call of the system, has to take breakpoints
 _KEPT_FRAMES = 6  # whose variables are saved at a throw
 _CONTEXTS = 0  # locals
-_FUNCTION = re.compile(r"\A(?:(?P<owner>[\w\\]+)(?:->|::))?(?P<name>\w+)\Z")
 _VARIABLE = re.compile(r"\A\$\w+\Z")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-
-
-@dataclass
-class PhpBreakpoint:
-    """A breakpoint as it was requested."""
-
-    number: int
-    commands: tuple[str, ...]  # of a method's name alone: one for each class that has it
-    condition: str | None = None
-    log: str | None = None
-    is_function: bool = False
-    path: str = ""
-    line: int = 0
-    name: str = ""
-    engine_ids: tuple[str, ...] = ()
-    is_resolved: bool = False
 
 
 @dataclass
@@ -69,15 +49,9 @@ class PhpStack:
     frames: list[ET.Element]
     saved: dict[int, ET.Element] = field(default_factory=dict)
     is_over: bool = False
-
-
-@dataclass
-class Thrown:
-    """What was thrown at a stop."""
-
-    type: str
-    message: str
-    is_uncaught: bool = False
+    # PHP stands in a function that `frames` leaves out: our signal handler, or one that returns.
+    is_inner_hidden: bool = False
+    returned: tuple[str, ET.Element] | None = None  # by which function
 
 
 @dataclass
@@ -98,18 +72,18 @@ class DapTranslation:
         self._resume = resume
         self.engine: DbgpEngine | None = None
         self.configured = asyncio.Event()
-        self.stops_on_entry = False
-        self._lines: dict[str, list[PhpBreakpoint]] = {}
-        self._functions: list[PhpBreakpoint] = []
-        self._filters: dict[str, tuple[str, ...]] = {}
-        self._catch_id: str | None = None
-        self._number = 0
+        self._stops_on_entry = False
         self._stack = PhpStack([])
+        self.breakpoints = PhpBreakpoints(self.send_event)
         self._thrown: Thrown | None = None
         self._last_throw: tuple[Thrown, PhpStack] | None = None
         self._parts: list[Parts] = []
-        self._stale: list[str] = []
-        self._defined: list[tuple[str, str]] = []  # classes and functions of the program's file
+        self._parameters: dict[str, list[str]] = {}  # of functions, by the code that reads them
+        self._is_pausing = False
+        self._resumed_by = "run"
+        self._return_id: str | None = None  # Xdebug's breakpoint at the end of a step's function
+        self._resumed_depth = 0  # of frames, where a step began
+        self._synchronized = asyncio.Event()  # PHP has the breakpoints that are set
 
     # -- requests ----------------------------------------------------------------------------------
 
@@ -123,13 +97,17 @@ class DapTranslation:
         except EngineError as error:
             reply |= {"success": False, "message": str(error)}
         self._send(reply)
-        if request["command"] == "launch":
+        if request["command"] in {"launch", "attach"}:
             self.send_event("initialized")
         elif request["command"] == "configurationDone":
             self.configured.set()
         elif (command := _RESUMES.get(request["command"])) is not None and reply["success"]:
             self._parts.clear()
-            self._resume(command)
+            self._resumed_by, self._resumed_depth = command, len(self._stack.frames)
+            # The hidden function is left first, and the step goes on from there.
+            leaves = command == "step_out" and self._stack.is_inner_hidden
+            self._stack = PhpStack([])
+            self._resume("step_over" if leaves else command)
 
     def send_event(self, name: str, **body: Any) -> None:
         """Send an event."""
@@ -140,8 +118,13 @@ class DapTranslation:
         return _CAPABILITIES
 
     async def _on_launch(self, arguments: Body) -> Body:
-        self.stops_on_entry = bool(arguments.get("stopOnEntry"))
-        self._defined = dbgp.list_functions(str(arguments.get("program") or ""))
+        self._stops_on_entry = bool(arguments.get("stopOnEntry"))
+        self.breakpoints.read_program(str(arguments.get("program") or ""))
+        return {}
+
+    async def _on_attach(self, arguments: Body) -> Body:
+        self.breakpoints.read_program(str(arguments.get("program") or ""))
+        self._is_pausing = bool(arguments.get("pause"))  # where the next request begins
         return {}
 
     async def _on_configurationDone(self, arguments: Body) -> Body:  # noqa: N802 - the request's name
@@ -160,11 +143,28 @@ class DapTranslation:
         self._require_stop()
         return {}
 
-    _on_next = _on_stepIn = _on_stepOut = _on_step  # noqa: N815 - the requests' names
+    _on_stepIn = _on_stepOut = _on_step  # noqa: N815 - the requests' names
+
+    async def _on_next(self, arguments: Body) -> Body:
+        body = await self._on_step(arguments)
+        # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
+        function = self._stack.frames[0].get("where") or ""
+        if not self._stack.is_inner_hidden and (match := php_code.match_function(function)):
+            owner = f" -a {dbgp.quote_option(match['owner'])}" if match["owner"] else ""
+            command = f"breakpoint_set -t return -m {match['name']}{owner}"
+            with suppress(EngineError):
+                reply = await self._require_stop().run(command)
+                self._return_id = reply.get("id") if reply is not None else None
+        return body
 
     async def _on_pause(self, arguments: Body) -> Body:
         del arguments
-        raise EngineError("Xdebug 3.2 cannot stop PHP while it runs: set a breakpoint before")
+        # Before PHP connects, and between two requests, the next request stops where it begins.
+        if not self._stack.frames:
+            if self.engine is not None:
+                self.engine.interrupt()
+            self._is_pausing = True
+        return {}
 
     async def _on_threads(self, arguments: Body) -> Body:
         del arguments
@@ -176,6 +176,10 @@ class DapTranslation:
             self.engine.close()
         return {}
 
+    def choose_first_command(self) -> str:
+        """Return the command that a new request begins with."""
+        return "step_into" if self._stops_on_entry or self._is_pausing else "run"
+
     def _require_stop(self) -> DbgpEngine:
         if self.engine is None or not self._stack.frames:
             raise EngineError("the program is running")
@@ -184,138 +188,33 @@ class DapTranslation:
     # -- breakpoints -------------------------------------------------------------------------------
 
     async def _on_setBreakpoints(self, arguments: Body) -> Body:  # noqa: N802 - the request's name
-        path = str(Path(arguments["source"]["path"]).resolve())
-        before = self._lines.get(path, [])
-        made = [self._make_line(path, one, before) for one in arguments.get("breakpoints") or ()]
-        self._lines[path] = made
-        await self._replace(before, made)
-        return {"breakpoints": [self._describe(one) for one in made]}
+        made = self.breakpoints.set_lines(arguments)
+        await self._synchronize()
+        return {"breakpoints": [self.breakpoints.describe(one) for one in made]}
 
     async def _on_setFunctionBreakpoints(self, arguments: Body) -> Body:  # noqa: N802 - as above
-        before = self._functions
-        self._functions = [
-            self._make_function(one, before) for one in arguments.get("breakpoints") or ()
-        ]
-        await self._replace(before, self._functions)
-        return {"breakpoints": [self._describe(one) for one in self._functions]}
+        made = self.breakpoints.set_functions(arguments)
+        await self._synchronize()
+        return {"breakpoints": [self.breakpoints.describe(one) for one in made]}
 
     async def _on_setExceptionBreakpoints(self, arguments: Body) -> Body:  # noqa: N802 - as above
-        self._filters = dict.fromkeys(arguments.get("filters") or (), ())
-        for one in arguments.get("filterOptions") or ():
-            types = tuple(re.split(r"[,\s]+", one.get("condition") or ""))
-            self._filters[one["filterId"]] = tuple(filter(None, types))
-        if self.engine is not None and self._stack.frames:
-            await self._send_catch()
+        self.breakpoints.set_filters(arguments)
+        await self._synchronize()
         return {}
 
-    def _make_line(
-        self, path: str, requested: Body, before: Sequence[PhpBreakpoint]
-    ) -> PhpBreakpoint:
-        command = f"breakpoint_set -t line -f {dbgp.to_uri(path)} -n {requested['line']}"
-        made = self._make([command], requested, before)
-        made.path, made.line = path, made.line or requested["line"]
-        return made
-
-    def _make_function(self, requested: Body, before: Sequence[PhpBreakpoint]) -> PhpBreakpoint:
-        name = str(requested["name"])
-        match = _FUNCTION.match(name)
-        owner, plain = (match["owner"], match["name"]) if match else (None, name)
-        defined = [one for one in self._defined if one[1].lower() == plain.lower()]
-        owners = [owner] if owner else [one[0] for one in defined] or [""]
-        commands = [
-            f"breakpoint_set -t call -m {plain}" + (f" -a {dbgp.quote_option(one)}" if one else "")
-            for one in owners
-        ]
-        made = self._make(commands, requested, before)
-        made.is_function, made.name = True, name
-        made.is_resolved = made.is_resolved or any(one[0] in owners for one in defined)
-        return made
-
-    def _make(
-        self, commands: Sequence[str], requested: Body, before: Sequence[PhpBreakpoint]
-    ) -> PhpBreakpoint:
-        count = re.search(r"\d+", str(requested.get("hitCondition") or ""))
-        more = f" -h {count[0]} -o >=" if count else ""
-        sent = tuple(command + more for command in commands)
-        condition, log = requested.get("condition"), requested.get("logMessage")
-        for one in before:
-            if (one.commands, one.condition, one.log) == (sent, condition, log):
-                return one
-        self._number += 1
-        return PhpBreakpoint(self._number, sent, condition, log)
-
-    async def _replace(
-        self, before: Sequence[PhpBreakpoint], made: Sequence[PhpBreakpoint]
-    ) -> None:
-        gone = [one for one in before if one not in made]
-        self._stale += [number for one in gone for number in one.engine_ids]
-        # While PHP runs Xdebug reads nothing: at the next stop they are sent.
-        if self.engine is not None and self._stack.frames:
-            await self.send_breakpoints()
-
-    async def send_breakpoints(self, *, is_new: bool = False) -> None:
-        """Send what Xdebug does not have yet; a new request has none."""
-        assert self.engine is not None
-        if is_new:
-            self._stale.clear()
-            self._catch_id = None
-            for one in self._all_breakpoints():
-                one.engine_ids = ()
-            await self._send_catch()
-        for number in self._stale:
-            with suppress(EngineError):
-                await self.engine.run(f"breakpoint_remove -d {number}")
-        self._stale.clear()
-        for one in self._all_breakpoints():
-            if not one.engine_ids:
-                await self._send_breakpoint(one)
-
-    async def _send_breakpoint(self, one: PhpBreakpoint) -> None:
-        assert self.engine is not None
-        for command in one.commands:
-            with suppress(EngineError):
-                reply = await self.engine.run(command, one.condition)
-                if reply is not None:
-                    one.engine_ids += (reply.get("id") or "",)
-                    # Xdebug says so of each function, whether there is one or not.
-                    is_found = reply.get("resolved") == "resolved" and not one.is_function
-                    one.is_resolved = one.is_resolved or is_found
-
-    async def _send_catch(self) -> None:
-        assert self.engine is not None
-        if self._filters and self._catch_id is None:
-            reply = await self.engine.run("breakpoint_set -t exception -x *")
-            self._catch_id = reply.get("id") if reply is not None else None
-        elif not self._filters and self._catch_id is not None:
-            await self.engine.run(f"breakpoint_remove -d {self._catch_id}")
-            self._catch_id = None
-
-    def _all_breakpoints(self) -> list[PhpBreakpoint]:
-        return [*(one for each in self._lines.values() for one in each), *self._functions]
-
-    def _describe(self, one: PhpBreakpoint) -> Body:
-        place: Body = {"line": one.line, "source": {"path": one.path}} if one.path else {}
-        if one.is_resolved:
-            return {"id": one.number, "verified": True, **place}
-        what = f"{Path(one.path).name}:{one.line}" if one.path else f"the function {one.name}"
-        why = f"{what} is not loaded yet, or has no code"
-        return {"id": one.number, "verified": False, "message": why, **place}
-
-    def note_packet(self, packet: ET.Element) -> None:
-        """Note a notification: a breakpoint whose code was loaded."""
-        found = dbgp.find_child(packet, "breakpoint")
-        if packet.get("name") != "breakpoint_resolved" or found is None:
+    async def _synchronize(self) -> None:
+        """Let PHP have the breakpoints now, if it can."""
+        if self.engine is None:
             return
-        for one in self._all_breakpoints():
-            is_it = (found.get("id") or "") in one.engine_ids
-            if not one.engine_ids and one.path:  # its answer comes after this
-                is_it = dbgp.to_path(found.get("filename") or "") == one.path and any(
-                    f" -n {one.line}" in command for command in one.commands
-                )
-            if is_it:
-                one.is_resolved = True
-                one.line = int(found.get("lineno") or one.line) if one.path else one.line
-                self.send_event("breakpoint", reason="changed", breakpoint=self._describe(one))
+        if self._stack.frames:
+            await self.breakpoints.synchronize(self.engine)
+        elif self.configured.is_set() and self._resumed_by == "run":
+            # It reads nothing while it runs: it is interrupted, or has them from its next stop on.
+            self._synchronized.clear()
+            with suppress(EngineError, TimeoutError):
+                self.engine.interrupt()
+                async with asyncio.timeout(_INTERRUPT_S):
+                    await self._synchronized.wait()
 
     # -- stops -------------------------------------------------------------------------------------
 
@@ -325,36 +224,50 @@ class DapTranslation:
         message = dbgp.find_message(packet)
         thrown = message.get("exception") if message is not None else None
         reply = await self.engine.run("stack_get")
-        self._stack = PhpStack(list(reply) if reply is not None else [])
+        frames = list(reply) if reply is not None else []
+        if self._return_id is not None:
+            with suppress(EngineError):
+                await self.engine.run(f"breakpoint_remove -d {self._return_id}")
+            self._return_id = None
+        is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
+        self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)
         self._thrown = None
         try:
-            await self.send_breakpoints()
+            await self.breakpoints.synchronize(self.engine)
+            self._synchronized.set()
+            if is_interrupted:
+                return self._report_interrupt()
+            if frames and interrupts.is_in_handler(frames[0]):
+                return "step_over" if self._is_pausing else self._go_on()
             if thrown is not None and message is not None:
-                return await self._report_exception(thrown, message.text or "", command)
+                return await self._report_exception(thrown, message.text or "")
             return await self._report_breakpoint(packet, command)
         except EngineError as error:
             self.send_event("output", category="console", output=f"{error}\n")
             return command
 
-    async def _report_exception(self, kind: str, text: str, command: str) -> str | None:
-        if _ERRORS.match(kind):
-            uncaught = _UNCAUGHT.match(text)
-            if uncaught is None or "uncaught" not in self._filters:
-                return self._go_on(command)
-            thrown, stack = self._last_throw or (
-                Thrown(uncaught["type"], uncaught["message"]),
-                self._stack,
-            )
+    def _report_interrupt(self) -> str | None:
+        if not self._is_pausing:
+            return self._go_on()
+        self._report("pause")
+        return None
+
+    async def _report_exception(self, kind: str, text: str) -> str | None:
+        if php_errors.is_own_error(kind):
+            uncaught = php_errors.parse_uncaught(text)
+            if uncaught is None or "uncaught" not in self.breakpoints.filters:
+                return self._go_on()
+            _, stack = self._last_throw or (uncaught, self._stack)
             self._stack = PhpStack(stack.frames, stack.saved, is_over=True)
-            self._report_thrown(Thrown(thrown.type, thrown.message, is_uncaught=True))
+            self._report_thrown(uncaught)
             return None
         thrown = Thrown(kind, text)
-        if "uncaught" in self._filters:
+        if "uncaught" in self.breakpoints.filters:
             self._last_throw = (thrown, await self._keep_stack())
-        types = self._filters.get("raised")
+        types = self.breakpoints.filters.get("raised")
         short = kind.rpartition("\\")[2]
         if types is None or (types and not {kind, short} & set(types)):
-            return self._go_on(command)
+            return self._go_on()
         self._report_thrown(thrown)
         return None
 
@@ -374,31 +287,61 @@ class DapTranslation:
         self._report("exception", description=text, text=thrown.type)
 
     def _report(self, reason: str, **more: Any) -> None:
+        self._is_pausing = False
         self.send_event("stopped", reason=reason, threadId=_THREAD, allThreadsStopped=True, **more)
 
-    def _go_on(self, command: str) -> str:
+    def _go_on(self) -> str:
+        """Return the command that goes on with what was requested, from a stop that nobody did."""
+        depth, command = len(self._stack.frames), self._resumed_by
         self._stack = PhpStack([])
+        if command in {"step_over", "step_out"} and depth > self._resumed_depth:
+            return "step_out"
         return command
 
     async def _report_breakpoint(self, packet: ET.Element, command: str) -> str | None:
-        ids = {one.get("id") for one in packet if one.tag.endswith("}breakpoint")}
-        hits = [one for one in self._all_breakpoints() if ids & set(one.engine_ids)]
-        # Others at the same line: Xdebug names one of them.
-        for one in [one for one in hits if one.log is not None]:
-            await self._write_log(one)
-        stopping = [one for one in hits if one.log is None]
-        if hits and not stopping:
-            return self._go_on(command)
-        numbers = [one.number for one in stopping]
-        if not stopping:
-            reason = "entry" if self.stops_on_entry and command == "step_into" else "step"
-            self.stops_on_entry = False
-            self._report(reason)
-        elif all(one.is_function for one in stopping):
-            self._report("function breakpoint", hitBreakpointIds=numbers)
+        ids = dbgp.find_breakpoints(packet)
+        self._hide_returning(packet)
+        path, line = dbgp.find_position(self._stack.frames)
+        due = await self.breakpoints.find_due(ids, path, line, self._evaluate_text)
+        for one in due:
+            if one.log is not None:
+                await self._write_log(one)
+        stopping = [one for one in due if one.log is None]
+        if stopping:
+            of_functions = all(one.is_function for one in stopping)
+            reason = "function breakpoint" if of_functions else "breakpoint"
+            self._report(reason, hitBreakpointIds=[one.number for one in stopping])
+        elif command == "step_into" and self._stops_on_entry:
+            self._stops_on_entry = False
+            self._report("entry")
+        elif self._is_pausing:
+            self._report("pause")
+        elif self._resumed_by == "run" or not self._is_step_over():
+            return self._go_on()
         else:
-            self._report("breakpoint", hitBreakpointIds=numbers)
+            self._report("step")
         return None
+
+    def _is_step_over(self) -> bool:
+        """Tell whether the step that was requested is complete."""
+        depth = len(self._stack.frames)
+        if self._resumed_by == "step_over":
+            is_within = self._stack.returned is not None and depth == self._resumed_depth
+            return depth <= self._resumed_depth and not is_within
+        return self._resumed_by != "step_out" or depth < self._resumed_depth
+
+    def _hide_returning(self, packet: ET.Element) -> None:
+        """Leave out a function that returns, so that the stop is in its caller."""
+        returned = dbgp.find_returned(packet)
+        if returned is not None and len(self._stack.frames) > 1:
+            left, *frames = self._stack.frames
+            name = left.get("where") or ""
+            self._stack = PhpStack(frames, is_inner_hidden=True, returned=(name, returned))
+
+    async def _evaluate_text(self, code: str) -> str:
+        """Evaluate code of ours in the innermost frame."""
+        value = await self._evaluate_code(code, int(self._stack.is_inner_hidden))
+        return dbgp.read_text(value) if value is not None else ""
 
     async def _write_log(self, one: PhpBreakpoint) -> None:
         text = one.log or ""
@@ -441,10 +384,37 @@ class DapTranslation:
         if reply is None and not self._stack.is_over:
             reply = await self._require_stop().run(f"context_get -d {depth} -c {_CONTEXTS}")
         properties = dbgp.list_properties(reply) if reply is not None else []
-        known = [one for one in properties if one.get("type") != "uninitialized"]
-        self._parts.append(Parts(known, depth, None, is_array=False))
-        scope = {"name": "Locals", "presentationHint": "locals", "expensive": False}
-        return {"scopes": [{**scope, "variablesReference": len(self._parts)}]}
+        known = [
+            one
+            for one in properties
+            if one.get("type") != "uninitialized" and one.get("name") != f"${php_code.STATE}"
+        ]
+        if self._stack.returned is not None and depth == 1:
+            function, value = self._stack.returned
+            value.set("name", f"(return) {function}")
+            known.insert(0, value)
+        given = await self._read_parameters(depth)
+        scopes: list[Body] = []
+        for name, is_given in (("Arguments", True), ("Locals", False)):
+            found = [one for one in known if ((one.get("name") or "")[1:] in given) is is_given]
+            if found or not is_given:
+                self._parts.append(Parts(found, depth, None, is_array=False))
+                scope: Body = {"name": name, "presentationHint": name.lower(), "expensive": False}
+                scopes.append({**scope, "variablesReference": len(self._parts)})
+        return {"scopes": scopes}
+
+    async def _read_parameters(self, depth: int) -> Collection[str]:
+        """Return the names of a frame's parameters; none for a closure."""
+        frames = {int(one.get("level") or 0): one.get("where") or "" for one in self._stack.frames}
+        code = php_code.list_parameters(frames.get(depth, ""))
+        if code is None or self._stack.is_over:
+            return ()
+        if code not in self._parameters:
+            with suppress(EngineError):
+                value = await self._evaluate_code(code, depth)
+                text = dbgp.read_text(value) if value is not None else ""
+                self._parameters[code] = json.loads(text or "[]")
+        return self._parameters.get(code, ())
 
     async def _on_variables(self, arguments: Body) -> Body:
         parts = self._find_parts(arguments)
@@ -498,7 +468,8 @@ class DapTranslation:
         return body
 
     async def _on_evaluate(self, arguments: Body) -> Body:
-        depth = int(arguments.get("frameId") or 1) - 1
+        innermost = int(self._stack.is_inner_hidden)
+        depth = int(arguments.get("frameId") or innermost + 1) - 1
         value = await self._evaluate(str(arguments["expression"]), depth)
         if value is None:
             return {"result": "null", "type": "null", "variablesReference": 0}
@@ -510,7 +481,13 @@ class DapTranslation:
             return self._find_kept(expression, depth)
         if _VARIABLE.match(expression.strip()):
             return await self._read_variable(expression.strip(), depth)
-        reply = await self._require_stop().run(f"eval -d {depth}", f"{expression};")
+        value = await self._evaluate_code(php_code.capture_error(expression), depth)
+        if (thrown := php_code.read_thrown(value)) is not None:
+            raise EngineError(thrown)
+        return value
+
+    async def _evaluate_code(self, code: str, depth: int) -> ET.Element | None:
+        reply = await self._require_stop().run(f"eval -d {depth}", f"{code};")
         found = dbgp.list_properties(reply) if reply is not None else []
         return found[0] if found else None
 
@@ -550,7 +527,7 @@ class DapTranslation:
             "exceptionId": self._thrown.type,
             "description": self._thrown.message,
             "breakMode": "unhandled" if self._thrown.is_uncaught else "always",
-            "details": {"typeName": self._thrown.type, "message": self._thrown.message},
+            "details": php_errors.describe_thrown(self._thrown),
         }
 
 

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
+from debugger.backends.adapters.xdebug import interrupts
 
 # The protocol's feature names (section 7.2); children and data are of one property.
 _FEATURES = {
     "notify_ok": "1",
     "resolved_breakpoints": "1",
     "breakpoint_details": "1",
+    "breakpoint_include_return_value": "1",
     "extended_properties": "0",
     "max_depth": "3",
     "max_children": "100",
@@ -43,15 +45,30 @@ class DbgpEngine:
         self._number = 0
         self._lock = asyncio.Lock()
         self.over = asyncio.Event()  # the request has ended
+        self.pid = interrupts.find_peer(writer)
 
-    async def begin(self) -> ET.Element | None:
-        """Read the first packet, and set the features."""
+    async def begin(self) -> bool:
+        """Read the first packet, and set the features; tell whether it is Xdebug."""
         first = await self._read_packet()
         if first is not None:
             for name, value in _FEATURES.items():
                 with suppress(EngineError):
                     await self.run(f"feature_set -n {name} -v {value}")
-        return first
+            with suppress(EngineError):
+                await self.run("eval", interrupts.INSTALL_HANDLER)
+            self.pid = self.pid or int(first.get("appid") or 0)
+        return first is not None
+
+    def interrupt(self) -> None:
+        """Make PHP, which runs, stop at its next statement.
+
+        Raises:
+            EngineError: It has no handler for that.
+        """
+        if not interrupts.send_interrupt(self.pid):
+            raise EngineError(
+                "Xdebug stops PHP that runs only with the extension pcntl: set a breakpoint"
+            )
 
     async def run(self, command: str, data: str | None = None) -> ET.Element | None:
         """Run a command; None once PHP is gone.

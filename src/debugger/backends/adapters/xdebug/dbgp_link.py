@@ -8,12 +8,36 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from debugger.backends.adapters.xdebug.dap_translation import DapTranslation
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
-from debugger.backends.dap.dap_transport import MessageDecoder, ProgramLink, encode_message
+from debugger.backends.base import AttachTarget
+from debugger.backends.dap.dap_transport import (
+    MessageDecoder,
+    ProgramLink,
+    encode_message,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system import process_info as processes
+
+
+async def _wait_for_end(pid: int) -> None:
+    """Wait until a process has ended."""
+    try:
+        process = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # no Linux, or it has ended
+        return
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    # A pidfd becomes readable when its process ends.
+    loop.add_reader(process, over.set)
+    try:
+        await over.wait()
+    finally:
+        loop.remove_reader(process)
+        os.close(process)
 
 
 class DbgpLink(ProgramLink):
@@ -28,6 +52,7 @@ class DbgpLink(ProgramLink):
         self._ended = asyncio.Event()
         self._turn = asyncio.Lock()
         self._number = 0
+        self._pid: int | None = None  # whose requests, and its children's, are debugged; None: all
         self._on_close: Callable[[], None] = lambda: None
         self._running: list[asyncio.Task[Any]] = []
         self._server: asyncio.Server | None = None
@@ -36,8 +61,36 @@ class DbgpLink(ProgramLink):
     async def listen(self, path: str, on_close: Callable[[], None]) -> None:
         """Listen for PHP at a Unix socket."""
         self._on_close = on_close
-        self._server = await asyncio.start_unix_server(self._serve_engine, path)
+        self._server = await asyncio.start_unix_server(self._accept_engine, path)
         self._running.append(self._tasks.create_task(self._answer_requests()))
+
+    async def listen_for(self, target: AttachTarget) -> None:
+        """Listen at a port for the requests of a running server.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED for a port that is in use.
+        """
+        address = target.listens_at or target.connect
+        assert address is not None
+        try:
+            self._server = await asyncio.start_server(self._accept_engine, *address)
+        except OSError as error:
+            raise DebuggerError(
+                ErrorCode.ADAPTER_FAILED,
+                f"cannot listen at {address[0]}:{address[1]}, where Xdebug connects to: "
+                f"{os.strerror(error.errno or 0)}",
+                hint="debugger sessions; another debugger may listen there, as an editor's",
+            ) from error
+        self._pid = target.pid
+        self._running.append(self._tasks.create_task(self._answer_requests()))
+        if target.pid is not None:
+            self._running.append(self._tasks.create_task(self._watch_end(target.pid)))
+
+    async def _watch_end(self, pid: int) -> None:
+        """Close the link once the process that was attached to has ended."""
+        await _wait_for_end(pid)
+        self._translation.send_event("terminated")
+        self._ended.set()
 
     async def forward_output(self, take: Callable[[bytes], None]) -> None:
         """Pass messages to `take` until the link is closed."""
@@ -75,23 +128,34 @@ class DbgpLink(ProgramLink):
         while True:
             await self._translation.answer(await self._requests.get())
 
+    def _accept_engine(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of ours: a cancelled one of asyncio's own is logged as a fault.
+        self._running = [one for one in self._running if not one.done()]
+        self._running.append(self._tasks.create_task(self._serve_engine(reader, writer)))
+
     async def _serve_engine(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if (serving := asyncio.current_task()) is not None:
-            self._running.append(serving)  # ended with the link, wherever it waits
+        engine = DbgpEngine(reader, writer, self._translation.breakpoints.note_packet)
+        # A forked child whose parent is being debugged, or a process of somebody else's, runs free.
+        if not await engine.begin() or not self._belongs_here(engine):
+            engine.close()
+            return
         async with self._turn:
-            engine = DbgpEngine(reader, writer, self._translation.note_packet)
-            if await engine.begin() is None:
-                return
             await self._translation.configured.wait()
             self._translation.engine = engine
-            await self._translation.send_breakpoints(is_new=True)
-            is_entry = self._translation.stops_on_entry
-            await self._run("step_into" if is_entry else "run", engine)
+            await self._translation.breakpoints.synchronize(engine, is_new=True)
+            await self._run(self._translation.choose_first_command(), engine)
             await engine.over.wait()
             self._translation.engine = None
             engine.close()
+
+    def _belongs_here(self, engine: DbgpEngine) -> bool:
+        process = processes.look_at(engine.pid)
+        active = self._translation.engine
+        if active is not None and processes.is_below(process, active.pid):
+            return False
+        return self._pid in {None, engine.pid} or processes.is_below(process, self._pid or 0)
 
     def _begin_run(self, command: str) -> None:
         engine = self._translation.engine

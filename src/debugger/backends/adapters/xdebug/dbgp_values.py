@@ -85,6 +85,24 @@ def find_message(element: ET.Element) -> ET.Element | None:
     return element.find(f"{_XDEBUG}message")
 
 
+def find_breakpoints(element: ET.Element) -> set[str]:
+    """Return the numbers of the breakpoints that a stop names."""
+    return {one.get("id") or "" for one in element.findall(f"{_SPACE}breakpoint")}
+
+
+def find_position(frames: list[ET.Element]) -> tuple[str, int]:
+    """Return the path and the line of the innermost frame."""
+    if not frames:
+        return "", 0
+    return to_path(frames[0].get("filename") or ""), int(frames[0].get("lineno") or 0)
+
+
+def find_returned(element: ET.Element) -> ET.Element | None:
+    """Return the value that a function returns where PHP has stopped at its end."""
+    value = element.find(f"{_XDEBUG}return_value")
+    return value[0] if value is not None and len(value) else None
+
+
 def read_error(element: ET.Element) -> str | None:
     """Return the message of a command that failed."""
     error = find_child(element, "error")
@@ -161,7 +179,8 @@ def _format_items(prop: ET.Element, opening: str, closing: str, depth: int) -> s
         text = format_property(one, depth + 1)
         name = _item_name(one)
         if opening == "{":
-            shown.append(f"{name}: {text}")
+            # `*Base*name` is a private property of a base class.
+            shown.append(f"{name.rpartition('*')[2]}: {text}")
         else:
             shown.append(text if is_list else f"{format_key(name)} => {text}")
     if total > len(shown):

@@ -9,6 +9,7 @@ from typing import Any
 
 from debugger.backends import abilities
 from debugger.backends.adapters.agent_adapter import AgentAdapter
+from debugger.backends.adapters.xdebug import php_settings
 from debugger.backends.adapters.xdebug.dbgp_link import DbgpLink
 from debugger.backends.base import (
     AttachTarget,
@@ -25,7 +26,7 @@ from debugger.model.debugger_words import DebuggerTraits, Runtime
 
 # The address of the built-in server, for a program that is its router: `php -S`.
 SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
-_VAGUE = "PHP cannot evaluate it: a syntax error, or what it calls throws"
+_VAGUE = "PHP cannot evaluate it: a syntax error"
 _PHP_S = 10.0  # seconds for PHP to say whether it has Xdebug
 _ASKS = "exit(version_compare((string) phpversion('xdebug'), '3.0', '>=') ? 0 : 1);"
 
@@ -58,6 +59,7 @@ class XdebugAdapter(AgentAdapter):
     traits = DebuggerTraits(
         own_programs=("php",),
         runtime=Runtime.PHP,
+        changes_breakpoints_live=True,
         return_hint="set what it returns from: debugger try '$x=3'",
     )
     install_command = "pecl install xdebug"
@@ -70,7 +72,9 @@ class XdebugAdapter(AgentAdapter):
         suffix=".php",
     )
     assigns_by_expression = True
-    request_abilities = frozenset({abilities.ExceptionAbility, abilities.RawCommandAbility})
+    request_abilities = frozenset(
+        {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
+    )
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the PHP that runs programs; None without PHP, or without Xdebug 3."""
@@ -100,13 +104,18 @@ class XdebugAdapter(AgentAdapter):
         }
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
-        """Refuse to attach: Xdebug connects to its debugger when a request begins."""
-        del target
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "xdebug cannot attach to PHP that runs",
-            hint="debugger start SCRIPT.php",
-        )
+        """Build the arguments of the `attach` request."""
+        if target.core is not None:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                "xdebug reads no core files",
+                hint="debugger attach PID",
+            )
+        return {"request": "attach", "program": target.program, "pause": target.pause}
+
+    def find_listen_address(self, pid: int) -> tuple[tuple[str, int], str]:
+        """Return where the requests of a server connect to their debugger, and which of them."""
+        return php_settings.find_listen_address(pid)
 
     def format_truth(self, condition: str) -> str:
         """Format a condition as an expression whose value is true or false."""

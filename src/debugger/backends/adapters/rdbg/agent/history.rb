@@ -20,17 +20,20 @@ module DebuggerAgent
       @trace.enable
     end
 
-    # What was written to the variable as a frame sees it, the oldest first, as JSON.
-    def report(receiver)
+    # Write to a file, as JSON, what was written to the variable as a frame sees it, the oldest first.
+    def report(receiver, path)
       owner = if local? then (@calls[Thread.current] || []).last || @expression
               elsif @expression.start_with?("@") then receiver
               else @expression
               end
-      note_value(owner, yield) # what the line before the stop has written
-      Json.encode({ writes: @writes[owner], isCut: @count >= WRITES_MAX })
+      # What the line before the stop has written. `object.name` may be of a method's own making.
+      note_value(owner, yield) if owner.equal?(@expression) || local? || instance_variable_of?(owner)
+      File.write(path, Json.encode({ writes: @writes[owner], isCut: @count >= WRITES_MAX }))
     end
 
     private
+
+    def instance_variable_of?(object) = Kernel === object && object.instance_variable_defined?(@expression)
 
     def local? = @expression.match?(/\A[a-z_]/)
 
@@ -55,8 +58,7 @@ module DebuggerAgent
       return [@expression, TOPLEVEL_BINDING.eval(@expression)] if @expression.start_with?("$")
 
       object = trace.self
-      known = Kernel === object && object.instance_variable_defined?(@expression)
-      [object, known ? object.instance_variable_get(@expression) : NONE]
+      [object, instance_variable_of?(object) ? object.instance_variable_get(@expression) : NONE]
     rescue NameError
       [nil, NONE]
     end

@@ -1,0 +1,68 @@
+"""One question each finds the bug of a PHP program of several files (tests/programs/bugs_php)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli_commands import answer_data
+from debuggees import find_source
+
+pytestmark = pytest.mark.adapter("xdebug")
+FOLDER = find_source("bugs_php/shop.php").parent
+SHOP = ("php", "shop.php")
+
+
+def marked(file: str, marker: str) -> str:
+    lines = (FOLDER / file).read_text().splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if text.endswith(f"// @{marker}")]
+    return f"{file}:{line}"
+
+
+def test_crash_finds_the_line_of_a_file_that_is_no_order(cli):
+    crash = answer_data(cli("--json", "crash", "--", *SHOP, "import", "bad.csv", cwd=FOLDER))
+    assert crash["cause"].startswith("OrderError: bad order in line 2, in OrderReader->read")
+    assert crash["exception"]["causes"] == ["ValueError: not a count: 'many'"]
+    assert crash["frame"]["line"] == int(marked("src/OrderReader.php", "wrapped").split(":")[1])
+    assert {one["name"]: one["value"] for one in crash["locals"]}["$line"] == "'plum;many;40'"
+
+
+def test_probe_finds_the_element_that_a_left_over_reference_overwrites(cli):
+    where = marked("src/Report.php", "line")
+    words = ("--json", "probe", "--at", where, "$rows[2]['product']")
+    probed = answer_data(cli(*words, "--", *SHOP, "report", "orders.csv", cwd=FOLDER, check=0))
+    (column,) = probed["places"][0]["columns"]
+    assert (column["first"], column["last"]) == ("pear", "plum")
+
+
+@pytest.mark.adapter("phpunit")
+def test_test_finds_the_value_of_the_failing_test_and_calls_the_branch_not_taken(cli):
+    told = answer_data(cli("--json", "test", "--", "phpunit", "tests", cwd=FOLDER))
+    assert (told["outcome"], told["test"]) == ("failed", "PriceTest::testManyAreCheaper")
+    assert "1200 is identical to 1080" in told["cause"]
+    assert {one["name"]: one["value"] for one in told["values"]}["$cents"] == "1200"
+    called = cli("calls", "Price::of", "--", "phpunit", "tests", cwd=FOLDER, check=0).out
+    assert "Price::of($cents=100, $count='12') → 1200" in called
+    assert "if ($count > 'ten')" in called
+    assert "0.9" not in called
+
+
+def test_hang_finds_the_lock_that_a_process_waits_for_and_holds_itself(cli, tmp_path):
+    lock = tmp_path / "day.lock"
+    words = ("--json", "hang", "--after", "0.5", "--", *SHOP, "close", lock)
+    found = answer_data(cli(*words, cwd=FOLDER, check=0))
+    assert f"waits for a lock on {lock}, which it holds itself" in found["cause"]
+    assert found["cause"].endswith(Path(marked("src/Lock.php", "lock")).name)
+    functions = [one["function"] for one in found["groups"][0]["frames"]]
+    assert (functions[0], functions[2:]) == ("Lock->run", ["Lock->run", "close_day"])
+
+
+def test_holds_finds_the_order_that_takes_more_than_there_is(cli):
+    where = marked("src/Stock.php", "left")
+    words = ("--json", "holds", "$left >= 0", "--at", where)
+    found = answer_data(cli(*words, "--", *SHOP, "sell", "sold.csv", cwd=FOLDER))
+    (broken,) = found["invariants"]
+    first = broken["first_false"]
+    assert (broken["true"], first["ordinal"]) == (3, 4)
+    assert first["frame"]["file"] == str(FOLDER / "src" / "Stock.php")

@@ -1,0 +1,66 @@
+"""One question each finds the bug of a Ruby program of several files (tests/programs/bugs_ruby)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli_commands import answer_data
+from debuggees import find_source
+
+pytestmark = pytest.mark.adapter("rdbg")
+FOLDER = find_source("bugs_ruby/shop.rb").parent
+SHOP = ("ruby", "shop.rb")
+
+
+def marked(file: str, marker: str) -> str:
+    lines = (FOLDER / file).read_text().splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if text.endswith(f"# @{marker}")]
+    return f"{file}:{line}"
+
+
+def test_crash_finds_the_line_of_a_file_that_is_no_entry(cli):
+    crash = answer_data(cli("--json", "crash", "--", *SHOP, "load", "bad.csv", cwd=FOLDER))
+    assert crash["cause"].startswith("LedgerError: bad entry in line 2, in block in Ledger#load")
+    assert crash["exception"]["causes"] == ['ArgumentError: invalid value for Integer(): "3x"']
+    assert {one["name"]: one["value"] for one in crash["locals"]}["line"] == '"bob;3x"'
+
+
+def test_probe_finds_the_array_that_two_accounts_share(cli):
+    where = marked("lib/ledger.rb", "summed")
+    words = ("--json", "probe", "--at", where, "account, @entries.values.uniq(&:object_id).size, @entries.size")
+    probed = answer_data(cli(*words, "--", *SHOP, "sums", "entries.csv", cwd=FOLDER, check=0))
+    account, arrays, accounts = probed["places"][0]["columns"]
+    assert (account["first"], account["last"]) == ('"ada"', '"bob"')
+    assert (arrays["last"], accounts["last"]) == ("1", "2")
+
+
+def test_who_wrote_finds_the_write_of_an_attribute_in_another_file(cli):
+    words = ("--json", "who-wrote", "ledger.balance", "--at", marked("shop.rb", "balance"))
+    told = answer_data(cli(*words, "--", *SHOP, "balance", "entries.csv", cwd=FOLDER, check=0))
+    where = marked("lib/ledger.rb", "corrected").removeprefix("lib/")
+    assert f"550 → 20, in correct {where}" in told["cause"]
+
+
+def test_test_finds_the_values_of_the_failing_test(cli):
+    told = answer_data(cli("--json", "test", "--", "ruby", "test/ledger_test.rb", cwd=FOLDER))
+    assert (told["outcome"], told["test"]) == ("failed", "LedgerTest#test_accounts_are_apart")
+    assert "Expected: [5, 7] Actual: [12, 12]" in told["cause"]
+    assert {one["name"]: one["value"] for one in told["values"]}["sums"] == "[12, 12]"
+
+
+def test_hang_finds_the_queue_that_nobody_fills(cli):
+    words = ("--json", "hang", "--after", "0.5", "--", *SHOP, "close")
+    found = answer_data(cli(*words, cwd=FOLDER, check=0))
+    assert found["kind"] == "deadlock"
+    assert "receives from @jobs (Queue)" in found["cause"]
+    assert marked("lib/workers.rb", "joins").removeprefix("lib/") in found["cause"]
+
+
+def test_holds_finds_the_order_that_takes_more_than_there_is(cli):
+    words = ("--json", "holds", "left >= 0", "--at", marked("lib/stock.rb", "left"))
+    found = answer_data(cli(*words, "--", *SHOP, "sell", cwd=FOLDER))
+    (broken,) = found["invariants"]
+    first = broken["first_false"]
+    assert (broken["true"], first["ordinal"]) == (3, 4)
+    assert first["values"][0]["after"] == "-2"
+    assert [one["function"] for one in first["callers"]] == ["block in sell", "sell", "<main>"]
