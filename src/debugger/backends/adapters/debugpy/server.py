@@ -354,7 +354,8 @@ def run_server() -> None:
     """Run debugpy's command line, with this module moved aside for the program's `__main__`."""
     folder = sys.argv.pop(1)
     # Python puts a script's folder first in the path: ours must not hide modules of the program.
-    if Path(sys.path[0]).resolve() == Path(_THIS_FILE).resolve().parent:  # not if Python is isolated
+    # Not if Python is isolated.
+    if Path(sys.path[0]).resolve() == Path(_THIS_FILE).resolve().parent:
         del sys.path[0]
     sys.argv[0] = folder
     # debugpy runs the program as `__main__`: this module would be overwritten, with its functions
