@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
-TOOLS = gcc:gcc g++:g++ rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec \
+TOOLS = gcc:gcc g++:g++ gfortran:gfortran rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec \
   php-cli:php phpunit:phpunit openjdk-17-jdk-headless:javac \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
   openssh-client:ssh openssh-server:/usr/sbin/sshd openmpi-bin:mpirun

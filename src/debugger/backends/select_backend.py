@@ -259,16 +259,24 @@ def find_language_adapter(language: str) -> DebugAdapter | None:
 
 
 def choose_program_adapter(
-    path: str, language: str, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
+    path: str,
+    language: str,
+    env: Mapping[str, str],
+    own: Mapping[str, ConfiguredAdapter],
+    type_language: str = "",
 ) -> DebugAdapter | None:
     """Return the adapter for a program, by the end of its file name, else by its language.
 
-    Of several that fit, the first that is installed is taken; without one, the first.
+    Of several that fit, the first that is installed is taken; without one, the first. One that
+    knows the types of the language goes before those that do not.
     """
     known = list_adapters(own).values()
     # A configured adapter's extensions go before languages: the user has named them.
     ending = [one for one in known if one.extensions and path.endswith(one.extensions)]
-    fitting = ending or [one for one in known if language in one.languages]
+    fitting = ending or sorted(
+        (one for one in known if language in one.languages),
+        key=lambda one: type_language not in one.type_languages,
+    )
     # Only then the search is needed, which runs programs.
     if len(fitting) > 1:
         return next((one for one in fitting if _is_installed(one, env, own)), fitting[0])

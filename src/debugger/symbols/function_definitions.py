@@ -109,8 +109,13 @@ def _distinct_definitions(
 ) -> list[FunctionDefinition]:
     found: dict[tuple[str, int], FunctionDefinition] = {}
     for one in functions:
-        # A copy inside another function has no beginning of its own.
-        if one.is_inlined or not one.line or (file and not match_paths(file, [one.file])):
+        # A copy inside another function has no beginning of its own, and a line without a file (of
+        # Zig's own code generator) sets no breakpoint.
+        if (
+            one.is_inlined
+            or not (one.line and one.file)
+            or (file and not match_paths(file, [one.file]))
+        ):
             continue
         name = one.name.partition("<")[0] if one.name[:1] != "<" else one.name
         line = one.line

@@ -33,6 +33,13 @@ _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby", b"
 # Build tools are scripts that start JVMs: what is debugged is a JVM of the tests or the program.
 JAVA_BUILD_TOOLS = frozenset({"mvn", "mvnw", "gradle", "gradlew"})
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
+# What only the main program of a language refers to: gfortran's, GNAT's binder's and D's.
+_MAIN_PROGRAMS = {
+    b"_gfortran_set_args": "fortran",
+    b"_FortranAProgramStart": "fortran",
+    b"__gnat_runtime_initialize": "ada",
+    b"_Dmain": "d",
+}
 # A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20
 
@@ -46,6 +53,8 @@ class ProgramFile(Struct, frozen=True):
     language: str
     is_native: bool = False
     has_debug_info: bool = True
+    # Of native code, the language of its main program where few debuggers know its types.
+    type_language: str = ""
 
 
 def inspect_program(path: str) -> ProgramFile:
@@ -110,7 +119,13 @@ def _look_at_elf(descriptor: int) -> ProgramFile:
             language = "rust"
         elif image.find(b"__gxx_personality_v0") >= 0:
             language = "c++"
-    return ProgramFile(language, is_native=True, has_debug_info=has_debug_info)
+        of_main = (
+            known for name, known in _MAIN_PROGRAMS.items() if image.find(b"\0%b\0" % name) >= 0
+        )
+        type_language = next(of_main, "")
+    return ProgramFile(
+        language, is_native=True, has_debug_info=has_debug_info, type_language=type_language
+    )
 
 
 def _section_names(descriptor: int) -> frozenset[str]:

@@ -49,7 +49,9 @@ def adapter_names(request: AttachRequest) -> str:
     return ", ".join(select_backend.list_adapters(request.adapters))
 
 
-def choose_adapter(request: AttachRequest, language: str, what: str) -> DebugAdapter:
+def choose_adapter(
+    request: AttachRequest, language: str, what: str, type_language: str = ""
+) -> DebugAdapter:
     """Return the requested adapter, or one for a language; `what` describes its source.
 
     Raises:
@@ -64,7 +66,9 @@ def choose_adapter(request: AttachRequest, language: str, what: str) -> DebugAda
         return select_backend.find_named_adapter(
             request.adapter, select_backend.list_adapters(request.adapters)
         )
-    found = select_backend.choose_program_adapter("", language, request.env, request.adapters)
+    found = select_backend.choose_program_adapter(
+        "", language, request.env, request.adapters, type_language
+    )
     if found is None:
         raise DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,

@@ -197,8 +197,9 @@ def to_core(request: AttachRequest, name: str) -> PreparedAttach:
             f"{path} is not a core file of {program}, but of {of}",
             hint=f"debugger attach --core {name} {found}",
         )
-    kind = inspect_program(program).language or "native"
-    adapter = choose_adapter(request, kind, program)
+    inspected = inspect_program(program)
+    kind = inspected.language or "native"
+    adapter = choose_adapter(request, kind, program, inspected.type_language)
     if not {kind, "native"} & set(adapter.languages):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,

@@ -304,7 +304,7 @@ def _choose_adapter(path: str, request: LaunchRequest) -> DebugAdapter:
         _check_fit(path, program, chosen, request)
     else:
         found = select_backend.choose_program_adapter(
-            path, program.language, request.env, request.adapters
+            path, program.language, request.env, request.adapters, program.type_language
         )
         if found is None:
             raise _unknown_program(path, request)

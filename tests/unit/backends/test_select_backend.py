@@ -170,6 +170,24 @@ def test_on_a_mac_xcodes_lldb_dap_comes_before_that_on_the_path(monkeypatch, tmp
     )
 
 
+@pytest.mark.parametrize(
+    ("type_language", "installed", "expected"),
+    [
+        ("", {"lldb-dap", "gdb"}, "lldb-dap"),
+        ("fortran", {"lldb-dap", "gdb"}, "gdb"),
+        ("ada", {"lldb-dap"}, "lldb-dap"),
+        ("d", set(), "gdb"),
+    ],
+)
+def test_a_debugger_that_knows_the_types_of_a_program_is_taken_first(
+    monkeypatch, type_language, installed, expected
+):
+    monkeypatch.setattr(select_backend, "_is_installed", lambda one, *_: one.name in installed)
+    chosen = select_backend.choose_program_adapter("/p/a", "native", {}, {}, type_language)
+    assert chosen is not None
+    assert chosen.name == expected
+
+
 def test_a_configured_adapter_that_cannot_be_run_is_named_with_what_to_change(tmp_path):
     plain = tmp_path / "lldb-dap"
     plain.touch(mode=0o644)

@@ -63,6 +63,22 @@ def test_the_runtime_tells_the_language(inspect_file, mark, language):
 
 
 @pytest.mark.parametrize(
+    ("symbol", "language"),
+    [
+        (b"_gfortran_set_args", "fortran"),
+        (b"_FortranAProgramStart", "fortran"),
+        (b"__gnat_runtime_initialize", "ada"),
+        (b"_Dmain", "d"),
+        (b"my_Dmain", ""),
+        (b"_gfortran_set_args_of_mine", ""),
+    ],
+)
+def test_a_main_program_tells_whose_types_it_has(inspect_file, symbol, language):
+    found = inspect_file(elf([b".text"], b"\0" + symbol + b"\0"))
+    assert (found.language, found.type_language) == ("native", language)
+
+
+@pytest.mark.parametrize(
     ("first", "language"),
     [
         (b"#!/usr/bin/env python3\n", "python"),

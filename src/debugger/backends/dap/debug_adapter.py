@@ -233,6 +233,7 @@ class DebugAdapter:
 
     name: str
     languages: tuple[str, ...]  # that it debugs
+    type_languages: tuple[str, ...] = ()  # whose types it knows, as few debuggers do
     install_command: str  # the command, for the user
     # Facts that sessions and questions depend on.
     traits: DebuggerTraits = DebuggerTraits()

@@ -18,7 +18,7 @@ _DELVE_PROGRAMS: Final = frozenset(["dlv", "delve"])
 _PDB_PROGRAMS: Final = frozenset(
     ["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"]
 )
-_PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*\Z")
+_PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*t?\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")

@@ -17,7 +17,7 @@ from debugger.cli.translation.argument_order import (
 
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _INTERPRETER: Final = re.compile(
-    r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|ruby|php|java|bash|sh|env)\Z"
+    r"(?:.*/)?(?:(?:python|pypy)[\d.]*t?|node|nodejs|deno|bun|ruby|php|java|bash|sh|env)\Z"
 )
 _MANAGER: Final = re.compile(
     r"(?:go|cargo|npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|rye|make|pytest|py\.test|jest|vitest"

@@ -20,9 +20,11 @@ from debugger.cli.translation.program_words import split_command
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
 _INTERPRETER: Final = re.compile(
-    r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|ruby[\d.]*|php[\d.]*)\Z"
+    r"(?:.*/)?(?:(?:python|pypy)[\d.]*t?|node|nodejs|ruby[\d.]*|php[\d.]*)\Z"
 )
 _INTERPRETER_SWITCHES: Final = frozenset({"-u", "-B", "-O", "-OO", "-I", "-s", "-E", "-q"})
+# A Python that is another than the one which is found without its name: by its path or version.
+_CHOSEN_PYTHON: Final = re.compile(r"(?:.*/(?:python|pypy)[\d.]*|python[23]\.\d+|pypy[\d.]*)t?\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _SCRIPT: Final = re.compile(r"\S+\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
 _EXCEPTION_KINDS: Final = frozenset({"raised", "uncaught", "all", "userUnhandled"})
@@ -173,17 +175,22 @@ def _correct_interpreter(arranged: ArrangedWords, words: tuple[str, ...]) -> Res
         program = (f"-m={program[1]}", *program[2:])
     elif program[0].startswith("-"):
         return arranged
-    return _without_interpreter(arranged, program)
+    return _without_interpreter(arranged, words[0], program)
 
 
-def _without_interpreter(arranged: ArrangedWords, program: tuple[str, ...]) -> Correction:
+def _without_interpreter(
+    arranged: ArrangedWords, interpreter: str, program: tuple[str, ...]
+) -> Correction:
     """Suggest `start app.py` for `start python3 app.py`, which would debug the interpreter."""
     first, args = program[0], program[1:]
     module = first.partition("=")[2] if first.startswith("-m=") else ""
     own = ("-m", module) if module else (first,)
-    fixed = (*arranged.name, *_option_words(arranged), *own)
+    is_chosen = _CHOSEN_PYTHON.match(interpreter) is not None
+    python = ("--python", interpreter) if is_chosen and not arranged.role_values("--python") else ()
+    fixed = (*arranged.name, *_option_words(arranged), *python, *own)
+    how = "--python names the interpreter" if is_chosen else "start finds the interpreter itself"
     return Correction(
-        f"the program is {module or first}: start finds the interpreter itself",
+        f"the program is {module or first}: {how}",
         ((*fixed, *(("--", *args) if args else ())),),
     )
 

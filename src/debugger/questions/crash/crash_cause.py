@@ -198,6 +198,8 @@ _ABORTS = re.compile(
     r"\*\*\* |terminate called|pure virtual method|fatal error|malloc: |corrupted size|"
     r"munmap_chunk|stack smashing)"
 )
+# Zig's runtime; its report goes on with source lines.
+_PANIC = re.compile(r"(?:thread \d+ )?panic: (.+)")
 # The object of a method, through which C++ reads members that are written without it.
 THIS = MemoryAccess("this", "->", "", "this")
 OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
@@ -392,6 +394,10 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
         kind = "double_free" if "double free" in abort_text else "heap_corruption"
         kind = "stack_smashing" if "stack smashing" in abort_text else kind
         return Cause(kind, with_values(f"abort: {abort_text.strip()}", facts, facts.operands))
+    plain = (without_colour(one) for one in reversed(facts.said))
+    panic = next((one for one in map(_PANIC.match, plain) if one is not None), None)
+    if panic is not None:
+        return Cause("panic", with_values(f"panic: {panic[1]}", facts, facts.operands))
     last = next((one.strip() for one in reversed(facts.said) if one.strip()), "")
     text = f"abort: after printing {clip_text(last, 100)!r}" if last else "abort"
     return Cause("abort", text)

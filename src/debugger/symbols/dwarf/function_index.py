@@ -169,7 +169,28 @@ class FunctionIndex:
         )
         if not all(map(_is_of_library, found)):
             found = tuple(one for one in found if not _is_of_library(one))
-        return found or self._find_loosely(name) or find_lambdas(self, self._lines, requested)
+        return (
+            found
+            or self._find_loosely(name)
+            or self._find_joined(name)
+            or find_lambdas(self, self._lines, requested)
+        )
+
+    def _find_joined(self, name: str) -> tuple[DebugFunction, ...]:
+        """Find functions whose compiler joins the parts of a name by `__`, as Nim's and GNAT do.
+
+        Nim's `square` of shop.nim is `square__shop_42`, Ada's `Shop.Fill` is `shop__fill`.
+        """
+        parts = split_name(name)
+        needles = (f"{parts[-1]}__".encode(), f"__{parts[-1].lower()}\0".encode()) if parts else ()
+        texts = self._units.sections["str"], self._units.sections["info"]
+        if not any(text.find(needle) >= 0 for text in texts for needle in needles):
+            return ()
+        module = re.escape(parts[-2]) if len(parts) > 1 else r"\w+?"
+        joined = re.escape("__".join(parts).lower())
+        regex = re.compile(rf"{re.escape(parts[-1])}__{module}_u?\d+|(?:\w+__)?{joined}")
+        some = {one: at for one, at in self._units_by_name.items() if regex.fullmatch(one)}
+        return self._make_functions(some)
 
     def _find_loosely(self, name: str) -> tuple[DebugFunction, ...]:
         """Find functions whose name without its nameless parts ends in a name."""

@@ -87,10 +87,14 @@ def test_causes_lose_the_debuggers_frames_too() -> None:
     assert _frames(cause.__traceback__) == ["depth"]
 
 
-def test_a_traceback_that_python_prints_begins_with_the_program() -> None:
+def test_a_traceback_that_python_prints_begins_with_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = server.__file__
+    monkeypatch.delattr(server, "__file__")  # as Python 3.14 does before sys.excepthook
     program = _function(_OWN, "main", "raise ValueError('bad')")
     runs = _function(_PYDEVD, "run_path", "program()", program=program)
-    error = _raised(_function(server.__file__, "main", "runs()", runs=runs))
+    error = _raised(_function(file, "main", "runs()", runs=runs))
     assert _frames(server.drop_outer_frames(error.__traceback__)) == ["main"]
     own = _raised(program)
     assert server.drop_outer_frames(own.__traceback__) is own.__traceback__

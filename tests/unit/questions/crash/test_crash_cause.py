@@ -71,6 +71,19 @@ def test_a_failed_assertion_is_told_with_its_operands() -> None:
     )
 
 
+def test_an_abort_after_a_panic_is_the_panic_and_not_the_last_line_of_its_report() -> None:
+    said = (
+        "\x1b[1mthread 41 panic: index out of bounds: index 9, len 3\x1b[0m",
+        "a.zig:19:12: 0x1177752 in fail",
+        "    numbers[at] = 1;",
+        "           \x1b[32m^\x1b[0m",
+    )
+    assert cause_text("numbers[at] = 1;", signal="SIGABRT", said=said) == (
+        "panic",
+        "panic: index out of bounds: index 9, len 3",
+    )
+
+
 @pytest.mark.parametrize("value", ['0x5555555ad798 "x"', '"x"'])
 def test_a_pointer_that_could_be_read_is_not_said_to_be_null(value: str) -> None:
     facts = {"signal": "SIGSEGV", "address": 0, "address_kind": "null"}

@@ -89,6 +89,22 @@ def test_functions_are_found_by_their_last_parts(image, name, found):
     assert [one.name for one in image.functions.find_by_name(name)] == found
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("square", ["square__shop_42"]),
+        ("shop.square", ["square__shop_42"]),
+        ("Fill", ["shop__fill"]),
+        ("Shop.Fill", ["shop__fill"]),
+        ("cart.square", []),
+        ("shop", []),
+    ],
+)
+def test_names_whose_parts_the_compiler_has_joined_are_found(tmp_path, name, found):
+    joined = BinaryImage(dwarf_stops.compile_debuggee("joined_names.c", 0, tmp_path))
+    assert [one.name for one in joined.functions.find_by_name(name)] == found
+
+
 def test_functions_are_found_the_same_once_all_are_indexed(image, rust):
     for one, name in [(image, "Box<int>::twice"), (image, "inner"), (rust, "zoo::legs")]:
         fresh = BinaryImage(one.binary.path)

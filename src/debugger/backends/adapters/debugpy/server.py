@@ -25,7 +25,9 @@ _LOOK_S = 0.01
 _DEEP = 1_000  # frames
 _DEBUGGEE_CODE = "_debugger_inside"  # the name by which the debugger's expressions find it
 _SENT_CODE = "_debugger_sent_code"
-_ATTACHED = Path(__file__).with_name("attached")
+# Python 3.14 removes `__file__` from a script that has ended, before it calls sys.excepthook.
+_THIS_FILE = __file__
+_ATTACHED = Path(_THIS_FILE).with_name("attached")
 _TOOLS = (4, 3)  # of sys.monitoring: those that have no meaning
 _DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
 _COMPILED = ("_pydevd_bundle/", "_pydevd_sys_monitoring/", "_pydevd_frame_eval/")
@@ -163,7 +165,7 @@ def load_debuggee_code() -> None:
 
 
 def _load_once(name: str, file: str) -> None:
-    spec = util.spec_from_file_location(name, Path(__file__).with_name(file))
+    spec = util.spec_from_file_location(name, Path(_THIS_FILE).with_name(file))
     if spec is None or spec.loader is None or name in sys.modules:
         return
     module = util.module_from_spec(spec)
@@ -327,7 +329,7 @@ def drop_outer_frames(trace: TracebackType | None) -> TracebackType | None:
         file = begins.tb_frame.f_code.co_filename
         if is_ours and not _is_debuggers(begins) and not file.startswith(_RUNS_IT):
             return begins
-        is_ours = is_ours or file == __file__
+        is_ours = is_ours or file == _THIS_FILE
         begins = begins.tb_next
     return trace
 
@@ -339,7 +341,7 @@ def _is_debuggers(trace: TracebackType | None) -> bool:
     """
     file = trace.tb_frame.f_code.co_filename if trace is not None else ""
     is_in = any(one in file for one in _DEBUGPY)
-    return is_in or file == __file__ or file.startswith(_COMPILED)
+    return is_in or file == _THIS_FILE or file.startswith(_COMPILED)
 
 
 def _has_begun(trace: TracebackType) -> bool:
@@ -352,7 +354,8 @@ def run_server() -> None:
     """Run debugpy's command line, with this module moved aside for the program's `__main__`."""
     folder = sys.argv.pop(1)
     # Python puts a script's folder first in the path: ours must not hide modules of the program.
-    if Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:  # not if Python is isolated
+    # Not if Python is isolated.
+    if Path(sys.path[0]).resolve() == Path(_THIS_FILE).resolve().parent:
         del sys.path[0]
     sys.argv[0] = folder
     # debugpy runs the program as `__main__`: this module would be overwritten, with its functions

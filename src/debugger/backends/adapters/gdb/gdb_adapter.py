@@ -293,6 +293,7 @@ class GdbAdapter(DebugAdapter):
 
     name = "gdb"
     languages = ("c", "c++", "rust", "native")
+    type_languages = ("ada", "d", "fortran")
     traits = DebuggerTraits(
         own_programs=("gdb",),
         has_siginfo=True,

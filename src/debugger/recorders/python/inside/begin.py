@@ -68,6 +68,7 @@ class _OrderScannerOptions:
     strict = True
     object_hook = None
     object_pairs_hook = None
+    array_hook = None  # from 3.15 on
     parse_float = float
     parse_int = int
     parse_constant = None

@@ -241,11 +241,32 @@ class _EntryBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
         return True
 
 
+def _ada_main() -> str:
+    """Return the linkage name of an Ada program's main procedure, which GNAT's binder wrote."""
+    try:
+        with gdb.with_parameter("language", "c"):
+            text = gdb.parse_and_eval("(char *) &__gnat_ada_main_program_name").string()
+    except (gdb.error, UnicodeDecodeError):
+        return ""
+    return str(text)
+
+
+def _has_code(function: str) -> bool:
+    try:
+        return bool(function) and gdb.decode_line(function)[1] is not None
+    except gdb.error:
+        return False
+
+
 def _entry_function() -> str | None:
     """Return the function that the program's own code begins with.
 
-    In Rust it is CRATE::main; the `main` around it is the language's.
+    In Rust it is CRATE::main; the `main` around it is the language's. So is that of Fortran, D and
+    Ada.
     """
+    inner_main = next((one for one in ("MAIN__", "_Dmain", _ada_main()) if _has_code(one)), None)
+    if inner_main is not None:
+        return inner_main
     answer = gdb.execute_mi("-symbol-info-functions", "--name", "main")
     known = answer.get("symbols", {}).get("debug", [])
     names = {one["name"].partition("(")[0] for file in known for one in file["symbols"]}
@@ -253,11 +274,7 @@ def _entry_function() -> str | None:
     inner = sorted(name for name in names if re.fullmatch(r"\w+::main", name))
     if "main" not in names and inner:
         return str(inner[0])
-    try:
-        gdb.decode_line("main")
-    except gdb.error:
-        return None
-    return "main"
+    return "main" if _has_code("main") else None
 
 
 def _expect_start(how: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from contextlib import nullcontext
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
@@ -22,6 +23,19 @@ _SLOTS = 4
 _RED_ZONE = 128  # bytes below the stack pointer that are a frame's (System V ABI, 3.2.2)
 _SCOPE_ENDED = "its frame has been left, and it is watched no more"
 
+# Languages whose casts gdb writes otherwise than C's: a value at an address has C's type there.
+_OTHER_CASTS = frozenset({"fortran", "ada", "d", "pascal", "modula-2"})
+_C_TYPES = {
+    (gdb.TYPE_CODE_FLT, 4): "float",
+    (gdb.TYPE_CODE_FLT, 8): "double",
+    (gdb.TYPE_CODE_INT, 1): "signed char",
+    (gdb.TYPE_CODE_INT, 2): "short",
+    (gdb.TYPE_CODE_INT, 4): "int",
+    (gdb.TYPE_CODE_INT, 8): "long",
+}
+_PLAIN_AT_ADDRESS = re.compile(
+    rf"\*\((?:(?:{'|'.join(_C_TYPES.values())}) \*|unsigned char \(\*\)\[\d+\])\) 0x[0-9a-f]+"
+)
 # Where a panic goes through; gdb knows it by its full name, and of old Rust by the plain one.
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
 _KINDS = {
@@ -253,7 +267,8 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
     expression = given["expression"]
     if frame is not None:
         _state.check_names(expression)
-    value = startup.parse_and_eval(expression, global_context=frame is None)
+    with _language_of(expression):
+        value = startup.parse_and_eval(expression, global_context=frame is None)
     # A reference is watched as what it refers to: its own pointer never changes.
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
@@ -273,7 +288,8 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
     # ours (`_ScopeEnd`).
     place = _address_expression(value.type, address)
     kind = _KINDS[given["accessType"]]
-    watch = JudgedBreakpoint(spec=place, type=gdb.BP_WATCHPOINT, wp_class=kind)
+    with _language_of(place):
+        watch = JudgedBreakpoint(spec=place, type=gdb.BP_WATCHPOINT, wp_class=kind)
     # BP_HARDWARE_WATCHPOINT has another number; a software one is thousands of times slower.
     if watch.type == gdb.BP_WATCHPOINT:  # without hardware gdb would step the program
         watch.delete()
@@ -287,9 +303,13 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
 
 def _address_expression(kind: Any, address: int) -> str:
     """Return an expression for a value at an address, in any frame."""
+    language = gdb.selected_frame().language()
     typed = f"*({kind.unqualified().pointer()}) {address:#x}"
     whole_bytes = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
-    if gdb.selected_frame().language() == "rust":
+    if language in _OTHER_CASTS:
+        plain = _C_TYPES.get((kind.strip_typedefs().code, kind.sizeof))
+        return f"*({plain} *) {address:#x}" if plain is not None else whole_bytes
+    if language == "rust":
         typed = f"*({address:#x} as *mut {kind.unqualified()})"
         whole_bytes = f"*({address:#x} as *mut [u8; {kind.sizeof}])"
     try:
@@ -297,6 +317,13 @@ def _address_expression(kind: Any, address: int) -> str:
     except gdb.error:  # a type that cannot be written; its bytes can
         return whole_bytes
     return typed
+
+
+def _language_of(expression: str) -> Any:
+    """Return the context in which gdb understands an expression; a plain type there is C's."""
+    # The frame need not tell: before the program's beginning gdb takes that of its main function.
+    is_plain = _PLAIN_AT_ADDRESS.fullmatch(expression) is not None
+    return gdb.with_parameter("language", "c") if is_plain else nullcontext()
 
 
 def _remove_watchpoint(**given: Any) -> None:

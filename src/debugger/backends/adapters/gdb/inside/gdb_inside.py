@@ -12,7 +12,7 @@ import importlib.util
 import os
 import re
 import signal
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ running: Any = importlib.import_module("gdb.dap.next")
 _PARTS = ("gdb_shell", "gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests",
           "gdb_forks")  # fmt: skip
 _NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
+# What is written in C whatever the program's language: the signal's record, whose fields Fortran
+# and Ada name by other operators, and calls of C's library.
+_IN_C = ("$_siginfo", "((void (*)(void *))")
 # Events that are withheld while a command of ours runs (`is_quiet`).
 _LOUD = frozenset({"stopped", "continued", "exited", "terminated"})
 _PAUSING = ("SIGSTOP", "SIGINT")
@@ -268,8 +271,11 @@ def _evaluate_expression(expression: str, **how: Any) -> Any:
     was_running = events.inferior_running
     if not how.get("global_context"):
         check_names(expression)
+    is_c = any(one in expression for one in _IN_C)
+    language = gdb.with_parameter("language", "c") if is_c else nullcontext()
     try:
-        return _own_evaluate(expression, **how)
+        with language:
+            return _own_evaluate(expression, **how)
     finally:
         events.inferior_running = was_running
 
