@@ -173,7 +173,7 @@ def test_the_member_that_took_another_branch_first_is_named_with_the_line(cli: C
         (("path", "--group", "--in", "work", "--", program), "takes no --in"),
         (("diff", "--group", "--", program, "--vs", program), "takes no --vs"),
         (("diff", "--group", "--function", "work", "--", program), "takes no --function"),
-        (("path", "--group", "--", "/bin/true"), "the processes of a Python program"),
+        (("path", "--group", "--", "/bin/true"), "of Python processes that it starts"),
         (("path", "--group", "--", resolve_program("loop.py")), "no other Python process"),
     ]
     for words, message in refusals:

@@ -26,20 +26,21 @@ from debugger.questions.group.answer import (
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberBranches,
     MemberEnd,
     MemberProbes,
     MemberView,
     MergedState,
     NamedValues,
 )
+from debugger.questions.group.branch_answer import build_branches
 from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import compare_location
 from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
-GroupAnswer = (
-    GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang | GroupCrash | MemberProbes
-)
+QuestionAnswer = GroupHang | GroupCrash | MemberProbes | MemberBranches
+GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | QuestionAnswer
 _SILENT = "no answer"  # the state of members whose host is not reached
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
@@ -49,6 +50,7 @@ _KINDS: Mapping[str, type[GroupAnswer]] = {
     "verdict": GroupHang,
     "crash": GroupCrash,
     "places": MemberProbes,
+    "splits": MemberBranches,
     "stop": GroupStop,
     "focused": GroupStatus,
 }
@@ -73,13 +75,13 @@ def list_labels(answer: GroupAnswer | Events) -> set[str]:
         case GroupStop():
             others = {label for one in answer.others for label in one.members}
             return others | ({answer.member} if answer.member else set())
-        case GroupHang() | GroupCrash() | MemberProbes():
+        case GroupHang() | GroupCrash() | MemberProbes() | MemberBranches():
             return _list_question_labels(answer)
         case Events():
             return set()
 
 
-def _list_question_labels(answer: GroupHang | GroupCrash | MemberProbes) -> set[str]:
+def _list_question_labels(answer: QuestionAnswer) -> set[str]:
     match answer:
         case GroupHang():
             return {label for row in answer.verdict.rows for label in row.members}
@@ -87,7 +89,7 @@ def _list_question_labels(answer: GroupHang | GroupCrash | MemberProbes) -> set[
             ends = {label for one in answer.ends for label in one.members}
             others = list_labels(answer.others) if answer.others is not None else set()
             return ends | others | ({answer.member} if answer.member else set())
-        case MemberProbes():
+        case MemberProbes() | MemberBranches():
             return set(answer.members)
 
 
@@ -118,7 +120,7 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
                 member=name(answer.member) if answer.member else "",
                 others=_relabel_states(answer.others, name),
             )
-        case GroupHang() | GroupCrash() | MemberProbes():
+        case GroupHang() | GroupCrash() | MemberProbes() | MemberBranches():
             return _relabel_question(answer, name)
         case GroupStatus():
             return replace(
@@ -129,9 +131,7 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
             )
 
 
-def _relabel_question(
-    answer: GroupHang | GroupCrash | MemberProbes, name: Relabel
-) -> GroupHang | GroupCrash | MemberProbes:
+def _relabel_question(answer: QuestionAnswer, name: Relabel) -> QuestionAnswer:
     replace = msgspec.structs.replace
     match answer:
         case GroupHang():
@@ -154,6 +154,9 @@ def _relabel_question(
         case MemberProbes():
             hits = [replace(one, label=name(one.label)) for one in answer.hits]
             return replace(answer, members=_names(answer.members, name), hits=tuple(hits))
+        case MemberBranches():
+            passed = [replace(one, label=name(one.label)) for one in answer.passed]
+            return replace(answer, members=_names(answer.members, name), passed=tuple(passed))
 
 
 def _names(labels: Iterable[str], name: Relabel) -> tuple[str, ...]:
@@ -201,6 +204,7 @@ def merge_answers(
         GroupStop: _merge_stops,
         GroupCrash: _merge_crashes,
         MemberProbes: _merge_probes,
+        MemberBranches: _merge_branches,
         GroupStatus: _merge_statuses,
     }
     return merges[kind](group, alike, tuple(silent))
@@ -241,7 +245,7 @@ def _merge_states(states: Iterable[MergedState]) -> tuple[MergedState, ...]:
     return tuple(MergedState(state, order_members(labels)) for state, labels in by_state.items())
 
 
-def _merge_notes(answers: Sequence[GroupStacks | GroupStatus]) -> tuple[str, ...]:
+def _merge_notes(answers: Sequence[GroupStacks | GroupStatus | MemberProbes]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for one in answers for note in one.notes))
 
 
@@ -377,7 +381,17 @@ def _merge_probes(
         places=tuple(places),
         end="; ".join(ends),
         took_s=max(one.took_s for one in answers),
+        notes=_merge_notes(answers),
     )
+
+
+def _merge_branches(
+    group: str, answers: Sequence[MemberBranches], silent: tuple[SilentMember, ...]
+) -> MemberBranches:
+    """Compare the branches of all hosts' members."""
+    ends = dict.fromkeys([*(one.end for one in answers), *(one.reason for one in silent)])
+    members = [each for one in answers for each in one.passed]
+    return build_branches(group, members, "; ".join(ends))
 
 
 def has_stopped(answer: GroupAnswer | Events | None) -> bool:

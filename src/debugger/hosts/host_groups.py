@@ -29,7 +29,13 @@ from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList, HostRequest
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
-from debugger.questions.group.answer import GroupCrash, GroupStacks, GroupStatus
+from debugger.questions.group.answer import (
+    GroupCrash,
+    GroupStacks,
+    GroupStatus,
+    MemberBranches,
+)
+from debugger.questions.group.branch_answer import add_source_texts
 from debugger.session.group import SilentMember
 
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
@@ -203,6 +209,8 @@ async def begin_group(
         if one.error is not None
     ]
     answer = merge_replies(group, begun, failed, is_all=True)
+    if isinstance(answer, MemberBranches):
+        answer = add_source_texts(answer)
     group.unreached = failed
     return group, answer
 

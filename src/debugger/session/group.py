@@ -166,6 +166,9 @@ class Group:
             if session is self.main or self._is_named(session):
                 self._named.add(session.name)
         for session in sessions:
+            if not session.is_live and session.name not in self._facts:
+                self._facts[session.name] = MemberFacts(session.process.variables)
+                self._labels.pop(session.name, None)
             self._label_session(session)
         members = [Member(self._labels[one.name], one) for one in sessions]
         return sorted(members, key=lambda one: sort_key(one.label))
