@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -431,25 +431,29 @@ def _describe_stop(answer: GroupStop) -> str:
     return f"stopped at {getattr(frame, 'function', '')}{where} ({stop.reason})"
 
 
-def merge_events(
-    answers: Sequence[tuple[Events, int, Relabel]], limit: int | None = None
-) -> Events:
-    """Merge the events of hosts into one order by time.
+class HostEvents(NamedTuple):
+    """The events of a host, and what puts them into one order with those of others."""
 
-    Args:
-        answers: Those of each host, with the nanoseconds that its clock is to be put forward, and
-            the labels of its members in the whole group.
-        limit: The number of events that are kept, the last ones.
-    """
+    answer: Events
+    # The nanoseconds that its clock is to be put forward, and by how much they may be wrong.
+    ahead_ns: int
+    error_ns: int
+    # Names its members in the whole group.
+    name: Relabel
+
+
+def merge_events(answers: Sequence[HostEvents], limit: int | None = None) -> Events:
+    """Merge the events of hosts into one order by time; with `limit` the last ones are kept."""
     events: list[EventView] = []
-    for answer, ahead_ns, name in answers:
+    for answer, ahead_ns, _, name in answers:
         for one in answer.events:
             member = name(one.member) if isinstance(one.member, str) else one.member
             moved = one.time_ns + ahead_ns
             events.append(msgspec.structs.replace(one, time_ns=moved, member=member))
     events.sort(key=lambda one: one.time_ns)
     newest = events if limit is None else events[-limit:]
-    every = [answer for answer, _, _ in answers]
+    every = [one.answer for one in answers]
+    errors = sorted(one.error_ns for one in answers if one.answer.events)
     return Events(
         events=tuple(newest),
         next=max(one.next for one in every),
@@ -457,4 +461,5 @@ def merge_events(
         total=sum(one.total for one in every),
         earlier=sum(one.earlier for one in every) + len(events) - len(newest),
         total_is_least=any(one.total_is_least for one in every),
+        clock_error_ns=sum(errors[-2:]) if len(errors) > 1 else 0,
     )
