@@ -166,8 +166,10 @@ class Group:
             if session is self.main or self._is_named(session):
                 self._named.add(session.name)
         for session in sessions:
-            if not session.is_live and session.name not in self._facts:
-                self._facts[session.name] = MemberFacts(session.process.variables)
+            # It may have ended before it was asked, or while it was.
+            started_with = session.process.variables
+            if not session.is_live and started_with and not self._facts_of(session).variables:
+                self._facts[session.name] = MemberFacts(started_with)
                 self._labels.pop(session.name, None)
             self._label_session(session)
         members = [Member(self._labels[one.name], one) for one in sessions]
