@@ -47,7 +47,7 @@ $(BIN)/.runtime: pyproject.toml $(BIN)/python
 	@touch $@
 
 $(BIN)/.dev: $(BIN)/.runtime
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --editable '.[dev,engines]'
 	@touch $@
 
 tools: packages $(BIN)/.runtime ## the compilers and the debug adapters that the tests need

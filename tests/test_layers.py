@@ -270,6 +270,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.output",
         "debugger.paths",
         "debugger.questions.group.answer",
+        "debugger.questions.group.branch_answer",
         "debugger.questions.group.laggards",
         "debugger.questions.group.member_differences",
         "debugger.questions.group.member_wait",

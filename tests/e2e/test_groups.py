@@ -99,6 +99,10 @@ def test_stopped_members_are_asked_together_and_one_by_one(cli: Cli) -> None:
     ]
     assert "step = 0 on 1-4\n" in cli("print", "step", check=0).out
     assert cli("print", "step", "--members", "2-3", check=0).out == "step = 0 on 2-3\n"
+    # Several names are read at once, as the refusal by `print` says.
+    assert "debugger read rank step" in cli("print", "rank", "step", check=None).err
+    both = read_again(cli, "read", "rank", "step")["rows"]
+    assert [(one["name"], len(one["values"])) for one in both] == [("rank", COUNT), ("step", 1)]
     local = {one["name"]: one["values"] for one in read_again(cli, "locals")["rows"]}
     assert len(local["rank"]) == COUNT
     assert len(local["step"]) == 1
@@ -173,7 +177,7 @@ def test_the_member_that_took_another_branch_first_is_named_with_the_line(cli: C
         (("path", "--group", "--in", "work", "--", program), "takes no --in"),
         (("diff", "--group", "--", program, "--vs", program), "takes no --vs"),
         (("diff", "--group", "--function", "work", "--", program), "takes no --function"),
-        (("path", "--group", "--", "/bin/true"), "the processes of a Python program"),
+        (("path", "--group", "--", "/bin/true"), "of Python processes that it starts"),
         (("path", "--group", "--", resolve_program("loop.py")), "no other Python process"),
     ]
     for words, message in refusals:
@@ -216,6 +220,8 @@ async def test_an_agent_asks_the_members_by_the_same_tools(cli: Cli) -> None:
         assert (hang.data["kind"], hang.data["hang"]["group"]) == ("unknown", "ranks")
         values = await agent.call("debug_evaluate", expression="rank", members="2-3")
         assert [one["value"] for one in values.data["rows"][0]["values"]] == ["1", "2"]
+        several = await agent.call("debug_read", targets=[{"variable": "rank"}])
+        assert several.data["results"][0]["values"][0] == {"value": "0", "members": ["1"]}
         assert "no member '9'" in await agent.refused("debug_variables", members="9")
         await agent.call("debug_command", command="focus 2")
         assert (await agent.call("debug_evaluate", expression="rank")).data["value"] == "1"

@@ -224,6 +224,19 @@ def test_values_of_ranks_on_all_hosts_are_compared_hit_by_hit(at_hosts: Cli) -> 
     assert "none of 6 processes came to" in never.err
 
 
+def test_the_rank_on_any_host_that_took_another_branch_is_named(at_hosts: Cli) -> None:
+    words = ("--group", "--host", "h1,h2", "--", resolve_program(RANKS), "turn")
+    answer = answer_data(at_hosts("--json", "path", *words, check=0))
+    assert answer["members"] == ["0", "1", "2", "3", "main@h1", "main@h2"]
+    first = answer["splits"][0]
+    assert (first["line"], first["hit"], first["compared"]) == (
+        int(marked_location(RANKS, "turn").rpartition(":")[2]),
+        3,
+        4,
+    )
+    assert [one["members"] for one in first["ways"]] == [["2"], ["0", "1", "3"]]
+
+
 def test_the_first_member_to_fail_on_any_host_is_named(at_hosts: Cli) -> None:
     words = ("--group", "--host", "h1,h2", "--", resolve_program(RANKS), "fail")
     crash = answer_data(at_hosts("--json", "crash", *words, check=0))

@@ -34,6 +34,7 @@ from debugger.backends.lldb.command_line.lldb_backend import ADAPTER as CONSOLE_
 from debugger.backends.lldb.command_line.lldb_backend import KIND, LldbBackend
 from debugger.backends.lldb.command_line.lldb_console import LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_words import ForkFollowing
 from debugger.model.location import near_names
 
 # Of several for a language the first that is installed is taken.
@@ -294,6 +295,17 @@ def _is_installed(
     except DebuggerError:
         return False
     return True
+
+
+def find_fork_follower(
+    language: str, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
+) -> str | None:
+    """Return the name of an installed adapter for a language that also debugs forked processes."""
+    for one in list_adapters(own).values():
+        follows = one.traits.fork_following is not ForkFollowing.NEVER
+        if language in one.languages and follows and _is_installed(one, env, own):
+            return one.name
+    return None
 
 
 def adapters_with(ability: type[Any]) -> str:

@@ -167,11 +167,14 @@ class EditorConversation:
     async def leave_session(self, *, ends_program: bool) -> None:
         """Leave the session: end it with its program, let go of the process, or only go."""
         session, self._session = self._session, None
-        if session is None or session.is_closed:
+        if session is None:
             return
         if self._page is not None:
+            # Of a group others live on when the one that was joined first has been let go of.
             for one in session.family.tree_sessions(session):
                 one.control.disconnect_page(self._page.key)
+        if session.is_closed:
+            return
         sessions = self.call.sessions
         if not ends_program:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,20 +26,21 @@ from debugger.questions.group.answer import (
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberBranches,
     MemberEnd,
     MemberProbes,
     MemberView,
     MergedState,
     NamedValues,
 )
+from debugger.questions.group.branch_answer import build_branches
 from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import compare_location
 from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
-GroupAnswer = (
-    GroupStacks | GroupValues | GroupStatus | GroupStop | GroupHang | GroupCrash | MemberProbes
-)
+QuestionAnswer = GroupHang | GroupCrash | MemberProbes | MemberBranches
+GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | QuestionAnswer
 _SILENT = "no answer"  # the state of members whose host is not reached
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
@@ -49,6 +50,7 @@ _KINDS: Mapping[str, type[GroupAnswer]] = {
     "verdict": GroupHang,
     "crash": GroupCrash,
     "places": MemberProbes,
+    "splits": MemberBranches,
     "stop": GroupStop,
     "focused": GroupStatus,
 }
@@ -73,13 +75,13 @@ def list_labels(answer: GroupAnswer | Events) -> set[str]:
         case GroupStop():
             others = {label for one in answer.others for label in one.members}
             return others | ({answer.member} if answer.member else set())
-        case GroupHang() | GroupCrash() | MemberProbes():
+        case GroupHang() | GroupCrash() | MemberProbes() | MemberBranches():
             return _list_question_labels(answer)
         case Events():
             return set()
 
 
-def _list_question_labels(answer: GroupHang | GroupCrash | MemberProbes) -> set[str]:
+def _list_question_labels(answer: QuestionAnswer) -> set[str]:
     match answer:
         case GroupHang():
             return {label for row in answer.verdict.rows for label in row.members}
@@ -87,7 +89,7 @@ def _list_question_labels(answer: GroupHang | GroupCrash | MemberProbes) -> set[
             ends = {label for one in answer.ends for label in one.members}
             others = list_labels(answer.others) if answer.others is not None else set()
             return ends | others | ({answer.member} if answer.member else set())
-        case MemberProbes():
+        case MemberProbes() | MemberBranches():
             return set(answer.members)
 
 
@@ -118,7 +120,7 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
                 member=name(answer.member) if answer.member else "",
                 others=_relabel_states(answer.others, name),
             )
-        case GroupHang() | GroupCrash() | MemberProbes():
+        case GroupHang() | GroupCrash() | MemberProbes() | MemberBranches():
             return _relabel_question(answer, name)
         case GroupStatus():
             return replace(
@@ -129,9 +131,7 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
             )
 
 
-def _relabel_question(
-    answer: GroupHang | GroupCrash | MemberProbes, name: Relabel
-) -> GroupHang | GroupCrash | MemberProbes:
+def _relabel_question(answer: QuestionAnswer, name: Relabel) -> QuestionAnswer:
     replace = msgspec.structs.replace
     match answer:
         case GroupHang():
@@ -154,6 +154,9 @@ def _relabel_question(
         case MemberProbes():
             hits = [replace(one, label=name(one.label)) for one in answer.hits]
             return replace(answer, members=_names(answer.members, name), hits=tuple(hits))
+        case MemberBranches():
+            passed = [replace(one, label=name(one.label)) for one in answer.passed]
+            return replace(answer, members=_names(answer.members, name), passed=tuple(passed))
 
 
 def _names(labels: Iterable[str], name: Relabel) -> tuple[str, ...]:
@@ -201,6 +204,7 @@ def merge_answers(
         GroupStop: _merge_stops,
         GroupCrash: _merge_crashes,
         MemberProbes: _merge_probes,
+        MemberBranches: _merge_branches,
         GroupStatus: _merge_statuses,
     }
     return merges[kind](group, alike, tuple(silent))
@@ -241,7 +245,7 @@ def _merge_states(states: Iterable[MergedState]) -> tuple[MergedState, ...]:
     return tuple(MergedState(state, order_members(labels)) for state, labels in by_state.items())
 
 
-def _merge_notes(answers: Sequence[GroupStacks | GroupStatus]) -> tuple[str, ...]:
+def _merge_notes(answers: Sequence[GroupStacks | GroupStatus | MemberProbes]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for one in answers for note in one.notes))
 
 
@@ -377,7 +381,17 @@ def _merge_probes(
         places=tuple(places),
         end="; ".join(ends),
         took_s=max(one.took_s for one in answers),
+        notes=_merge_notes(answers),
     )
+
+
+def _merge_branches(
+    group: str, answers: Sequence[MemberBranches], silent: tuple[SilentMember, ...]
+) -> MemberBranches:
+    """Compare the branches of all hosts' members."""
+    ends = dict.fromkeys([*(one.end for one in answers), *(one.reason for one in silent)])
+    members = [each for one in answers for each in one.passed]
+    return build_branches(group, members, "; ".join(ends))
 
 
 def has_stopped(answer: GroupAnswer | Events | None) -> bool:
@@ -417,25 +431,29 @@ def _describe_stop(answer: GroupStop) -> str:
     return f"stopped at {getattr(frame, 'function', '')}{where} ({stop.reason})"
 
 
-def merge_events(
-    answers: Sequence[tuple[Events, int, Relabel]], limit: int | None = None
-) -> Events:
-    """Merge the events of hosts into one order by time.
+class HostEvents(NamedTuple):
+    """The events of a host, and what puts them into one order with those of others."""
 
-    Args:
-        answers: Those of each host, with the nanoseconds that its clock is to be put forward, and
-            the labels of its members in the whole group.
-        limit: The number of events that are kept, the last ones.
-    """
+    answer: Events
+    # The nanoseconds that its clock is to be put forward, and by how much they may be wrong.
+    ahead_ns: int
+    error_ns: int
+    # Names its members in the whole group.
+    name: Relabel
+
+
+def merge_events(answers: Sequence[HostEvents], limit: int | None = None) -> Events:
+    """Merge the events of hosts into one order by time; with `limit` the last ones are kept."""
     events: list[EventView] = []
-    for answer, ahead_ns, name in answers:
+    for answer, ahead_ns, _, name in answers:
         for one in answer.events:
             member = name(one.member) if isinstance(one.member, str) else one.member
             moved = one.time_ns + ahead_ns
             events.append(msgspec.structs.replace(one, time_ns=moved, member=member))
     events.sort(key=lambda one: one.time_ns)
     newest = events if limit is None else events[-limit:]
-    every = [answer for answer, _, _ in answers]
+    every = [one.answer for one in answers]
+    errors = sorted(one.error_ns for one in answers if one.answer.events)
     return Events(
         events=tuple(newest),
         next=max(one.next for one in every),
@@ -443,4 +461,5 @@ def merge_events(
         total=sum(one.total for one in every),
         earlier=sum(one.earlier for one in every) + len(events) - len(newest),
         total_is_least=any(one.total_is_least for one in every),
+        clock_error_ns=sum(errors[-2:]) if len(errors) > 1 else 0,
     )

@@ -15,6 +15,7 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.answer_merge import (
     GroupAnswer,
+    HostEvents,
     Relabel,
     has_stopped,
     list_labels,
@@ -29,7 +30,13 @@ from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList, HostRequest
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
 from debugger.model.group_labels import MAIN, format_members, select_members, sort_key
-from debugger.questions.group.answer import GroupCrash, GroupStacks, GroupStatus
+from debugger.questions.group.answer import (
+    GroupCrash,
+    GroupStacks,
+    GroupStatus,
+    MemberBranches,
+)
+from debugger.questions.group.branch_answer import add_source_texts
 from debugger.session.group import SilentMember
 
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
@@ -203,6 +210,8 @@ async def begin_group(
         if one.error is not None
     ]
     answer = merge_replies(group, begun, failed, is_all=True)
+    if isinstance(answer, MemberBranches):
+        answer = add_source_texts(answer)
     group.unreached = failed
     return group, answer
 
@@ -463,7 +472,7 @@ def merge_replies(
     if all(isinstance(one, Events) for _, one in answers):
         return merge_events(
             [
-                (one, _clock_shift(host), group.relabel(host))
+                HostEvents(one, _clock_shift(host), _clock_error(host), group.relabel(host))
                 for host, one in answers
                 if isinstance(one, Events)
             ]
@@ -481,8 +490,7 @@ def _move_clock(answer: GroupAnswer, host: Host) -> GroupAnswer:
     """Return an answer with the times of this machine's clock."""
     if isinstance(answer, GroupCrash) and answer.failed_ns is not None and host.channel is not None:
         moved = answer.failed_ns + _clock_shift(host)
-        error_ns = round(host.channel.clock.error_s * 1e9)
-        return msgspec.structs.replace(answer, failed_ns=moved, error_ns=error_ns)
+        return msgspec.structs.replace(answer, failed_ns=moved, error_ns=_clock_error(host))
     return answer
 
 
@@ -490,6 +498,12 @@ def _clock_shift(host: Host) -> int:
     """Return the nanoseconds by which a time of the host's clock is to be put forward."""
     channel = host.channel
     return round(channel.clock.shift_s * 1e9) if channel is not None else 0
+
+
+def _clock_error(host: Host) -> int:
+    """Return by how many nanoseconds that may be wrong."""
+    channel = host.channel
+    return round(channel.clock.error_s * 1e9) if channel is not None else 0
 
 
 def join_replies(replies: Sequence[PartReply], silent: Sequence[SilentMember] = ()) -> HostReplies:

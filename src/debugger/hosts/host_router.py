@@ -381,6 +381,6 @@ def _one_host_only(command: str) -> DebuggerError:
         ErrorCode.USAGE,
         f"{command} on several hosts is for a group",
         hint=f"debugger {command} --group --host h1,h2 …"
-        if command in {"start", "attach", "hang", "crash", "probe", "diff"}
+        if command in {"start", "attach", "hang", "crash", "probe", "diff", "path"}
         else "--host h1",
     )

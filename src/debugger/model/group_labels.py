@@ -20,6 +20,7 @@ RANK_VARIABLES = (
     "PYTEST_XDIST_WORKER",
     "RAY_WORKER_ID",
     "LOCAL_RANK",
+    "NODE_UNIQUE_ID",
 )
 RANK_NAME = re.compile(r"(?<![\w.])_rank\b")
 MAIN = "main"

@@ -77,6 +77,10 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
         )
         lost = [*lost, fixed_section(text)]
 
+    clocks = []
+    if answer.clock_error_ns:
+        text = f"the hosts' clocks are compared within {answer.clock_error_ns / 1e6:.1f} ms"
+        clocks.append(fixed_section(f"{text}: the order of nearer events is not certain"))
     more = least if not answer.earlier else ""
 
     def fit_text(most: int) -> str:
@@ -89,7 +93,7 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
         last = f"… {more}{format_count(cut, 'more event')}: debugger events --since {cursor}"
         return "\n".join([*lines[:most], *([last] if cut else [])])
 
-    return [*lost, TextSection(fit_text, count=len(lines))]
+    return [*lost, TextSection(fit_text, count=len(lines)), *clocks]
 
 
 def _format_event(event: EventView, page: RenderPage) -> str:

@@ -166,6 +166,11 @@ class Group:
             if session is self.main or self._is_named(session):
                 self._named.add(session.name)
         for session in sessions:
+            # It may have ended before it was asked, or while it was.
+            started_with = session.process.variables
+            if not session.is_live and started_with and not self._facts_of(session).variables:
+                self._facts[session.name] = MemberFacts(started_with)
+                self._labels.pop(session.name, None)
             self._label_session(session)
         members = [Member(self._labels[one.name], one) for one in sessions]
         return sorted(members, key=lambda one: sort_key(one.label))

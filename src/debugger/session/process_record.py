@@ -24,6 +24,9 @@ class ProcessRecord:
     def __init__(self, target: LaunchTarget | AttachTarget) -> None:
         # Of a program that a launcher has started; "" of any other.
         self.rank = ""
+        # The variables that name a group's member, as it was started with: once it has ended it
+        # cannot be asked.
+        self.variables: Mapping[str, str] = {}
         # The words by which the program connects to the debugger, once that waits for it.
         self.connect_words: tuple[str, ...] = ()
         self.is_awaited = asyncio.Event()
@@ -67,14 +70,15 @@ class ProcessRecord:
         self.connect_words = words
         self.is_awaited.set()
 
-    def watch_exit(self, pid: int) -> None:
-        """Keep hold of a process, so that its exit status can be read afterwards.
+    def watch_process(self, pid: int | None) -> None:
+        """Keep hold of a process, so that it can be named, and its status read, afterwards.
 
         Args:
-            pid: Of a live process that is no child of ours.
+            pid: Of a live process that is no child of ours; None: there is none to watch.
         """
-        if self._watch is None:
+        if self._watch is None and pid is not None:
             self._watch = ExitWatch(pid)
+            self.variables = process_info.read_environment(pid, group_labels.RANK_VARIABLES)
 
     def read_exit_status(self) -> int | None:
         """Return the process's exit status, or minus a signal's number; None if not known."""

@@ -334,6 +334,7 @@ class Session(SessionState):
             case ProcessStarted(pid):
                 # A core file's process is gone, and its pid may be another's.
                 self.pid = pid if is_running_program(self.target) else None
+                self.process.watch_process(pid if self.parent is not None else None)
                 self.family.note_change()
             case ProgramAwaited(words):
                 self.process.note_connect_words(words)
@@ -474,8 +475,7 @@ class Session(SessionState):
     def note_pid(self, pid: int | None) -> None:
         """Record the process of a child, which is known before the debugger reports it."""
         self.pid = pid
-        if pid is not None:
-            self.process.watch_exit(pid)
+        self.process.watch_process(pid)
 
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""

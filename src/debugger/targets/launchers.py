@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -203,6 +203,36 @@ def _skip_options(
             count = int(has_value)
         at += count
     return at
+
+
+# Options that name the hosts of the ranks, in a list or in a file with one a line.
+_HOSTS = frozenset({"H", "host", "hosts", "w", "nodelist"})
+_HOST_FILES = frozenset({"hostfile", "machinefile", "f"})
+_HOST_FILE_MAX = 65_536  # characters
+
+
+def find_other_host(
+    args: Sequence[str], own: Collection[str], read_file: Callable[[str], str]
+) -> str | None:
+    """Return the first host that a launcher's options name and that is not this machine.
+
+    Args:
+        args: The words in front of the program.
+        own: The names of this machine.
+        read_file: Returns the text of a file of hosts.
+    """
+    for word, after in zip(args, [*args[1:], ""], strict=True):
+        name, is_one_word, value = word.lstrip("-").partition("=")
+        given = value if is_one_word else after
+        if not word.startswith("-") or name not in _HOSTS | _HOST_FILES:
+            continue
+        lines = read_file(given)[:_HOST_FILE_MAX].splitlines() if name in _HOST_FILES else [given]
+        # `h1:2,h2` and `h1 slots=2`; what follows `#` is a comment.
+        words = [each for one in lines for each in one.partition("#")[0].split()[:1]]
+        for host in (each for one in words for each in one.split(",")):
+            if host and host.rpartition("@")[2].partition(":")[0] not in own:
+                return host
+    return None
 
 
 def put_before_programs(

@@ -1,4 +1,4 @@
-"""Two ranks a host, each with its values: host_ranks.py [fail]; then rank 2 raises."""
+"""Two ranks a host, each with its values: host_ranks.py [fail|turn]; rank 2 raises, or turns."""
 
 import os
 import subprocess
@@ -9,6 +9,8 @@ def take_step(rank, number):
     loss = float("nan") if (rank, number) == (2, 2) else 1.0 / (number + 1)
     if "fail" in sys.argv and rank == 2 and number == 2:
         raise ValueError("no luck")  # @raise
+    if "turn" in sys.argv and rank == 2 and number == 2:  # @turn
+        loss = 0.0
     return loss  # @step
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from debugger.errors import DebuggerError
 from debugger.hosts.answer_merge import (
+    HostEvents,
     list_labels,
     merge_answers,
     merge_events,
@@ -18,6 +19,8 @@ from debugger.hosts.answer_merge import (
 from debugger.model import answers as a
 from debugger.model.group_merge import MemberStack, StackPlace, merge_stacks, merge_values
 from debugger.output import to_data
+from debugger.output.stream_text import format_events
+from debugger.output.structured import OutputStyle, RenderPage, fit_sections
 from debugger.questions.group.answer import (
     GroupCrash,
     GroupHang,
@@ -131,9 +134,16 @@ def test_events_of_hosts_are_in_one_order_of_time() -> None:
                        for n, time in enumerate(times))  # fmt: skip
         return a.Events(events, len(times), dropped=1, total=len(times))
 
-    merged = merge_events([(page(5, 9), 0, lambda one: one), (page(101, 108), -100, str.upper)], 3)
+    one, other = page(5, 9), page(101, 108)
+    parts = [HostEvents(one, 0, 2_000_000, str), HostEvents(other, -100, 1_500_000, str.upper)]
+    merged = merge_events(parts, 3)
     assert [one.time_ns for one in merged.events] == [5, 8, 9]
     assert (merged.total, merged.dropped, merged.earlier) == (4, 2, 1)
+    view = RenderPage(OutputStyle.PLAIN, 100, 4000)
+    shown = fit_sections(format_events(merged, view), view.limit)
+    last = "the hosts' clocks are compared within 3.5 ms: the order of nearer events is not certain"
+    assert shown.splitlines()[-1] == last
+    assert merge_events([parts[0]]).clock_error_ns == 0
 
 
 def build_crash(member: str, how: str, failed_ns: int | None, *ends: MemberEnd) -> GroupCrash:

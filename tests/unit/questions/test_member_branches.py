@@ -9,6 +9,7 @@ from debugger.questions.group.answer import MemberBranches
 from debugger.questions.group.member_branches import (
     BranchWay,
     CodeLine,
+    ExitRun,
     LineExit,
     MemberLines,
     PassedLine,
@@ -44,19 +45,24 @@ def collect(*events: Event, label: str = "0") -> MemberLines:
 
 
 def exits(found: MemberLines) -> dict[int, list[LineExit]]:
-    return {line.line: [one.exit for one in passed] for line, passed in found.passed.items()}
+    return {one.line.line: one.list_exits() for one in found.lines}
 
 
 def went(label: str, line: int, *ways: int, since: int = 0) -> MemberLines:
     key = CodeLine("/job/train.py", "step", line)
-    passed = [PassedLine(LineExit(to), since + at) for at, to in enumerate(ways)]
-    return MemberLines(label, {key: passed})
+    runs = [ExitRun(LineExit(to), 1, since + at) for at, to in enumerate(ways)]
+    return MemberLines(label, [PassedLine(key, runs)])
 
 
 def merged(*parts: MemberLines) -> MemberLines:
-    return MemberLines(
-        parts[0].label, {key: one for each in parts for key, one in each.passed.items()}
-    )
+    return MemberLines(parts[0].label, [one for each in parts for one in each.lines])
+
+
+def test_times_in_a_row_that_go_on_alike_are_one_entry():
+    found = collect(*(each for call in range(1, 5) for each in (enter(call), *lines(call, 11, 12))))
+    (one,) = [each for each in found.lines if each.line.line == 11]
+    assert one.runs == [ExitRun(LineExit(12), 4, one.runs[0].order)]
+    assert (one.count_times(), one.find_order(0), one.find_order(2)) == (4, one.runs[0].order, None)
 
 
 def test_a_line_goes_on_in_its_own_call_or_at_its_end():

@@ -7,13 +7,16 @@ import time
 
 import pytest
 
-from debugger.backends.base import ProcessStarted
+from debugger.backends.base import BackendEnded, ProcessStarted
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import ExitedProgram
 from debugger.output.structured import OutputStyle, RenderPage, fit_sections
+from debugger.questions.group.group_choice import ChosenMembers
+from debugger.questions.group.group_run import continue_members
 from debugger.questions.group.member_stacks import STACKS_S, read_group_stacks
 from debugger.questions.group.render import format_stacks
 from debugger.session.group import Group, MemberFacts, ask_members
+from debugger.session.stepping import WaitLimit
 from event_loop import await_condition
 from simulated_groups import start_group, start_member, start_program
 
@@ -144,3 +147,32 @@ async def test_a_group_whose_sessions_are_gone_is_forgotten(session_factory):
     with pytest.raises(DebuggerError) as refused:
         session_factory.sessions.groups.get("job")
     assert refused.value.code is ErrorCode.NO_SESSION
+
+
+async def test_a_group_whose_stopped_members_are_a_persons_says_whose(session_factory):
+    group, backends = await start_group(session_factory.sessions, 2)
+    members = await group.select("0-1")
+    for one in members:
+        one.session.control.take_over("page", is_alone=True)
+    limit = WaitLimit(0.0, asyncio.Event())
+    with pytest.raises(DebuggerError, match=r"cannot continue: a person took over job\.1") as held:
+        await continue_members(ChosenMembers(group, tuple(members)), limit)
+    assert held.value.code is ErrorCode.DENIED
+    # The others go on, and the answer names the one that does not.
+    members[1].session.control.hand_back("page")
+    answer = await continue_members(ChosenMembers(group, tuple(members)), limit)
+    (note,) = [one for one in answer.stop.notes if "did not go on" in one]
+    assert note.startswith("0 did not go on: cannot continue: a person took over job.1 at ")
+    assert backends[1].calls[-1] == "continue"
+
+
+async def test_a_member_that_has_ended_is_named_by_what_it_was_started_with(session_factory):
+    group, above = await start_program(session_factory.sessions)
+    backend = await start_member(above)
+    await group.members()
+    (session,) = [one for one in group.sessions() if one is not group.first]
+    session.process.variables = {"NODE_UNIQUE_ID": "7"}
+    backend.sink(ExitedProgram(0))
+    backend.sink(BackendEnded())
+    await await_condition(lambda: not session.is_live, what="the end of the member")
+    assert [one.label for one in await group.members()] == ["main", "7"]

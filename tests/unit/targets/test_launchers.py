@@ -10,6 +10,7 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.targets.launch_target import find_on_path
 from debugger.targets.launchers import (
+    find_other_host,
     find_rank_programs,
     is_launcher,
     labelling_options,
@@ -118,3 +119,23 @@ def test_a_program_by_its_path_is_found_from_the_callers_directory(tmp_path: Pat
     assert find_on_path("bin/app", env, str(tmp_path)) == f"{tmp_path}/bin/app"
     assert find_on_path("bin/app", env, "/") is None
     assert find_on_path(str(program), env, "/") == str(program)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("-n 4", None),
+        ("--host h1:2,h2:2 -n 4", "h1:2"),
+        ("--host localhost:4 -n 4", None),
+        ("-n 2 -H here,h2", "h2"),
+        ("--host=there", "there"),
+        ("-w n[1-2] -n 2", "n[1-2]"),
+        ("--hostfile hosts", "far"),
+        ("-hosts here", None),
+    ],
+)
+def test_a_host_other_than_this_machine_is_found(words: str, found: str | None) -> None:
+    files = {"hosts": "# ours\nlocalhost slots=2\n\nme@far slots=2\n"}
+    own = {"localhost", "here"}
+    host = find_other_host(words.split(), own, files.__getitem__)
+    assert (host or "").removeprefix("me@") == (found or "")

@@ -10,6 +10,8 @@ from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import check_line, parse_call
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
+from debugger.questions.group import member_values
+from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, NO_CALLERS, filter_hits
 from debugger.session import function_tracing, live_values, value_inspection
@@ -133,9 +135,9 @@ async def read(
     ],
     *,
     kind: _Type = None,
+    choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show values: from the current frame of a stopped program, else globals and addresses."""
-    session = call.current_session()
     if not 0 < len(names) <= live_values.READ_MAX:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -143,6 +145,11 @@ async def read(
             hint="debugger read NAME NAME",
         )
     targets = [live_values.parse_target(name, kind) for name in names]
+    # An address is one process's own.
+    are_names = all(one.address is None for one in targets)
+    if are_names and (chosen := await choose_members(call, choice)) is not None:
+        return await member_values.read_in_members(chosen, names)
+    session = call.current_session()
     return await value_inspection.run_evaluation(
         session, lambda: live_values.read_values(session, targets)
     )

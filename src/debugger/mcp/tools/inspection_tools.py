@@ -191,6 +191,8 @@ async def debug_read(
     """Read variables or addresses; with frida or Python also while it runs."""
     _require_targets(targets)
     reply = await call.run_command("read", names=tuple(_target_name(one) for one in targets))
+    if "values" not in reply.data:  # of a group: each with the members that have it
+        return ToolAnswer(reply.text, {"results": reply.data["rows"]})
     pairs = zip(targets, reply.data["values"], strict=True)
     return ToolAnswer(reply.text, {"results": [_read_result(one, found) for one, found in pairs]})
 

@@ -110,6 +110,8 @@ class Events(Struct, frozen=True):
     # More events match than were counted.
     total_is_least: bool = False
     crash: CrashNote | UnsetType = UNSET
+    # By how much the times of events of two hosts may be wrong, compared with each other.
+    clock_error_ns: int = 0
 
 
 class Ended(Struct, frozen=True):

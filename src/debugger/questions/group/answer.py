@@ -7,7 +7,7 @@ from msgspec import Struct
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
 from debugger.questions.group.laggards import GroupVerdict
-from debugger.questions.group.member_branches import BranchSplit
+from debugger.questions.group.member_branches import BranchSplit, MemberLines
 from debugger.questions.group.member_differences import ComparedLocation, MemberHits
 from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
@@ -118,6 +118,7 @@ class MemberProbes(Struct, frozen=True):
     # and what was probed.
     hits: tuple[MemberHits, ...] = ()
     points: tuple[ProbedPoint, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class MemberBranches(Struct, frozen=True):
@@ -132,6 +133,8 @@ class MemberBranches(Struct, frozen=True):
     # How the program ended.
     end: str
     evidence: str | None = None
+    # What each member did, for the daemon of another machine, which compares those of all hosts.
+    passed: tuple[MemberLines, ...] = ()
 
 
 class GroupStop(Struct, frozen=True):

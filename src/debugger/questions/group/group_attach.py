@@ -78,7 +78,8 @@ async def attach_group(
         if request.pause
         else await group_run.describe_group(chosen)
     )
-    notes = [f"not attached: {one.message}" for one in failures[:_NOTED_MAX]]
+    # A debugger's own last words, on further lines, are of one process: `attach PID` shows them.
+    notes = [f"not attached: {one.message.splitlines()[0]}" for one in failures[:_NOTED_MAX]]
     if len(failures) > _NOTED_MAX:
         notes.append(f"{len(failures) - _NOTED_MAX} more could not be attached to")
     unbound = breakpoint_notes(members[0].session)
@@ -136,5 +137,8 @@ async def _begin_member(
     try:
         await begin_session(call, session)
     except DebuggerError as error:
-        return attach_target.explain_attach_error(error, prepared)
+        explained = attach_target.explain_attach_error(error, prepared)
+        pid = str(prepared.target.pid)
+        named = explained.message if pid in explained.message else f"{pid}: {explained.message}"
+        return DebuggerError(explained.code, named, hint=explained.hint)
     return None

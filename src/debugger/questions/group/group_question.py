@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,17 +59,7 @@ async def build_group_question(
         if question.language == "python" and isinstance(target, LaunchTarget):
             question = replace(question, target=group_join.follow_python(target, name))
         return question, name
-    request = launch_target.LaunchRequest(
-        cwd=call.cwd,
-        env=call.env,
-        program=requested.words[0],
-        args=requested.words[1:],
-        stdin=requested.stdin or "/dev/null",
-        changed_env=requested.env,
-        changed_cwd=requested.cwd,
-        adapter=requested.adapter,
-        verb=requested.verb,
-    )
+    request = _launcher_request(call, requested)
     launch, name, _ = group_join.prepare_launcher(call, request)
     question = QuestionRun(
         sessions=call.sessions,
@@ -78,6 +70,57 @@ async def build_group_question(
         patience=call.wait_limit(_TIMEOUT_S if requested.timeout is None else requested.timeout),
     )
     return question, name
+
+
+def _launcher_request(call: CommandCall, requested: QuestionOptions) -> launch_target.LaunchRequest:
+    return launch_target.LaunchRequest(
+        cwd=call.cwd,
+        env=call.env,
+        program=requested.words[0],
+        args=requested.words[1:],
+        stdin=requested.stdin or "/dev/null",
+        changed_env=requested.env,
+        changed_cwd=requested.cwd,
+        adapter=requested.adapter,
+        verb=requested.verb,
+    )
+
+
+def find_rank_words(
+    call: CommandCall, requested: QuestionOptions
+) -> tuple[tuple[str, ...], LaunchTarget | None]:
+    """Return the command of the processes to compare, and the launcher that starts them, if any.
+
+    Raises:
+        DebuggerError: USAGE for a launcher without a program; NOT_FOUND for one that is not there;
+            NOT_SUPPORTED for one that reaches other hosts.
+    """
+    words = requested.words
+    if not words or not launchers.is_launcher(words[0]):
+        return words, None
+    launcher = launch_target.prepare_launcher(_launcher_request(call, requested))
+    positions = launchers.find_rank_programs(
+        words[0],
+        words[1:],
+        lambda word: launch_target.find_on_path(word, launcher.env, launcher.cwd) is not None,
+    )
+    before = words[1 : 1 + positions[0]]
+    own = {"localhost", "127.0.0.1", "::1", socket.gethostname(), platform.node().split(".")[0]}
+    host = launchers.find_other_host(before, own, lambda name: _read_text(launcher.cwd, name))
+    if host is not None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{requested.verb} --group compares ranks on this machine, and not those on {host}",
+            hint=f"debugger {requested.verb} --group … --host h1,h2 -- CMD runs CMD on each host",
+        )
+    return words[1 + positions[0] :], launcher
+
+
+def _read_text(folder: str, name: str) -> str:
+    try:
+        return (Path(folder) / name).read_text("utf-8", errors="replace")
+    except OSError:
+        return ""  # as the launcher reports
 
 
 async def begin_group_question(call: CommandCall, requested: QuestionOptions) -> GroupStop:

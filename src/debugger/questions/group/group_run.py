@@ -70,6 +70,8 @@ async def continue_members(
     if patience is None:
         return await list_group(chosen, silent)
     if len(silent) == len(stopped):
+        if all(one.session.control.holder is not None for one in stopped):
+            stopped[0].session.control.check_agent("continue")
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
             f"no member could be resumed: {silent[0].reason}",

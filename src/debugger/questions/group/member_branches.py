@@ -35,18 +35,42 @@ class LineExit(NamedTuple):
     end: str = ""
 
 
-class PassedLine(NamedTuple):
-    """One time that a process passed a line: how it went on, and its place in the order of time."""
+class ExitRun(NamedTuple):
+    """Times in a row at which a line was left alike; the order of time is that of the first."""
 
     exit: LineExit
+    times: int
     order: int
+
+
+class PassedLine(NamedTuple):
+    """A line that a process came to, and how it went on, each time."""
+
+    line: CodeLine
+    runs: Sequence[ExitRun]
+
+    def count_times(self) -> int:
+        """Return how often the process came to the line."""
+        return sum(one.times for one in self.runs)
+
+    def list_exits(self) -> list[LineExit]:
+        """Return how the process went on, time by time."""
+        return [one.exit for one in self.runs for _ in range(one.times)]
+
+    def find_order(self, at: int) -> int | None:
+        """Return the order of a time (from 0) at which the process began to go on otherwise."""
+        for one in self.runs:
+            if at <= 0:
+                return one.order if at == 0 else None
+            at -= one.times
+        return None
 
 
 class MemberLines(Struct, frozen=True):
     """What a process did after each of its lines, each time that it came there."""
 
     label: str
-    passed: Mapping[CodeLine, Sequence[PassedLine]]
+    lines: Sequence[PassedLine]
 
 
 class BranchWay(Struct, frozen=True):
@@ -77,7 +101,7 @@ def collect_lines(label: str, recording: Recording) -> MemberLines:
     """Return what a process did after each line, as far as each of its calls is recorded."""
     calls: dict[int, int] = {}
     last: dict[int, tuple[int, int]] = {}
-    passed: dict[CodeLine, list[PassedLine]] = {}
+    passed: dict[CodeLine, list[ExitRun]] = {}
     # Functions of which not all calls or lines are recorded: later times have no number.
     ended: set[int] = set()
 
@@ -88,7 +112,7 @@ def collect_lines(label: str, recording: Recording) -> MemberLines:
         line, order = last.pop(call)
         known = recording.find_function(function)
         key = CodeLine(known.file, known.name, line)
-        passed.setdefault(key, []).append(PassedLine(exit_, order))
+        _add_exit(passed.setdefault(key, []), exit_, order)
 
     for order, event in enumerate(recording.events):
         match event:
@@ -107,7 +131,14 @@ def collect_lines(label: str, recording: Recording) -> MemberLines:
                 leave_line(event.call, LineExit(end=f"raises {event.type}"))
             case _:
                 pass
-    return MemberLines(label, passed)
+    return MemberLines(label, [PassedLine(*one) for one in passed.items()])
+
+
+def _add_exit(runs: list[ExitRun], exit_: LineExit, order: int) -> None:
+    if runs and runs[-1].exit == exit_:
+        runs[-1] = runs[-1]._replace(times=runs[-1].times + 1)
+    else:
+        runs.append(ExitRun(exit_, 1, order))
 
 
 def find_splits(members: Sequence[MemberLines]) -> tuple[BranchSplit, ...]:
@@ -116,31 +147,35 @@ def find_splits(members: Sequence[MemberLines]) -> tuple[BranchSplit, ...]:
     Those come first at which all went the same way before: where each time is different, members
     have different tasks. Otherwise they are in the order of time.
     """
-    lines = dict.fromkeys(line for one in members for line in one.passed)
-    found = [split for line in lines if (split := _find_split(members, line)) is not None]
+    by_line: dict[CodeLine, dict[str, PassedLine]] = {}
+    for member in members:
+        for one in member.lines:
+            by_line.setdefault(one.line, {})[member.label] = one
+    found = [split for line, each in by_line.items() if (split := _find_split(line, each))]
     found.sort(key=lambda one: one[0])
     return tuple(split for _, split in found)
 
 
 def _find_split(
-    members: Sequence[MemberLines], line: CodeLine
+    line: CodeLine, passed: Mapping[str, PassedLine]
 ) -> tuple[tuple[bool, int], BranchSplit] | None:
-    there = [one for one in members if line in one.passed]
-    times = sorted((len(one.passed[line]) for one in there), reverse=True)[1:2]
+    """Return the first time that members went on otherwise, with its place in the order of all."""
+    times = sorted((one.count_times() for one in passed.values()), reverse=True)[1:2]
+    exits = {label: one.list_exits() for label, one in passed.items()}
     first: tuple[int, dict[LineExit, list[str]]] | None = None
     differing = 0
     for at in range(times[0] if times else 0):
         ways: dict[LineExit, list[str]] = {}
-        for one in there:
-            if at < len(one.passed[line]):
-                ways.setdefault(one.passed[line][at].exit, []).append(one.label)
+        for label, each in exits.items():
+            if at < len(each):
+                ways.setdefault(each[at], []).append(label)
         if len(ways) > 1:
             differing += 1
             first = first or (at, ways)
     if first is None:
         return None
     at, ways = first
-    order = min(one.passed[line][at].order for one in there if at < len(one.passed[line]))
+    orders = [one.find_order(at) for one in passed.values()]
     ordered = sorted(ways.items(), key=lambda one: len(one[1]))
     split = BranchSplit(
         *line,
@@ -151,4 +186,4 @@ def _find_split(
             BranchWay(exit_.line, exit_.end, order_members(labels)) for exit_, labels in ordered
         ),
     )
-    return (at == 0, order), split
+    return (at == 0, min(one for one in orders if one is not None)), split

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from debugger.backends.base import LaunchTarget
 from debugger.model.group_labels import MAIN, choose_label, make_unique
 from debugger.model.group_merge import MergedValue, merge_values
 from debugger.recorders.model import ProbeHit, ProbeSeen, RecordedProcess, Recording
@@ -50,21 +51,34 @@ class ComparedLocation(Struct, frozen=True):
     expressions: tuple[ExpressionDifference, ...]
 
 
-def label_recordings(recordings: Sequence[Recording]) -> list[tuple[str, Recording]]:
-    """Name each process by its engine's variables, or by the order in which they began."""
+def label_recordings(
+    recordings: Sequence[Recording], launcher: LaunchTarget | None = None
+) -> list[tuple[str, Recording]]:
+    """Name each process by its engine's variables, or by the order in which they began.
+
+    The first is the program that started the others, or their launcher did, which is no member.
+    """
     found: list[tuple[str, Recording]] = []
     taken: set[str] = set()
-    own = {} if not recordings else recordings[0].process.variables
+    has_main = launcher is None
+    own: Mapping[str, str] = {}
+    if launcher is not None:
+        own = launcher.env
+        recordings = [one for one in recordings if launcher.program not in one.process.words]
+    elif recordings:
+        own = recordings[0].process.variables
     # The system numbers processes in this order. When a recorder began in each depends on which
     # of them got a processor first.
-    ordered = [*recordings[:1], *sorted(recordings[1:], key=lambda one: one.process.pid)]
-    for at, one in enumerate(ordered):
+    first = recordings[: int(has_main)]
+    ordered = [*first, *sorted(recordings[len(first) :], key=lambda one: one.process.pid)]
+    for at, one in enumerate(ordered, 0 if has_main else 1):
         if at and _is_helper(one.process):
             continue
         variables = {
             name: text for name, text in one.process.variables.items() if own.get(name) != text
         }
-        label = MAIN if not at else choose_label(variables, f"Process-{len(found)}", None)
+        number = len(found) + (not has_main)
+        label = MAIN if not at else choose_label(variables, f"Process-{number}", None)
         label = make_unique(label, taken)
         taken.add(label)
         found.append((label, one))
@@ -82,7 +96,7 @@ def collect_hits(label: str, recording: Recording) -> MemberHits:
     seen: dict[int, ProbeSeen] = {}
     for event in recording.events:
         if isinstance(event, ProbeHit):
-            cells = tuple(one.text for one in event.values)
+            cells = tuple(f"<{one.text}>" if one.is_error else one.text for one in event.values)
             values.setdefault(event.probe, {})[event.hit] = cells
         elif isinstance(event, ProbeSeen):
             seen[event.probe] = event

@@ -8,15 +8,11 @@ from pathlib import Path
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.group_merge import order_members
 from debugger.questions.group.answer import MemberBranches
-from debugger.questions.group.member_branches import (
-    BranchSplit,
-    collect_lines,
-    find_splits,
-)
+from debugger.questions.group.branch_answer import add_source_texts, build_branches
+from debugger.questions.group.group_question import find_rank_words
+from debugger.questions.group.member_branches import collect_lines
 from debugger.questions.group.member_differences import label_recordings
-from debugger.questions.group.member_stacks import read_source_line
 from debugger.questions.recordings.recorded_run import run_recorded
 from debugger.questions.recordings.run_text import format_run_end
 from debugger.questions.recordings.saved_runs import StoredRun, compared_runs
@@ -25,7 +21,6 @@ from debugger.questions.runner.question_arguments import QuestionOptions, keep_e
 from debugger.recorders.model import LineRecording, RecordingOrder
 from debugger.targets.command_line import BETWEEN, first_command
 
-_SPLITS_MAX = 20  # lines in an answer
 _LEAST = 2  # members of which one can have taken another branch
 
 
@@ -68,48 +63,32 @@ async def compare_branches(
     Raises:
         DebuggerError: NOT_SUPPORTED for other programs than Python's; NOT_FOUND for one process.
     """
-    if call.sessions.name_suffix:
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "the branches of processes on several hosts are not compared",
-            hint=f"debugger probe --group --at LOC 'EXPR, EXPR' --host h1,h2 -- CMD, or {verb} "
-            "--group on one host",
-        )
-    (program,) = await compared_runs(call, requested, (), save="group")
+    words, launcher = find_rank_words(call, requested)
+    before = requested.words[: len(requested.words) - len(words)]
+    options = msgspec.structs.replace(requested, words=words)
+    (program,) = await compared_runs(call, options, (), save="group")
     if isinstance(program, StoredRun) or not program.is_python:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{verb} --group compares the processes of a Python program that it starts",
-            hint=f"debugger hang --group -- CMD, or debugger {verb} --group -- python3 FILE.py",
+            f"{verb} --group compares the branches of Python processes that it starts",
+            hint=f"debugger {verb if verb == 'diff' else 'probe'} --group --at FILE:LINE "
+            "'EXPR, EXPR' -- CMD compares the values of any program's processes",
         )
     ran = await run_recorded(
-        program,
+        msgspec.structs.replace(program, launcher=before),
         lambda roots: RecordingOrder(roots, lines=LineRecording.EACH),
         is_compared=True,
         tells_all=True,
     )
-    members = [collect_lines(label, one) for label, one in label_recordings(ran.recordings)]
-    if len(members) < _LEAST:
+    labelled = label_recordings(ran.recordings, launcher)
+    members = [collect_lines(label, one) for label, one in labelled]
+    is_part = bool(call.sessions.name_suffix)
+    if len(members) < _LEAST and not is_part:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"the program ran no other Python process; {format_run_end(ran.view)}",
             hint=f"debugger {verb} -- CMD --vs CMD compares two runs",
         )
-    splits = find_splits(members)
-    return MemberBranches(
-        group=Path(program.launch.program or program.launch.module or "group").stem,
-        members=order_members(one.label for one in members),
-        splits=tuple(map(_add_texts, splits[:_SPLITS_MAX])),
-        total=len(splits),
-        lines=len({line for one in members for line in one.passed}),
-        end=format_run_end(ran.view),
-    )
-
-
-def _add_texts(split: BranchSplit) -> BranchSplit:
-    ways = tuple(
-        msgspec.structs.replace(one, text=read_source_line(split.file, one.line))
-        for one in split.ways
-    )
-    text = read_source_line(split.file, split.line)
-    return msgspec.structs.replace(split, text=text, ways=ways)
+    group = Path(program.launch.program or program.launch.module or "group").stem
+    answer = add_source_texts(build_branches(group, members, format_run_end(ran.view)))
+    return msgspec.structs.replace(answer, passed=tuple(members)) if is_part else answer

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
+from msgspec import Struct, structs
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.events import State
 from debugger.model.group_merge import order_members
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.group.answer import MemberProbes, ProbedPoint
+from debugger.questions.group.group_question import find_rank_words
 from debugger.questions.group.member_differences import (
     ComparedLocation,
+    MemberHits,
     collect_hits,
     compare_location,
     label_recordings,
 )
+from debugger.questions.group.member_logpoints import follow_forks, log_members
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points
 from debugger.questions.probe.probe_comparison import hits_compared
-from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.probe.probe_points import HitRange, ProbePoint, range_of
 from debugger.questions.probe.recorded_probe import record_probed_run
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
@@ -28,6 +34,7 @@ from debugger.questions.runner.question_arguments import (
     build_question,
     keep_evidence,
 )
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.targets.command_line import BETWEEN, first_command
 
@@ -75,26 +82,105 @@ async def compare_members(
     *,
     verb: str,
 ) -> MemberProbes:
-    """Run a program with a recorder in each process, and compare their values hit by hit.
+    """Run a program, or a launcher's job, and compare the values of its processes hit by hit.
+
+    Python's have a recorder in each process, others logpoints.
 
     Raises:
-        DebuggerError: USAGE; NOT_SUPPORTED for other programs than Python's; NOT_FOUND where no
+        DebuggerError: USAGE; NOT_SUPPORTED for a process that runs already; NOT_FOUND where no
             process came to any location.
     """
     are_named(at, verb=verb)
-    found = await build_question(call, requested)
+    target, points, run = await _run_members(call, requested, at, hits, verb=verb)
+    probed = [
+        ProbedPoint(number, one.asked, tuple(one.expressions))
+        for number, one in enumerate(points)
+        if not one.event
+    ]
+    places = tuple(
+        compare_location(run.members, one.number, one.asked, one.expressions) for one in probed
+    )
+    is_part = bool(call.sessions.name_suffix)
+    if not is_part and not any(one.counts for one in places):
+        names = ", ".join(one.asked for one in places)
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"none of {len(run.members)} processes came to {names}; {run.end}",
+            hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
+        )
+    answer = MemberProbes(
+        Path(target.program or target.module or "group").stem,
+        order_members(one.label for one in run.members),
+        places,
+        run.end,
+        run.took_s,
+        notes=run.notes,
+    )
+    if is_part:
+        return structs.replace(answer, hits=run.members, points=tuple(probed))
+    return answer
+
+
+class _MemberRun(Struct, frozen=True):
+    """The values of all processes of a run, and how it ended."""
+
+    members: tuple[MemberHits, ...]
+    end: str
+    took_s: float
+    notes: tuple[str, ...] = ()
+
+
+async def _run_members(
+    call: CommandCall,
+    requested: QuestionOptions,
+    at: Sequence[tuple[str, str]],
+    hits: HitFilter,
+    *,
+    verb: str,
+) -> tuple[LaunchTarget, Sequence[ProbePoint], _MemberRun]:
+    """Run the program; return it, the probed locations, and the values of its processes."""
+    words, launcher = find_rank_words(call, requested)
+    found = await build_question(call, structs.replace(requested, words=words))
     target = found.target
-    if not isinstance(target, LaunchTarget) or found.language != "python":
+    if not isinstance(target, LaunchTarget):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{verb} --group compares the processes of a Python program that it starts",
+            f"{verb} --group compares the processes of a program that it starts",
             hint=f"debugger {verb} --group --at FILE:LINE 'EXPR, EXPR' -- CMD",
         )
     points = parse_probe_points(call, found, at, hits, verb=verb)
+    # The last hit that counts in one process is no end of the others.
+    within = structs.replace(range_of(None, None, hits), ends_run=False)
+    if found.language == "python":
+        run = await _record_members(
+            call, found, launcher, points, within=within, hits=hits, verb=verb
+        )
+    else:
+        if launcher is None:
+            requested = follow_forks(call, requested, found)
+            found = await build_question(call, requested)
+        began = time.monotonic()
+        logged = await log_members(call, requested, found, points, within=within, hits=hits)
+        end = _describe_stop(logged.end.last)
+        run = _MemberRun(logged.members, end, time.monotonic() - began, logged.notes)
+    return target, points, run
+
+
+async def _record_members(
+    call: CommandCall,
+    found: QuestionRun,
+    launcher: LaunchTarget | None,
+    points: Sequence[ProbePoint],
+    *,
+    within: HitRange,
+    hits: HitFilter,
+    verb: str,
+) -> _MemberRun:
+    assert isinstance(found.target, LaunchTarget)
     ran = await record_probed_run(
-        target,
+        launcher or found.target,
         points,
-        HitRange(),
+        within,
         timeout_s=found.patience.seconds,
         scratch_root=call.scratch_root,
         interrupted=found.patience.interrupted,
@@ -102,35 +188,21 @@ async def compare_members(
         each=hits_compared(len(points)),
         again=f"debugger {verb} --group --at {{}} EXPR -- CMD",
     )
-    members = [collect_hits(label, one) for label, one in label_recordings(ran.recordings)]
-    probed = [
-        ProbedPoint(number, one.asked, tuple(one.expressions))
-        for number, one in enumerate(points)
-        if not one.event
-    ]
-    places = tuple(
-        compare_location(members, one.number, one.asked, one.expressions) for one in probed
-    )
-    name = Path(target.program or target.module or "group").stem
-    is_part = bool(call.sessions.name_suffix)
-    if not is_part and not any(one.counts for one in places):
-        names = ", ".join(one.asked for one in places)
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"none of {len(members)} processes came to {names}; {_describe_end(ran)}",
-            hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
-        )
-    labels = order_members(one.label for one in members)
-    answer = MemberProbes(name, labels, places, _describe_end(ran), ran.took_s)
-    if is_part:
-        return msgspec.structs.replace(answer, hits=tuple(members), points=tuple(probed))
-    return answer
+    labelled = label_recordings(ran.recordings, launcher)
+    members = tuple(collect_hits(label, one) for label, one in labelled)
+    return _MemberRun(members, _describe_end(ran), ran.took_s)
 
 
 def _describe_end(ran: CompletedRun) -> str:
     if ran.is_timed_out:
         return f"ended after {ran.took_s:.3g} s, the time limit"
     return f"ended by {ran.signal}" if ran.signal else f"exited with status {ran.status}"
+
+
+def _describe_stop(last: answers.Stop) -> str:
+    if last.state != State.TERMINATED.value:
+        return "ended at the time limit"
+    return f"ended by {last.signal}" if last.signal else f"exited with status {last.exit_code}"
 
 
 def summarise_difference(places: Sequence[ComparedLocation]) -> str:

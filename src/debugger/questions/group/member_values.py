@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
@@ -74,6 +76,18 @@ async def evaluate_in_members(
     return GroupValues(
         chosen.group.name, len(chosen.members), (row,) if found else (), (*failed, *silent)
     )
+
+
+async def read_in_members(chosen: ChosenMembers, names: Sequence[str]) -> GroupValues:
+    """Evaluate several expressions in the current frame of each stopped member.
+
+    Raises:
+        DebuggerError: What `evaluate_in_members` raises.
+    """
+    found = [await evaluate_in_members(chosen, one) for one in dict.fromkeys(names)]
+    silent = {one.label: one for answer in found for one in answer.silent}
+    rows = tuple(row for answer in found for row in answer.rows)
+    return msgspec.structs.replace(found[0], rows=rows, silent=tuple(silent.values()))
 
 
 async def _evaluate_text(session: Session, text: str, form: NumberFormat | None) -> answers.Value:

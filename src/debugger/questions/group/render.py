@@ -135,6 +135,7 @@ def format_member_probes(answer: MemberProbes, _page: RenderPage) -> list[TextSe
         list_section(
             lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_BODY
         ),
+        *(fixed_section(f"note: {one}", _NOTES) for one in answer.notes),
         *([fixed_section(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
     ]
 
@@ -193,7 +194,9 @@ def _format_difference(one: ExpressionDifference, compared: int) -> str:
     if not compared:
         return "only one member came here"
     if one.hit is None:
-        value = f": {shorten_value(one.values[0].value, _VALUE)}" if compared == 1 else ""
+        value = shorten_value(one.values[0].value, _VALUE)
+        # Of several hits it is that of the last one, and an error is one at most of them.
+        value = f": {value}" if compared == 1 or value.startswith("<") else ""
         return f"the same at {format_count(compared, 'hit')}{value}"
     often = f" (at {one.differing} of {compared} hits)" if compared > 1 else ""
     return f"differs first at hit {one.hit}{often}: {_format_merged(one.values)}"

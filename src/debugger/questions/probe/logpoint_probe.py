@@ -218,13 +218,13 @@ def parse_missed(printed: str) -> int:
     return int(found[1]) if found is not None else 0
 
 
-_BURST = 20_000
+LOGGED_BURST = 20_000
 _DROP_S = 5.0
 _LAST = re.compile(r"::|\.")  # before the last part of a function's name
 
 
 @dataclass
-class _LoggedValues:
+class LoggedValues:
     """The values that the logpoints of one question have logged; logpoints count from 1."""
 
     table: ProbeTable
@@ -311,7 +311,7 @@ class _LoggedValues:
 class _TappedBackend(WrappedBackend):
     """A child's backend, wrapped so that its events pass through the probe first."""
 
-    def __init__(self, inner: Backend, logged: _LoggedValues) -> None:
+    def __init__(self, inner: Backend, logged: LoggedValues) -> None:
         super().__init__(inner)
         self._logged = logged
 
@@ -320,7 +320,7 @@ class _TappedBackend(WrappedBackend):
         super().set_sink(_tap_sink(sink, self._logged))
 
 
-def _tap_sink(sink: Sink, logged: _LoggedValues) -> Sink:
+def _tap_sink(sink: Sink, logged: LoggedValues) -> Sink:
     take = logged.add_process()
 
     def tell(event: BackendEvent) -> None:
@@ -337,7 +337,7 @@ async def probe_by_logpoints(
     points: Sequence[ProbePoint],
     table: ProbeTable,
     *,
-    burst: int = _BURST,
+    burst: int = LOGGED_BURST,
 ) -> ProbeEnd:
     """Run a program with logpoints to its end, or until the time-out.
 
@@ -350,7 +350,7 @@ async def probe_by_logpoints(
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
     table.number_threads(are_passing=question.has_passing_thread_ids)
-    logged = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run, question.language)
+    logged = LoggedValues(table, points, traits.log, time.monotonic(), ends_run, question.language)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entry_functions, points)
     numbers = {place: len(points) + at for at, place in enumerate(entries, 1)}
@@ -359,7 +359,7 @@ async def probe_by_logpoints(
         question,
         make_backend=lambda sink, tasks: make(_tap_sink(sink, logged), tasks),
         breakpoints=(
-            *(_logpoint_spec(one, traits, question.language, burst) for one in points),
+            *(build_logpoint(one, traits, question.language, burst) for one in points),
             *markers,
         ),
         patience=WaitLimit(question.patience.seconds, enough),
@@ -396,7 +396,7 @@ async def probe_by_logpoints(
 
 def _add_logged(
     ending: ProbeEnd,
-    logged: _LoggedValues,
+    logged: LoggedValues,
     began: float,
     entries: Mapping[int, FunctionEntry],
     numbers: Mapping[int, int],
@@ -458,16 +458,17 @@ async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
     second.set()
 
 
-def _logpoint_spec(
+def build_logpoint(
     one: ProbePoint, traits: DebuggerTraits, language: str, burst: int
 ) -> BreakpointSpec:
+    """Build the logpoint of a probe; `burst` hits of it are logged however fast they come."""
     addresses = go_addresses(one.expressions, language)
     text = logpoint_text([*one.expressions, *addresses.values()], traits, language)
     return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=burst)
 
 
 async def _disable_finished(
-    run: RunningQuestion, logged: _LoggedValues, enough: asyncio.Event | None, *, is_live: bool
+    run: RunningQuestion, logged: LoggedValues, enough: asyncio.Event | None, *, is_live: bool
 ) -> None:
     """Disable a logpoint when no later hit of it counts: the program then runs undisturbed.
 

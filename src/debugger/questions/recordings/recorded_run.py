@@ -196,6 +196,8 @@ class RecordedProgram(Struct, frozen=True):
     language: str = ""
     question: QuestionRun | None = None
     options: QuestionOptions | None = None  # those of the command
+    # The words in front of it of the launcher that starts it several times.
+    launcher: tuple[str, ...] = ()
     # The same, by the debugger that traces calls; asked for only where it is needed.
     traced: Callable[[], Awaitable[QuestionRun]] | None = None
 
@@ -207,7 +209,7 @@ class RecordedProgram(Struct, frozen=True):
     @property
     def launch_argv(self) -> list[str]:
         """The program's command line, with the interpreter if it needs one."""
-        return command_call.launch_argv(self.launch)
+        return [*self.launcher, *command_call.launch_argv(self.launch)]
 
     @property
     def is_python(self) -> bool:
