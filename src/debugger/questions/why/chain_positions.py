@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from debugger.questions.why import (
     container_items,
+    inner_bodies,
     native_values,
     statement_origin,
     struct_parts,
@@ -107,6 +108,12 @@ def origin_at(frame: TraceFrame, name: str) -> LineOrigin:
     """Return what a frame's line gives to a name: an arm of a `match` by its expression."""
     file, line = frame.file or "", frame.line or 0
     lines = source_files.read_source(file) if file.endswith(".rs") else None
+    body = inner_bodies.body_of(frame.function, frame.args, frame.statement)
+    if body:
+        is_given = bool(name) or re.search(r"\breturn\b", body) is not None
+        classify = statement_origin.classify_expression
+        given = statement_origin.origin_of_assignment(body, name) if is_given else classify(body)
+        return LineOrigin(given, body, line)
     arm = value_lines.arm_origin(lines, line, name) if lines is not None else None
     if arm is None or lines is None:
         origin = statement_origin.origin_of_assignment(frame.statement, name)

@@ -442,6 +442,9 @@ class NativeChain(NativeLinks):
             until=target.event,
         )
         given = origin_at(frame, name)
+        number = statement_origin.tuple_number(given.statement, name)
+        if number is not None:
+            position = msgspec.structs.replace(position, part=StructPart("", 0, 0, f"__{number}"))
         origin = given_operand(given.origin, position)
         kind, text = describe_origin(origin)
         is_sum = origin.kind is OriginKind.COMPUTED

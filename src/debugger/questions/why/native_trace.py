@@ -484,6 +484,8 @@ class NativeTrace:
                 or ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}")
             )
         self._runs.mark_event(event)
+        if write_choice.is_by_library(event, position):
+            target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
         return self._chain.explain_return(event, target)
 
     async def _follow_store(self, target: StoreTarget) -> NextStep:
@@ -539,18 +541,23 @@ class NativeTrace:
         places = {
             one.entry: tuple(returning_lines(one)) for one in called if one.name == target.function
         }
-        plans = [
-            ReturnPlan(
-                runs.new_key("r"),
-                target.function,
-                frame.cfa,
-                frame.function,
-                frame.file or "",
-                one,
-                lines=lines,
-            )
-            for one, lines in (places or {0: ()}).items()
-        ]
+        search = run_planning.search_plan(target, runs.new_key) if not places else None
+        plans = (
+            [search]
+            if search is not None
+            else [
+                ReturnPlan(
+                    runs.new_key("r"),
+                    target.function,
+                    frame.cfa,
+                    frame.function,
+                    frame.file or "",
+                    one,
+                    lines=lines,
+                )
+                for one, lines in (places or {0: ()}).items()
+            ]
+        )
         lines = runs.line_of(target.position.event) if target.position.is_ahead else ()
         await runs.run(returns=plans, lines=lines, entries=(run_planning.entry_of(frame),))
 

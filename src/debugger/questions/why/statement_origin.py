@@ -342,6 +342,17 @@ def computed_origin(text: str) -> StatementOrigin:
     return StatementOrigin(OriginKind.COMPUTED, text, operands=tuple(names))
 
 
+def tuple_number(statement: str, name: str) -> int | None:
+    """Return which item of a tuple `let (a, b) = …` gives to a name; None for another statement."""
+    pattern = re.match(r"\s*let\s*\(([^()]*)\)\s*(?::[^=]+)?=", statement)
+    names = (
+        [re.sub(r"^(?:mut|ref)\s+", "", one.strip()) for one in pattern[1].split(",")]
+        if pattern
+        else []
+    )
+    return names.index(name) if name in names else None
+
+
 def is_reassigned(name: str, lines: list[str]) -> bool:
     """Tell whether lines of a function assign to a name, or take its address."""
     address = re.compile(rf"(?<!&)&\s*(?:mut\s+)?{re.escape(name)}\b(?!\s*(?:->|\.|\[))")

@@ -87,8 +87,9 @@ class TraceEvent(Struct, frozen=True):
     blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     # Of a write by `memcpy` or `memmove`: the address that it copied from; 0 where not known.
     source: int = 0
-    # Of a return: the first eight bytes of the value, in hexadecimal.
+    # Of a return: the first eight bytes of the value, in hexadecimal; a floating-point one's.
     value: str = ""
+    vector: str = ""
     # Of a system call.
     call: str | None = None
     file: str | None = None
@@ -204,6 +205,9 @@ class ReturnPlan(Struct, frozen=True):
     is_site: bool = False
     # The lines that give its value, as far as its source tells.
     lines: tuple[int, ...] = ()
+    # The first and the last line of a statement whose calls are followed to the functions that
+    # they lead to, instead of one that is known; none without.
+    calls: tuple[int, ...] = ()
 
 
 class LinePlan(Struct, frozen=True):

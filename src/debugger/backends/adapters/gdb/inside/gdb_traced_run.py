@@ -23,6 +23,7 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 calls: Any = importlib.import_module("gdb_calls")
+searches: Any = importlib.import_module("gdb_searches")
 stores: Any = importlib.import_module("gdb_stores")
 importlib.import_module("gdb_shell").refuse_shell()
 
@@ -59,6 +60,7 @@ class TracedRun:
         self.statements: dict[tuple[str, int], list[dict[str, Any]]] = {}
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
+        self.searches: list[Any] = []
         # Breakpoints that came too often: they are deleted while the program is stopped.
         self.hot: list[Any] = []
 
@@ -386,6 +388,17 @@ def _set_lines(run: TracedRun) -> None:
             run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
 
 
+def _set_searches(run: TracedRun) -> None:
+    for one in run.plan["returns"]:
+        if one["calls"]:
+            search = searches.CallSearch(run, one)
+            run.searches.append(search)
+            try:
+                search.watch_statement()
+            except (gdb.error, RuntimeError) as error:
+                run.result["notes"].append(f"no breakpoint at a call: {error}")
+
+
 def _set_entries(run: TracedRun) -> None:
     for one in run.plan["entries"]:
         try:
@@ -406,7 +419,8 @@ def _resume_until_end(run: TracedRun) -> None:
         gdb.execute("continue", to_string=True)
         if run.is_over or not gdb.selected_inferior().pid:
             return
-        if run.delete_hot() and not run.signal:
+        is_followed = searches.explore_found(run)
+        if (run.delete_hot() or is_followed) and not run.signal:
             continue
         if run.signal in _FATAL:
             run.result["signal"] = run.signal
@@ -522,6 +536,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     run.has_begun = ProgramBegin(run).pending
     _set_lines(run)
     returns.set_returns(run)
+    _set_searches(run)
     _set_entries(run)
     if plan["reads"]:
         gdb.execute(f"catch syscall {' '.join(_READS)}", to_string=True)
