@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from debugger.questions.why import (
     container_items,
+    frame_values,
     inner_bodies,
     native_values,
     statement_origin,
@@ -75,6 +76,29 @@ def end_in_library(position: ValuePosition) -> ReachedEnd | None:
         return None
     text = f"{moved[1]} was moved from at {place}: what it held is in the object that took it"
     return ReachedEnd(ChainEnd.CONSTANT, text)
+
+
+def copied_memory(call: StatementOrigin, position: ValuePosition) -> NextStep:
+    """Return the memory that `memcpy` or a function like it has copied a position's value from."""
+    to, source = call.arguments[:2] if call.function != "bcopy" else call.arguments[1::-1]
+    known = position.frame.vars
+    if source.startswith('"'):
+        text = f"the literal {source} at {place_of(position.frame)}"
+        return ReachedEnd(ChainEnd.CONSTANT, text)
+    into, out = known.get(to), known.get(source)
+    if into is None or out is None:
+        text = f"{source} could not be evaluated: {call.text}"
+        return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
+    shift = position.value.address - frame_values.begin_of(into)
+    value = TraceValue(
+        text=position.value.text,
+        kind=position.value.kind,
+        address=frame_values.begin_of(out) + shift,
+        size=position.value.size,
+        bytes=position.value.bytes,
+    )
+    name = f"{source}[{shift}]" if shift else f"*{source}"
+    return msgspec.structs.replace(position, expression=name, value=value)
 
 
 def inner_call(target: ReturnTarget) -> ReturnTarget | None:

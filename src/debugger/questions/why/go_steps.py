@@ -30,6 +30,7 @@ from debugger.questions.why.go_links import GoLinks
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
 from debugger.questions.why.go_values import are_different
+from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.why_request import repeat_with
 
 _OPERANDS = 4
@@ -477,6 +478,7 @@ class GoSteps(GoLinks):
         read = {one: values[one] for one in names if one in values}
         equal = [one for one, value in read.items() if value == here.value]
         chosen = equal[0] if len(equal) == 1 else None
+        chosen = chosen or find_guilty_factor(text, read, here.value or "")
         if chosen is None and len(read) == 1 == len(set(names)):
             chosen = next(iter(read))
         if chosen is not None:

@@ -97,7 +97,11 @@ class NativeTrace:
             for at, one in enumerate(survey.frames)
         )
         position = ValuePosition(
-            request.expression, value, frames, survey.frame, LinkCertainty.SEEN
+            request.expression,
+            native_values.text_end(value),
+            frames,
+            survey.frame,
+            LinkCertainty.SEEN,
         )
         self._heap.note_survey(survey, request.expression)
         ended = await self._follow_steps(position)
@@ -390,7 +394,7 @@ class NativeTrace:
             runs.mark_event(position.event)
         runs.extend_sites(position, position.expression)
         key = runs.new_key("w")
-        watches = [native_values.watch_plan(key, value.address, value.size)]
+        watches = [native_values.watch_plan(key, value.address, value.size, value.bits)]
         free = _SLOTS - (runs.marker_watch is not None)
         watches += self._heap.watches_for(value.address, free - len(watches))
         known = {one.address for one in (*watches, runs.marker_watch) if one is not None}

@@ -77,6 +77,8 @@ _CALL_FIELD = re.compile(r"(.+\))\s*\.\s*([A-Za-z_]\w*)", re.DOTALL)
 _OPERATOR = re.compile(r"(?<!-)[-+*/%&|^<=>](?!>)|\?.*:")
 # `Box b{1, 2}` of C++.
 _BRACED = re.compile(r"^(?:[\w:]+(?:<[^{}()]*>)?[\s*&]+)+(\w+)\s*(\{.*\})$", re.DOTALL)
+# A member that a constructor of C++ begins: `Box(int w) : width(w), area{0} {`.
+_MEMBER = r"\)[^;={{]*[:,]\s*{}\s*[({{]"
 _STRUCT = re.compile(r"[A-Z]\w*(?:::\w+)*\s*\{(?=.*\}$)", re.DOTALL)
 _TYPES = frozenset(
     {"int", "long", "char", "short", "unsigned", "signed", "float", "double", "void", "bool"}
@@ -118,6 +120,9 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
 
 def _origin_of_braces(text: str, target: str) -> StatementOrigin:
     """Return what `Box b{1, 2}` gives to its variable, or to a field of it."""
+    member = re.search(_MEMBER.format(re.escape(_last_name(target))), text) if target else None
+    if member is not None:
+        return classify_expression(_until_comma(text[member.end() :]))
     made = _BRACED.match(text)
     if made is None or made[1] != re.split(r"\W", target.lstrip("*&"), maxsplit=1)[0]:
         return StatementOrigin(OriginKind.UNKNOWN, text)

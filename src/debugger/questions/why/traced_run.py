@@ -37,6 +37,10 @@ class TraceValue(Struct, frozen=True):
     bytes: str = ""
     # Of a pointer: the size of what it points to.
     pointee: int = 0
+    # Of a bit-field: its lowest bit in the memory, and their number. Its bytes are its number's.
+    bits: tuple[int, int] | None = None
+    # Of a string object: where its characters lie, and their number.
+    characters: tuple[int, int] | None = None
     # Of a struct: its fields with their offsets, sizes and kinds.
     fields: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
 
@@ -186,6 +190,8 @@ class WatchPlan(Struct, frozen=True):
     of_block: bool = False
     # Stores of the value that the memory has already are events, too: each load costs a stop.
     of_stores: bool = False
+    # Of a bit-field: its lowest bit, and their number.
+    bits: tuple[int, int] | None = None
 
 
 class ReturnPlan(Struct, frozen=True):
