@@ -63,8 +63,11 @@ def stored_value(position: ValuePosition) -> StatementOrigin | None:
 
 
 def end_in_library(position: ValuePosition) -> ReachedEnd | None:
-    """Return the end at a zero that C++ itself has written: of a moved-from object, a new key."""
+    """Return the end in a library: a text, or the zero of a moved-from object or a new key."""
     event, frame = position.event, position.frame
+    if position.value.kind == "text":
+        text = f"the text was put together there: {frame.statement}, {place_of(frame)}"
+        return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
     if event is None or position.value.number or not event.library_call:
         return None
     place = place_of(frame)

@@ -554,9 +554,6 @@ class NativeChain(NativeLinks):
                 return self._follow_origin(stored, position)
         if argument.kind is OriginKind.CALL:
             return ReturnTarget(position, argument.function, argument.text)
-        if value.kind == "text":
-            text = f"the text was put together there: {frame.statement}, {place_of(frame)}"
-            return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
         return end_in_library(position) or ReachedEnd(
             ChainEnd.NOT_FOLLOWED,
             f"no operand of the statement at {place_of(frame)} has the value any more",

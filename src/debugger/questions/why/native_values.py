@@ -129,19 +129,21 @@ def format_bytes(text: str | None, kind: str) -> str | None:
     if text is None or not text:
         return None
     raw = bytes.fromhex(text)
+    if kind in {"bool", "text"}:
+        return ("true" if any(raw) else "false") if kind == "bool" else _quote(raw)
     if kind == "float" and len(raw) in {4, 8}:
         return f"{struct.unpack('<f' if len(raw) == 4 else '<d', raw)[0]:g}"  # noqa: PLR2004
     if kind in {"int", "enum"}:
         return str(int.from_bytes(raw, "little", signed=True))
     if kind == "unsigned":
         return str(int.from_bytes(raw, "little"))
-    if kind == "bool":
-        return "true" if any(raw) else "false"
-    if kind == "text":
-        return repr(raw.rstrip(b"\0").decode("latin-1"))
     words = text_of(raw)
     number = f"0x{int.from_bytes(raw, 'little'):x}"
     return f'{number} "{words}"' if words else number
+
+
+def _quote(raw: bytes) -> str:
+    return repr(raw.rstrip(b"\0").decode("latin-1"))
 
 
 def text_of(raw: bytes) -> str:
