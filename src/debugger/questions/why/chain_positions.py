@@ -134,8 +134,12 @@ class LineOrigin(Struct, frozen=True):
 def origin_at(frame: TraceFrame, name: str) -> LineOrigin:
     """Return what a frame's line gives to a name: an arm of a `match` by its expression."""
     file, line = frame.file or "", frame.line or 0
-    lines = source_files.read_source(file) if file.endswith(".rs") else None
-    body = inner_bodies.body_of(frame.function, frame.args, frame.statement)
+    source = source_files.read_source(file) or ()
+    lines = source if file.endswith(".rs") and source else None
+    # A statement over several lines may hold several closures: the frame's line comes first.
+    texts = (*source[line - 1 : line], frame.statement)
+    bodies = (inner_bodies.body_of(frame.function, frame.args, one) for one in texts)
+    body = next(filter(None, bodies), "")
     if body:
         is_given = bool(name) or re.search(r"\breturn\b", body) is not None
         classify = statement_origin.classify_expression

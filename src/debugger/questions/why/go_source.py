@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -19,7 +19,11 @@ _GLOBAL = re.compile(r"(?:var|const)\s+(?P<name>\w+)\b|\s+(?P<inner>\w+)(?:\s+[\
 _STRUCT = re.compile(r"type\s+(\w+)(?:\[[^\]]*\])?\s+struct\s*\{(?:(?P<inner>.*)\})?$")
 # What a line that gives a value has, and a line that opens a closure.
 _GIVES = re.compile(r"=|<-|\+\+|--|^return\b|\bfunc\s*\(")
-_CLOSURE = re.compile(r"\bfunc\s*\(")
+# A function without a name, and no type: `[]func(int) int{…}` is a slice.
+_CLOSURE = re.compile(
+    r"(?<!\])\bfunc\s*\((?=(?:[^()]|\([^()]*\))*\)\s*(?:\([^()]*\)|[^(){};=,]*)"
+    r"(?:func\s*\([^()]*\)[^(){};=,]*)?\{)"
+)
 _JOINED_MAX = 60  # lines of one statement
 _STEP = re.compile(r"^([\w.\[\]\"*]+)\s*(?:\+\+|--)\s*\{?$")
 _LEAD = re.compile(
@@ -157,7 +161,7 @@ class GoSources:
         while number <= len(lines):
             head = _HEAD.match(lines[number - 1])
             if head is None:
-                struct = _STRUCT.match(lines[number - 1])
+                struct = _STRUCT.match(_without_comment(lines[number - 1]).rstrip())
                 if struct is not None:
                     last = _function_end(lines, number)
                     inner = [f" {one.strip()}" for one in (struct["inner"] or "").split(";")]
@@ -275,7 +279,7 @@ def _field_names(lines: Sequence[str]) -> Iterator[str]:
 
 def _function_end(lines: Sequence[str], head: int) -> int:
     """Return the last line of a function: gofmt closes it at the line's start."""
-    if re.search(r"\{.*\}\s*$", lines[head - 1]):
+    if re.search(r"\{.*\}\s*$", _without_comment(lines[head - 1])):
         return head
     for number in range(head + 1, len(lines) + 1):
         if lines[number - 1].startswith("}"):
@@ -393,17 +397,28 @@ def _inner_bodies(statement: str) -> list[tuple[str, tuple[str, ...]]]:
 def _closure_returns(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSite]:
     """Yield the `return` lines of the functions without a name in a function."""
     inner = 0
-    for number in range(function.head, function.last + 1):
+    if function.last == function.head:
+        bodies = [each for one in _one_line_body(function, lines) for each in _inner_bodies(one)]
+        yield from _return_sites(function, function.head, bodies)
+    for number in range(function.head + 1, function.last):
         text = _without_comment(lines[number - 1]).strip()
         if _CLOSURE.search(text) and text.endswith("{"):
             inner = max(inner, _closure_end(lines, number, function.last))
         is_return = number <= inner and text.startswith("return")
         bodies = _inner_bodies(text) if _CLOSURE.search(text) else []
         whole = [(join_statement(lines, number), None)] if is_return else []
-        for one, names in (*whole, *bodies):
-            site = _parse_site(function, number, one)
-            if site is not None and site.kind is SiteKind.RETURN:
-                yield msgspec.structs.replace(site, readable=names)
+        yield from _return_sites(function, number, [*whole, *bodies])
+
+
+def _return_sites(
+    function: GoSourceFunction,
+    number: int,
+    statements: Iterable[tuple[str, tuple[str, ...] | None]],
+) -> Iterator[GoSite]:
+    for one, names in statements:
+        site = _parse_site(function, number, one)
+        if site is not None and site.kind is SiteKind.RETURN:
+            yield msgspec.structs.replace(site, readable=names)
 
 
 def _closure_end(lines: Sequence[str], number: int, last: int) -> int:

@@ -208,7 +208,20 @@ def classify_expression(expression: str) -> StatementOrigin:
         arguments = split_arguments(text[call.end() : -1])
         receiver = re.sub(r"(?:->|\.|::)$", "", call[1])
         return StatementOrigin(OriginKind.CALL, text, call[2], arguments, receiver=receiver)
-    return _last_method(text) or _field_of_call(text) or computed_origin(text)
+    return (
+        _pointed_call(text) or _last_method(text) or _field_of_call(text) or computed_origin(text)
+    )
+
+
+def _pointed_call(text: str) -> StatementOrigin | None:
+    """Return the call of an element, `table[kind](x)`, or of a pointer, `(*run)(x)`."""
+    begin = opening_bracket(text) if text.endswith(")") else -1
+    called = text[:begin].strip()
+    pointer = re.fullmatch(r"\(\s*\*\s*([\w.>-]+)\s*\)", called)
+    if begin <= 0 or (pointer is None and not (called.endswith("]") and _PATH.fullmatch(called))):
+        return None
+    arguments = split_arguments(text[begin + 1 : -1])
+    return StatementOrigin(OriginKind.CALL, text, pointer[1] if pointer else called, arguments)
 
 
 def _field_of_call(text: str) -> StatementOrigin | None:
