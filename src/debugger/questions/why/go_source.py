@@ -406,8 +406,8 @@ def _closure_returns(function: GoSourceFunction, lines: Sequence[str]) -> Iterat
             inner = max(inner, _closure_end(lines, number, function.last))
         is_return = number <= inner and text.startswith("return")
         bodies = _inner_bodies(text) if _CLOSURE.search(text) else []
-        whole = [(join_statement(lines, number), None)] if is_return else []
-        yield from _return_sites(function, number, [*whole, *bodies])
+        returned = [(join_statement(lines, number), None)] if is_return else []
+        yield from _return_sites(function, number, [*returned, *bodies])
 
 
 def _return_sites(

@@ -26,9 +26,9 @@ def body_of(function: str, arguments: Sequence[str], statement: str) -> str:
     elif function.endswith("operator()") or "lambda" in function:
         bodies = list(_lambda_bodies(statement))
     else:
-        whole = _FUNCTION.search(statement)
-        is_own = whole is not None and whole[1] == re.split(r"::|<", function)[-1]
-        return _last_expression(whole[2]) if whole is not None and is_own else ""
+        one_line = _FUNCTION.search(statement)
+        is_own = one_line is not None and one_line[1] == re.split(r"::|<", function)[-1]
+        return _last_expression(one_line[2]) if one_line is not None and is_own else ""
     names = {one for one in arguments if one not in _HIDDEN}
     fitting = {body for body, known in bodies if names <= known}
     return fitting.pop() if len(fitting) == 1 else ""
