@@ -338,6 +338,8 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_calls",
         "debugger.backends.adapters.gdb.inside.gdb_heap",
         "debugger.backends.adapters.gdb.inside.gdb_returns",
+        "debugger.backends.adapters.gdb.inside.gdb_searches",
+        "debugger.backends.adapters.gdb.inside.gdb_statements",
         "debugger.backends.adapters.gdb.inside.gdb_rust",
         "debugger.backends.adapters.gdb.inside.gdb_stores",
         "debugger.backends.adapters.gdb.inside.gdb_shell",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from debuggees import build_debuggee, find_marker
-from debugger.questions.why import go_plan, go_source
+from debugger.questions.why import go_plan, go_source, go_values
 from debugger.questions.why.go_source import GoSources
 
 PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
@@ -248,8 +248,8 @@ def test_the_statements_of_go_are_taken_apart() -> None:
     by_line = {one.line: one for one in sources.sites}
     made = by_line[_line("made")]
     assert (made.targets, made.operator) == (("order",), ":=")
-    assert go_source.part_of_literal(made.values[0], ".Limit") == "limit"
-    assert go_source.part_of_literal(made.values[0], ".Items") is None
+    assert go_values.part_of_literal(made.values[0], ".Limit") == "limit"
+    assert go_values.part_of_literal(made.values[0], ".Items") is None
     assert by_line[_line("sum")].operator == "+"
     assert by_line[_line("sum") - 1].targets == ("_", "one")
     assert by_line[_line("sent")].kind is go_source.SiteKind.SEND

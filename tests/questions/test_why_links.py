@@ -23,6 +23,8 @@ _ITEM = "an_item_that_was_taken_out_is_followed_to_the_line_that_put_it_in"
 _NODE_TAKEN = "a_popped_value_and_an_input_of_javascript_are_followed"
 _PY_TAKEN = "a_popped_value_of_python_is_followed_into_the_closure"
 _PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
+_RUST_CLOSURE = "a_value_of_rust_is_followed_into_closures_and_functions_on_one_line"
+_GO_VALUES = "a_value_of_go_is_followed_through_function_values_and_sends_on_one_line"
 # By the link, then the language: the test that shows the cell.
 _SHOWN: Mapping[str, Mapping[str, str]] = {
     "written, copied": {
@@ -56,9 +58,23 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "Go": "the_top_of_a_stack_is_followed_to_what_was_appended",
     },
     "closure, lambda": {
-        "C++": _CPP, "Go": _GO_CHANNEL,
+        "C++": _CPP, "Go": _GO_CHANNEL, "Rust": _RUST_CLOSURE,
         "JavaScript": "a_sum_that_is_no_number_is_followed_to_the_element_that_spoilt_it",
         "Python": _PY_TAKEN,
+    },
+    "call by a pointer or a variable": {
+        "C": "a_value_that_a_function_pointer_returned_is_followed_into_the_function",
+        "C++": "a_value_of_cpp_is_followed_through_a_function_object_and_a_product",
+        "Rust": _RUST_CLOSURE, "Go": _GO_VALUES,
+    },
+    "bit-field": {"C": "a_bit_field_was_not_written_by_what_wrote_its_neighbours"},
+    "text that grew": {"C++": "the_origin_of_a_text_is_what_wrote_its_end"},
+    "slices of one array": {
+        "Go": "an_element_that_was_written_through_another_slice_is_watched"
+    },
+    "result of a deferred function": {"Go": _GO_VALUES},
+    "generator, iterator": {
+        "Python": "a_value_of_python_is_followed_out_of_generators_and_loops"
     },
     "another thread or task": {
         "C": "the_thread_that_changed_a_global_is_named", "Go": _GO_CHANNEL,

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from debugger.questions.why import (
     container_items,
+    frame_values,
+    inner_bodies,
     native_values,
     statement_origin,
     struct_parts,
@@ -61,8 +63,11 @@ def stored_value(position: ValuePosition) -> StatementOrigin | None:
 
 
 def end_in_library(position: ValuePosition) -> ReachedEnd | None:
-    """Return the end at a zero that C++ itself has written: of a moved-from object, a new key."""
+    """Return the end in a library: a text, or the zero of a moved-from object or a new key."""
     event, frame = position.event, position.frame
+    if position.value.kind == "text":
+        text = f"the text was put together there: {frame.statement}, {place_of(frame)}"
+        return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
     if event is None or position.value.number or not event.library_call:
         return None
     place = place_of(frame)
@@ -74,6 +79,29 @@ def end_in_library(position: ValuePosition) -> ReachedEnd | None:
         return None
     text = f"{moved[1]} was moved from at {place}: what it held is in the object that took it"
     return ReachedEnd(ChainEnd.CONSTANT, text)
+
+
+def copied_memory(call: StatementOrigin, position: ValuePosition) -> NextStep:
+    """Return the memory that `memcpy` or a function like it has copied a position's value from."""
+    to, source = call.arguments[:2] if call.function != "bcopy" else call.arguments[1::-1]
+    known = position.frame.vars
+    if source.startswith('"'):
+        text = f"the literal {source} at {place_of(position.frame)}"
+        return ReachedEnd(ChainEnd.CONSTANT, text)
+    into, out = known.get(to), known.get(source)
+    if into is None or out is None:
+        text = f"{source} could not be evaluated: {call.text}"
+        return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
+    shift = position.value.address - frame_values.begin_of(into)
+    value = TraceValue(
+        text=position.value.text,
+        kind=position.value.kind,
+        address=frame_values.begin_of(out) + shift,
+        size=position.value.size,
+        bytes=position.value.bytes,
+    )
+    name = f"{source}[{shift}]" if shift else f"*{source}"
+    return msgspec.structs.replace(position, expression=name, value=value)
 
 
 def inner_call(target: ReturnTarget) -> ReturnTarget | None:
@@ -106,7 +134,17 @@ class LineOrigin(Struct, frozen=True):
 def origin_at(frame: TraceFrame, name: str) -> LineOrigin:
     """Return what a frame's line gives to a name: an arm of a `match` by its expression."""
     file, line = frame.file or "", frame.line or 0
-    lines = source_files.read_source(file) if file.endswith(".rs") else None
+    source = source_files.read_source(file) or ()
+    lines = source if file.endswith(".rs") and source else None
+    # A statement over several lines may hold several closures: the frame's line comes first.
+    texts = (*source[line - 1 : line], frame.statement)
+    bodies = (inner_bodies.body_of(frame.function, frame.args, one) for one in texts)
+    body = next(filter(None, bodies), "")
+    if body:
+        is_given = bool(name) or re.search(r"\breturn\b", body) is not None
+        classify = statement_origin.classify_expression
+        given = statement_origin.origin_of_assignment(body, name) if is_given else classify(body)
+        return LineOrigin(given, body, line)
     arm = value_lines.arm_origin(lines, line, name) if lines is not None else None
     if arm is None or lines is None:
         origin = statement_origin.origin_of_assignment(frame.statement, name)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
-from debugger.questions.why import go_source
+from debugger.questions.why import go_source, go_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty
 from debugger.questions.why.go_run import GoFrame, GoRecord
-from debugger.questions.why.go_source import GoSourceFunction, SiteKind
+from debugger.questions.why.go_source import GoSite, GoSourceFunction, SiteKind
 
 _NEAR = 4096  # bytes: a field within its variable
 _CALL_LINES = 12  # lines of a call, above the line that its frame stands at
 _COMPUTED_ELEMENT = re.compile(r"([\w.*]+)\[(?!\d+\])(?!\").*\]$")
-UNREADABLE = "(unreadable"  # delve's own message
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
@@ -163,7 +162,7 @@ def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWri
         added = side.origin.arguments[1:] if side.kind == "append" and side.origin else ()
         for text in added:
             value = one.values.get(text, text)
-            is_top = value.startswith(UNREADABLE) and top in one.lengths.values()
+            is_top = value.startswith(go_values.UNREADABLE) and top in one.lengths.values()
             if value == position.value or is_top:
                 return FoundWrite(one, text, site.targets[0], LinkCertainty.INFERRED)
     return None
@@ -182,7 +181,8 @@ def call_statement(frame: GoFrame, called: GoSourceFunction) -> str:
     lines = go_source.lines_of(frame.file or "")
     line = frame.line or 0
     for number in range(line, max(line - _CALL_LINES, 0), -1):
-        if number <= len(lines) and f"{called.name}(" in lines[number - 1]:
+        text = lines[number - 1] if number <= len(lines) else ""
+        if f"{called.name}(" in text and not text.startswith("func "):
             return go_source.join_statement(lines, number)
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
@@ -282,14 +282,18 @@ def is_in_scope(declared: int, operator: str, line: int, file: str) -> bool:
 
 
 def find_return(
-    records: Sequence[GoRecord], call: GoRecord, functions: Sequence[GoSourceFunction], before: int
+    records: Sequence[GoRecord],
+    call: GoRecord,
+    functions: Sequence[GoSourceFunction],
+    before: int,
+    sites: Sequence[GoSite] = (),
 ) -> GoRecord | None:
-    """Return the `return` of a call that a record's line has made."""
+    """Return the `return` of a call that a record's line has made: of functions, or at sites."""
     found = [
         one
         for one in records
         if one.site.kind is SiteKind.RETURN
-        and one.site.function in functions
+        and (one.site in sites or one.site.function in functions)
         and one.goroutine == call.goroutine
         and call.sequence < one.sequence < before
         and one.depth > call.depth
@@ -298,10 +302,35 @@ def find_return(
     return min(reversed(found), key=lambda one: one.depth, default=None)
 
 
-def find_send(
-    records: Sequence[GoRecord], receive: GoRecord, channel: str, before: int, value: str | None
+def find_result(
+    records: Sequence[GoRecord],
+    call: GoRecord,
+    functions: Sequence[GoSourceFunction],
+    number: int,
+    before: int,
+) -> FoundWrite | None:
+    """Return the last assignment to a named result of a call, as of a deferred function's."""
+    for one in reversed(records):
+        names = one.site.function.results[number : number + 1]
+        is_inside = call.sequence < one.sequence < before and one.depth > call.depth
+        is_result = one.site.function in functions and set(names) & set(one.site.targets)
+        if is_inside and is_result and one.goroutine == call.goroutine:
+            return FoundWrite(one, names[0], names[0], LinkCertainty.INFERRED)
+    return None
+
+
+def find_send(  # noqa: PLR0917 - what tells the sends apart
+    records: Sequence[GoRecord],
+    receive: GoRecord,
+    channel: str,
+    before: int,
+    value: str | None,
+    sent: Callable[[GoRecord], str | None],
 ) -> GoRecord | None:
-    """Return the last send to the channel of a receive, of an equal value if it is known."""
+    """Return the last send to the channel of a receive, of an equal value if it is known.
+
+    `sent` returns the part that is followed of what a record sends, as far as it is known.
+    """
     pointer = receive.pointers.get(channel)
     found = [
         one
@@ -311,21 +340,7 @@ def find_send(
         and pointer
         and pointer in one.pointers.values()
     ]
-    equal = [one for one in found if value is not None and value in one.values.values()]
-    literal = [one for one in found if value is not None and value in one.site.values]
-    chosen = equal or literal or found
+    equal = [one for one in found if value is not None and sent(one) == value]
+    unknown = [one for one in found if not go_values.are_different(sent(one), value)]
+    chosen = equal or unknown
     return chosen[-1] if chosen else None
-
-
-def plain_value(text: str | None) -> str | None:
-    """Return a logged value; None for delve's own message, as of a key that a map does not have."""
-    is_message = text is None or re.match(r"\{[a-z ]+\}$", text) or text.startswith(UNREADABLE)
-    return None if is_message else text
-
-
-def is_zero(value: str | None) -> bool:
-    """Tell whether a value is the zero value of its type."""
-    return (
-        value is not None
-        and re.search(r"^(?:0|0x0|0\.0*|false|\"\"|.*\bnil|.*\{\s*\})$", value) is not None
-    )

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import go_source
+from debugger.questions.why import go_source, go_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, WhyLink
 from debugger.questions.why.go_chain import Activation, ChainEnded, GoPosition, NeedsWatch
 from debugger.questions.why.go_source import GoSources
@@ -17,8 +17,6 @@ _IN_PLACE = ("append", "copy")
 _FIELDS = re.compile(r"\]((?:\.\w+)*)$")
 _ELEMENT = re.compile(r"^(?P<slice>.+)\[(?P<index>\d+)\](?P<fields>(?:\.\w+)*)$")
 _PART = re.compile(r"^(?P<slice>[\w.]+)(?:\[(?P<first>\d*):[^\[\]]*\])?$")
-_INTEGER = re.compile(r"-?\d+")
-_STRING = re.compile(r'"[^"\\]*"')
 
 
 def explain_memory_write(
@@ -75,7 +73,7 @@ def _written_expression(sources: GoSources, file: str, line: int, watched: str) 
             return None
         part = re.match(r"\.\w+", fields)
         if part is not None and go_source.classify_value(added[0]).kind == "literal":
-            return go_source.part_of_literal(added[0], part[0], sources.fields_of(added[0]))
+            return go_values.part_of_literal(added[0], part[0], sources.fields_of(added[0]))
         return added[0] + fields
     return None
 
@@ -92,11 +90,3 @@ def _copied_element(statement: str, watched: str) -> str | None:
         return None
     at = int(element["index"]) - int(target["first"] or 0) + int(source["first"] or 0)
     return f"{source['slice']}[{at}]{element['fields']}"
-
-
-def are_different(given: str | None, value: str | None) -> bool:
-    """Tell whether two texts are of different numbers, or different strings."""
-    one, other = (str(text or "").partition(" = 0x")[0] for text in (given, value))
-    is_known = all(_INTEGER.fullmatch(text) for text in (one, other))
-    is_known = is_known or all(_STRING.fullmatch(text) for text in (one, other))
-    return is_known and one != other

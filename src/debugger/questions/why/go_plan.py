@@ -15,6 +15,7 @@ from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources
 SITES_MAX = 100
 _VISITED_MAX = 400  # names that are looked for
 _NAMESAKES_MAX = 12  # functions that a call may mean, as of an interface
+_VALUES_MAX = 24  # returns of functions that a variable may hold
 _CALLERS_MAX = 6
 _OPERANDS_MAX = 4
 _TARGETS_MAX = 3
@@ -67,6 +68,8 @@ def logged_expressions(site: GoSite) -> list[LoggedExpression]:
         if appended.kind == "receive":
             found.append(LoggedExpression("pointer", appended.text, pointer_text(appended.text)))
     for path in list(operands)[:_OPERANDS_MAX]:
+        if site.readable is not None and go_source.split_path(path)[-1] not in site.readable:
+            continue
         last = _LAST.match(path)
         if last is not None:
             found.append(LoggedExpression("length", last["slice"], f"len({last['slice']})"))
@@ -114,7 +117,7 @@ def plan_sites(
                 found[site] = None
                 at = _target_number(site, here[1])
                 waiting.extend(_read_by(sources, site, found, at))
-        waiting.extend(_passed_by(sources, *here))
+        waiting.extend(_passed_by(sources, *here, found))
     return list(found)[:SITES_MAX]
 
 
@@ -175,18 +178,33 @@ def _read_by(
                 if other.kind is SiteKind.SEND and other not in found:
                     found[other] = None
                     yield from _read_by(sources, other, found, 0)
-        if side.kind != "call" or side.origin is None:
-            continue
-        called = sources.functions_named(side.origin.function)
-        for one in called[:_NAMESAKES_MAX]:
-            for returned in sources.sites_in(one, SiteKind.RETURN):
-                if returned not in found and len(found) < SITES_MAX:
-                    found[returned] = None
-                    yield from _read_by(sources, returned, found, result)
+        if side.kind == "call":
+            yield from _returned_by(sources, site.file, value, found, result)
+
+
+def _returned_by(
+    sources: GoSources, file: str, value: str, found: dict[GoSite, None], result: int
+) -> Iterator[tuple[GoSourceFunction, str]]:
+    """Yield what the returns of a call read for one of its results; they are added to `found`."""
+    called = go_source.called_name(value)
+    functions = sources.functions_named(called)[:_NAMESAKES_MAX]
+    returns = [site for one in functions for site in sources.sites_in(one, SiteKind.RETURN)]
+    if not functions and sources.is_function_value(called):
+        returns = sources.returns_of_values(file)[:_VALUES_MAX]
+    for returned in returns:
+        if returned not in found and len(found) < SITES_MAX:
+            found[returned] = None
+            yield from _read_by(sources, returned, found, result)
+    # What a deferred function gives to a result has no `return`.
+    for one in functions:
+        yield from ((one, name) for name in one.results[result : result + 1])
 
 
 def _passed_by(
-    sources: GoSources, function: GoSourceFunction | None, expression: str
+    sources: GoSources,
+    function: GoSourceFunction | None,
+    expression: str,
+    found: dict[GoSite, None],
 ) -> Iterator[tuple[GoSourceFunction, str]]:
     """Yield the arguments that the callers by the source may pass for a parameter."""
     if function is None:
@@ -201,6 +219,8 @@ def _passed_by(
             yield caller, text.lstrip("*&") + suffix
         elif text:
             yield from ((caller, one) for one in go_source.paths_in(text))
+            if go_source.classify_value(text).kind == "call":
+                yield from _returned_by(sources, caller.file, text, found, 0)
 
 
 def passed_argument(statement: str, function: GoSourceFunction, name: str) -> str:

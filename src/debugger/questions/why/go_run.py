@@ -67,11 +67,20 @@ class GoLog:
     first: int
     records: list[GoRecord] = field(default_factory=list)
     missed: int = 0
+    # The sites of each logpoint: delve keeps one breakpoint of a line.
+    _groups: list[list[GoSite]] = field(default_factory=list)
     _expressions: list[list[LoggedExpression]] = field(default_factory=list)
     _hits: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._expressions = [logged_expressions(one) for one in self.sites]
+        groups: dict[tuple[str, int], list[GoSite]] = {}
+        for one in self.sites:
+            groups.setdefault((one.file, one.line), []).append(one)
+        self._groups = list(groups.values())
+        self._expressions = [
+            list(dict.fromkeys(each for one in some for each in logged_expressions(one)))
+            for some in self._groups
+        ]
 
     @property
     def count(self) -> int:
@@ -83,13 +92,13 @@ class GoLog:
         question = self.question
         return [
             BreakpointSpec(
-                file=one.file,
-                line=one.line,
+                file=some[0].file,
+                line=some[0].line,
                 log=logpoint_text(
                     [each.text for each in texts], question.traits, question.language
                 ),
             )
-            for one, texts in zip(self.sites, self._expressions, strict=True)
+            for some, texts in zip(self._groups, self._expressions, strict=True)
         ]
 
     def tap_question(self, begins: Sequence[BreakpointSpec]) -> QuestionRun:
@@ -114,7 +123,7 @@ class GoLog:
         if not isinstance(event, LogpointPassed) or event.number is None:
             return False
         at = event.number - self.first
-        if not 0 <= at < len(self.sites):
+        if not 0 <= at < len(self._groups):
             return False
         self._hits[at] = self._hits.get(at, 0) + 1
         if len(self.records) >= _RECORDS_MAX:
@@ -136,10 +145,10 @@ class GoLog:
                 depths.append(int(number[0], 0))
             elif number is not None:
                 numbers[one.role][one.path] = int(number[0], 0)
-        self.records.append(
+        self.records += [
             GoRecord(
-                self.sites[at],
-                self.count,
+                site,
+                self.count + number,
                 self._hits[at],
                 thread or 0,
                 depths[1] - depths[0] if len(depths) > 1 else 0,
@@ -148,7 +157,8 @@ class GoLog:
                 numbers["pointer"],
                 numbers["length"],
             )
-        )
+            for number, site in enumerate(self._groups[at])
+        ]
         return True
 
 

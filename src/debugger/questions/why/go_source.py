@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from debugger.questions.why import statement_origin
@@ -15,10 +16,14 @@ from debugger.session import source_files
 
 _HEAD = re.compile(r"func\s+(?:\((?P<receiver>[^)]*)\)\s*)?(?P<name>\w+)\s*(?:\[[^\]]*\])?\(")
 _GLOBAL = re.compile(r"(?:var|const)\s+(?P<name>\w+)\b|\s+(?P<inner>\w+)(?:\s+[\w.*\[\]]+)?\s*=")
-_STRUCT = re.compile(r"type\s+(\w+)(?:\[[^\]]*\])?\s+struct\s*\{$")
+_STRUCT = re.compile(r"type\s+(\w+)(?:\[[^\]]*\])?\s+struct\s*\{(?:(?P<inner>.*)\})?$")
 # What a line that gives a value has, and a line that opens a closure.
 _GIVES = re.compile(r"=|<-|\+\+|--|^return\b|\bfunc\s*\(")
-_CLOSURE = re.compile(r"\bfunc\s*\(")
+# A function without a name, and no type: `[]func(int) int{…}` is a slice.
+_CLOSURE = re.compile(
+    r"(?<!\])\bfunc\s*\((?=(?:[^()]|\([^()]*\))*\)\s*(?:\([^()]*\)|[^(){};=,]*)"
+    r"(?:func\s*\([^()]*\)[^(){};=,]*)?\{)"
+)
 _JOINED_MAX = 60  # lines of one statement
 _STEP = re.compile(r"^([\w.\[\]\"*]+)\s*(?:\+\+|--)\s*\{?$")
 _LEAD = re.compile(
@@ -33,6 +38,11 @@ _CONVERSION = re.compile(
 )
 _ASSERTED = re.compile(r"\.\([^()]*\)$")
 
+
+_BUILT_IN = frozenset(
+    {"append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max"}
+    | {"min", "new", "panic", "print", "println", "real", "recover", "any", "error", "uint", "rune"}
+)
 
 # The operators of sites that declare their targets.
 DECLARING = frozenset({":=", "range", "loop"})
@@ -74,6 +84,9 @@ class GoSite(Struct, frozen=True):
     values: tuple[str, ...] = ()
     # "+" of `x += y`; ":=" of a declaration, "loop" of a loop's counter, "range" of its element.
     operator: str = ""
+    # Of a function without a name on one line: its parameters. What it captures is in a register
+    # that is not set yet where delve stops.
+    readable: tuple[str, ...] | None = None
 
     @property
     def place(self) -> str:
@@ -128,6 +141,8 @@ class GoSources:
         self._files = files
         self.functions: list[GoSourceFunction] = []
         self.sites: list[GoSite] = []
+        # The `return` lines of functions without a name: a variable may hold these.
+        self.closure_returns: list[GoSite] = []
         self._globals: list[GoGlobal] = []
         self._structs: dict[str, tuple[str, ...]] = {}
         for file in files:
@@ -146,10 +161,12 @@ class GoSources:
         while number <= len(lines):
             head = _HEAD.match(lines[number - 1])
             if head is None:
-                struct = _STRUCT.match(lines[number - 1])
+                struct = _STRUCT.match(_without_comment(lines[number - 1]).rstrip())
                 if struct is not None:
                     last = _function_end(lines, number)
-                    self._structs[struct[1]] = tuple(_field_names(lines[number : last - 1]))
+                    inner = [f" {one.strip()}" for one in (struct["inner"] or "").split(";")]
+                    fields = lines[number : last - 1] or inner
+                    self._structs[struct[1]] = tuple(_field_names(fields))
                 named = _GLOBAL.match(lines[number - 1])
                 if named is not None:
                     text = _without_comment(lines[number - 1]).strip()
@@ -162,6 +179,7 @@ class GoSources:
             function = _parse_head(file, join_statement(lines, number), number, last)
             self.functions.append(function)
             self.sites += _sites_of(function, lines)
+            self.closure_returns += _closure_returns(function, lines)
             number = last + 1
 
     def function_at(self, file: str | None, line: int | None) -> GoSourceFunction | None:
@@ -171,6 +189,30 @@ class GoSources:
     def functions_named(self, called: str) -> list[GoSourceFunction]:
         """Return the functions that a call may mean: `fill` of `o.fill`."""
         return self._by_name.get(called.rpartition(".")[2], [])
+
+    def is_function_value(self, called: str) -> bool:
+        """Tell whether a call is of a variable or a field that holds a function."""
+        fields = {one for some in self._structs.values() for one in some}
+        name = called.rpartition(".")[2]
+        is_known = bool(self.functions_named(called)) or called in _BUILT_IN
+        return not is_known and (called.isidentifier() or name in fields)
+
+    def returns_of_values(self, file: str) -> list[GoSite]:
+        """Return the `return` lines of the functions that a variable may hold: a file's first."""
+        used = [one for one in self.functions if self._is_value(one.name)]
+        named = [site for one in used for site in self.sites_in(one, SiteKind.RETURN)]
+        return sorted((*self.closure_returns, *named), key=lambda one: one.file != file)
+
+    def _is_value(self, name: str) -> bool:
+        """Tell whether the sources use a function's name without calling it."""
+        if name in {"main", "init"}:
+            return False
+        used = re.compile(rf"(?<![\w.])(?:\w+\.)?{name}\b(?!\s*[(:\[])")
+        return any(
+            name in text and not _HEAD.match(text) and used.search(_without_comment(text))
+            for file in self._files
+            for text in source_files.read_source(file) or ()
+        )
 
     def sites_in(self, function: GoSourceFunction, kind: SiteKind) -> Iterator[GoSite]:
         """Yield the sites of a function."""
@@ -203,6 +245,13 @@ class GoSources:
         name = literal.partition("{")[0].lstrip("&*").rpartition(".")[2]
         return self._structs.get(name, ())
 
+    def embedded_with(self, literal: str, field: str) -> str:
+        """Return the embedded struct of a literal's type that has a field; "" if none has."""
+        fields = self.fields_of(literal)
+        if field in fields:
+            return ""
+        return next((one for one in fields if field in self._structs.get(one, ())), "")
+
     def callers_of(self, function: GoSourceFunction) -> list[tuple[GoSourceFunction, str]]:
         """Return the functions that may call a function by its name, with the statements."""
         called = re.compile(rf"(?<!func )\b{function.name}\(")
@@ -219,14 +268,18 @@ class GoSources:
 
 def _field_names(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        found = re.match(r"\s+(\w+(?:,\s*\w+)*)\s+\S", line)
+        plain = _without_comment(line).rstrip()
+        found = re.match(r"\s+(\w+(?:,\s*\w+)*)\s+[^\s`]", plain)
         if found is not None:
             yield from re.split(r",\s*", found[1])
+        embedded = re.match(r"\s+\*?(?:\w+\.)?(\w+)(?:\s+`[^`]*`)?$", plain)
+        if embedded is not None:
+            yield embedded[1]
 
 
 def _function_end(lines: Sequence[str], head: int) -> int:
     """Return the last line of a function: gofmt closes it at the line's start."""
-    if re.search(r"\{.*\}\s*$", lines[head - 1]):
+    if re.search(r"\{.*\}\s*$", _without_comment(lines[head - 1])):
         return head
     for number in range(head + 1, len(lines) + 1):
         if lines[number - 1].startswith("}"):
@@ -300,6 +353,7 @@ def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSi
         site = _parse_site(function, function.head, one)
         if site is not None:
             yield site
+        yield from _closure_sites(function, function.head, one)
     for number in range(function.head + 1, function.last):
         text = lines[number - 1].strip()
         if text.startswith("//") or _GIVES.search(text) is None:
@@ -311,6 +365,60 @@ def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSi
         # A `return` in a closure is none of the function around it.
         if site is not None and not (site.kind is SiteKind.RETURN and number <= inner):
             yield site
+        if _CLOSURE.search(statement):
+            yield from _closure_sites(function, number, statement)
+
+
+def _closure_sites(function: GoSourceFunction, number: int, statement: str) -> Iterator[GoSite]:
+    """Yield the assignments and sends of functions without a name within a statement."""
+    for one, names in _inner_bodies(statement):
+        site = _parse_site(function, number, one)
+        if site is not None and site.kind is not SiteKind.RETURN:
+            yield msgspec.structs.replace(site, readable=names)
+
+
+def _inner_bodies(statement: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the statements of functions without a name in one on one line; their parameters."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for match in _CLOSURE.finditer(statement):
+        end = statement_origin.closing_bracket(statement, match.end() - 1)
+        begin = statement.find("{", end)
+        close = statement_origin.closing_bracket(statement, begin) if begin > 0 <= end else -1
+        if close > 0:
+            inner = statement[begin + 1 : close]
+            # What is in a further function is found by that one.
+            cut = _CLOSURE.search(inner)
+            inner = inner[: cut.start()] if cut is not None else inner
+            names = _parameter_names(statement[match.end() : end])
+            found += [(one, names) for part in inner.split(";") if (one := part.strip())]
+    return found
+
+
+def _closure_returns(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSite]:
+    """Yield the `return` lines of the functions without a name in a function."""
+    inner = 0
+    if function.last == function.head:
+        bodies = [each for one in _one_line_body(function, lines) for each in _inner_bodies(one)]
+        yield from _return_sites(function, function.head, bodies)
+    for number in range(function.head + 1, function.last):
+        text = _without_comment(lines[number - 1]).strip()
+        if _CLOSURE.search(text) and text.endswith("{"):
+            inner = max(inner, _closure_end(lines, number, function.last))
+        is_return = number <= inner and text.startswith("return")
+        bodies = _inner_bodies(text) if _CLOSURE.search(text) else []
+        returned = [(join_statement(lines, number), None)] if is_return else []
+        yield from _return_sites(function, number, [*returned, *bodies])
+
+
+def _return_sites(
+    function: GoSourceFunction,
+    number: int,
+    statements: Iterable[tuple[str, tuple[str, ...] | None]],
+) -> Iterator[GoSite]:
+    for one, names in statements:
+        site = _parse_site(function, number, one)
+        if site is not None and site.kind is SiteKind.RETURN:
+            yield msgspec.structs.replace(site, readable=names)
 
 
 def _closure_end(lines: Sequence[str], number: int, last: int) -> int:
@@ -430,32 +538,6 @@ def _without_conversions(text: str) -> str:
         text = plain
 
 
-def part_of_literal(text: str, part: str, fields: Sequence[str] = ()) -> str | None:
-    """Return the value that a composite literal gives a field, an element or a key.
-
-    None if it gives none, and the part has the zero value. `fields` are those of its struct.
-    """
-    begin = text.index("{")
-    entries = statement_origin.split_arguments(text[begin + 1 : -1])
-    requested = part.lstrip(".").strip("[]").strip()
-    keyed = [re.match(r'("(?:\\.|[^"\\])*"|[\w.]+)\s*:\s*(.*)$', one, re.DOTALL) for one in entries]
-    for one in keyed:
-        if one is not None and one[1] == requested:
-            return _with_type(one[2].strip(), text[:begin])
-    if any(keyed):
-        return None
-    number = list(fields).index(requested) if requested in fields else -1
-    if part.startswith("[") and requested.isdecimal():
-        number = int(requested)
-    return _with_type(entries[number].strip(), text[:begin]) if 0 <= number < len(entries) else None
-
-
-def _with_type(value: str, outer: str) -> str:
-    """Add the type of an element to its literal, which may leave it out: `{1, 2}`."""
-    element = re.sub(r"^&?(?:\[[^\]]*\]|map\[[^\]]*\])", "", outer)
-    return element.lstrip("*") + value if value.startswith("{") and element != outer else value
-
-
 def paths_in(text: str) -> tuple[str, ...]:
     """Return the variables and paths that an expression reads."""
     side = classify_value(text)
@@ -479,6 +561,11 @@ def paths_in(text: str) -> tuple[str, ...]:
     return side.origin.operands if side.origin is not None else ()
 
 
+def called_name(text: str) -> str:
+    """Return the name of what a call calls, as written: `s.area` of `s.area(2)`."""
+    return classify_value(text).text.partition("(")[0].strip()
+
+
 def describe_address_use(function: GoSourceFunction, name: str, line: int) -> str:
     """Say where a function last took the address of a variable before a line; "" if nowhere."""
     lines = lines_of(function.file)
@@ -488,6 +575,18 @@ def describe_address_use(function: GoSourceFunction, name: str, line: int) -> st
         if pattern.search(text):
             return f"what got its address at {Path(function.file).name}:{number} `{text.strip()}`"
     return ""
+
+
+def line_of(function: GoSourceFunction, statement: str) -> int:
+    """Return the line of a function at which a statement begins; its head without one."""
+    lines = lines_of(function.file)
+    found = (
+        number
+        for number in range(function.head, function.last + 1)
+        if _without_comment(lines[number - 1]).strip()
+        and statement.startswith(_without_comment(lines[number - 1]).strip())
+    )
+    return next(found, function.head)
 
 
 def lines_of(file: str) -> Sequence[str]:

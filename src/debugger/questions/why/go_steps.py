@@ -9,12 +9,11 @@ from pathlib import Path
 import msgspec
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import go_chain, go_plan, go_source
+from debugger.questions.why import go_chain, go_plan, go_source, go_values
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
     LinkKind,
-    ValueOperand,
     WhyLink,
 )
 from debugger.questions.why.go_chain import (
@@ -27,9 +26,11 @@ from debugger.questions.why.go_chain import (
     NeedsWatch,
     WatchStart,
 )
-from debugger.questions.why.go_memory import are_different
+from debugger.questions.why.go_links import GoLinks
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
+from debugger.questions.why.go_values import are_different
+from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.why_request import repeat_with
 
 _OPERANDS = 4
@@ -43,16 +44,14 @@ _WRITERS_SHOWN = 4
 _CONVERTERS = re.compile(r"(?:strconv\.(?:Atoi|Parse\w+|Itoa|Format\w+)|strings\.Trim\w*)$")
 
 
-class GoSteps:
+class GoSteps(GoLinks):
     """The links so far; each method adds one, and returns what comes before it."""
 
     def __init__(self, sources: GoSources, expression: str) -> None:
-        self._sources, self._expression = sources, expression
-        self.links: list[WhyLink] = []
+        super().__init__(sources)
+        self._expression = expression
         # The value at the location.
         self.value: str | None = None
-        # Whether the records are those of the run that reached the location.
-        self.is_first_run = True
         # Where the memory of the value may be watched, the last link's first.
         self._starts: list[WatchStart] = []
         self._kept = 0  # links before that of the last write
@@ -60,7 +59,7 @@ class GoSteps:
     async def activation_of(self, stop: GoStop, number: int) -> Activation:
         """Return the call that a frame of the stack is."""
         frame = stop.frames[number]
-        function = self._sources.function_at(frame.file, frame.line)
+        function = self.sources.function_at(frame.file, frame.line)
         if function is None:
             function = GoSourceFunction(frame.function, frame.file or "", frame.line or 0, 0)
         return Activation(function, stop.goroutine, await stop.depth_of(number), number)
@@ -70,7 +69,7 @@ class GoSteps:
         found = go_chain.find_write(stop.log.records, position)
         appended = go_chain.find_appended(stop.log.records, position)
         if appended is not None and (found is None or found.prefix != position.expression):
-            return self._explain_appended(stop, position, appended)
+            return await self._explain_appended(stop, position, appended)
         if found is not None:
             return await self._explain_write(stop, position, found)
         root = go_source.split_path(position.expression.lstrip("&*"))[-1]
@@ -80,9 +79,9 @@ class GoSteps:
         return self._explain_unwritten(position, root)
 
     def _explain_unwritten(self, position: GoPosition, root: str) -> ChainEnded:
-        for one in self._sources.globals_named(root):
+        for one in self.sources.globals_named(root):
             name = Path(one.file).name
-            writers = self._sources.unseen_writers(root)
+            writers = self.sources.unseen_writers(root)
             if writers:
                 shown = ", ".join(writers[:_WRITERS_SHOWN])
                 text = f"no write of {root} was seen; not watched are {shown}"
@@ -109,17 +108,18 @@ class GoSteps:
         suffix = position.expression.lstrip("&").removeprefix(found.prefix)
         text, number = site.value_of(found.target)
         side = go_source.classify_value(text)
-        activation = self._activation_of_record(stop, record, position)
+        activation = self.activation_of_record(stop, record, position)
         here = GoPosition(
-            text, activation, record.sequence, site.line, position.value, self._certainty(position)
+            text, activation, record.sequence, site.line, position.value, self.certainty(position)
         )
         if side.kind == "append" and suffix.startswith("[") and site.operator in {"", ":="}:
-            return await self._follow_append(position, found, here, side, suffix)
+            written = position, found
+            return await self._follow_append(stop, here, side, suffix, position.before, written)
         certainty = found.certainty
         if certainty is LinkCertainty.SEEN:
-            certainty = self._certainty(position)
-        self._add_write(position, found, side, certainty)
-        given = self._other_value(record, side, position, suffix)
+            certainty = self.certainty(position)
+        self.add_write(position, found, side, certainty)
+        given = self.other_value(record, side, position, suffix)
         if site.operator in {"", ":="} and given is not None:
             return self._written_unseen(given, position.value, site.place)
         if site.operator == "range":
@@ -132,91 +132,26 @@ class GoSteps:
         if site.operator not in {"", ":="}:
             names = (found.target, *go_source.paths_in(text))
             return self._computed(here, names, f"{found.target} {site.operator} {text}")
-        return self._follow_side(stop, here, side, suffix, number, position.before)
+        return await self._follow_side(stop, here, side, suffix, number, position.before)
 
-    def _explain_appended(
+    async def _explain_appended(
         self, stop: GoStop, position: GoPosition, found: go_chain.FoundWrite
     ) -> GoStep:
         """Add the link of the line that appended an equal value to a slice, and follow that."""
         record = found.record
         side = go_source.classify_value(found.target)
-        self._add_write(position, found, side, LinkCertainty.INFERRED)
+        self.add_write(position, found, side, LinkCertainty.INFERRED)
         text = f"an equal value was appended to {found.prefix}"
         self.links[-1] = msgspec.structs.replace(self.links[-1], text=text, new=position.value)
         inner = GoPosition(
             found.target,
-            self._activation_of_record(stop, record, position),
+            self.activation_of_record(stop, record, position),
             record.sequence,
             record.site.line,
             position.value,
             LinkCertainty.INFERRED,
         )
-        return self._follow_side(stop, inner, side, "", 0, position.before)
-
-    def _certainty(self, position: GoPosition) -> LinkCertainty:
-        if position.certainty is LinkCertainty.INFERRED:
-            return LinkCertainty.INFERRED
-        return LinkCertainty.SEEN if self.is_first_run else LinkCertainty.RERUN
-
-    @staticmethod
-    def _activation_of_record(stop: GoStop, record: GoRecord, position: GoPosition) -> Activation:
-        """Return the activation of a record: the position's own, one on the stack, or another."""
-        mine = position.activation
-        index, call = None, None
-        if go_chain.is_same_call(stop.log.records, record, position):
-            index, call = mine.index, mine.call
-        return Activation(record.site.function, record.goroutine, record.depth, index, call, record)
-
-    def _add_write(
-        self,
-        position: GoPosition,
-        found: go_chain.FoundWrite,
-        side: RightSide,
-        certainty: LinkCertainty,
-    ) -> None:
-        record, site = found.record, found.record.site
-        kind, text = {
-            "constant": (LinkKind.WRITTEN, "written: a literal"),
-            "literal": (LinkKind.WRITTEN, "made with its first values"),
-            "path": (LinkKind.COPIED, f"copied from {side.text}"),
-            "call": (LinkKind.RETURNED, f"the result of {side.text.partition('(')[0]}"),
-            "receive": (LinkKind.COPIED, f"received from {side.text}"),
-            "allocation": (LinkKind.ALLOCATED, "allocated"),
-            "closure": (LinkKind.WRITTEN, "written: a function"),
-        }.get(side.kind, (LinkKind.COMPUTED, "computed"))
-        if site.operator not in {"", ":="}:
-            kind, text = LinkKind.COMPUTED, "computed"
-            if site.operator == "loop":
-                text = "counted by the loop"
-            if site.operator == "range":
-                kind, text = LinkKind.LOADED, f"an element of {side.text}"
-        is_part = found.prefix != position.expression
-        operands = tuple(
-            ValueOperand(name, record.values[name])
-            for name in go_source.paths_in(site.value_of(found.target)[0])
-            if side.kind != "receive" and go_chain.plain_value(record.values.get(name)) is not None
-        )
-        self.links.append(
-            WhyLink(
-                kind,
-                certainty,
-                f"{found.prefix} {text}" if is_part else text,
-                frame=FrameView(0, site.function.name, site.file, site.line),
-                statement=site.statement,
-                thread=self._thread(record.goroutine, position),
-                old=None if is_part else go_chain.plain_value(record.values.get(found.target)),
-                new=None if is_part else position.value,
-                operands=operands[:_OPERANDS],
-            )
-        )
-
-    @staticmethod
-    def _other_value(
-        record: GoRecord, side: RightSide, position: GoPosition, suffix: str
-    ) -> str | None:
-        """Return the value of a right side that is another one than the followed value."""
-        given = side.text if side.kind == "constant" else record.values.get(side.text)
-        return given if not suffix and are_different(given, position.value) else None
+        return await self._follow_side(stop, inner, side, "", 0, position.before)
 
     def _written_unseen(self, given: str, value: str | None, place: str) -> NeedsWatch:
         """Have the memory watched, because a statement gave it another value."""
@@ -231,11 +166,7 @@ class GoSteps:
     def _watched(self, value: str | None, otherwise: ChainEnded) -> NeedsWatch:
         return NeedsWatch(tuple(self._starts), value, self._kept, otherwise)
 
-    @staticmethod
-    def _thread(goroutine: int, position: GoPosition) -> str | None:
-        return f"goroutine {goroutine}" if goroutine != position.activation.goroutine else None
-
-    def _follow_side(  # noqa: PLR0917 - the parts of a statement
+    async def _follow_side(  # noqa: PLR0917 - the parts of a statement
         self,
         stop: GoStop,
         here: GoPosition,
@@ -246,11 +177,13 @@ class GoSteps:
     ) -> GoStep:
         """Return what comes before the right side of an assignment, or a `return`."""
         if side.kind == "literal":
-            return self._follow_literal(stop, here, side, suffix, before)
+            return await self._follow_literal(stop, here, side, suffix, before)
         if side.kind == "call":
-            return self._follow_call(stop, here, side, suffix, number, before)
+            return await self._follow_call(stop, here, side, suffix, number, before)
         if side.kind == "receive":
-            return self._follow_receive(stop, here, side.text, suffix, before)
+            return await self._follow_receive(stop, here, side.text, suffix, before)
+        if side.kind == "append" and suffix.startswith("["):
+            return await self._follow_append(stop, here, side, suffix, before)
         return self._follow_plain(here, side, suffix)
 
     def _follow_plain(self, here: GoPosition, side: RightSide, suffix: str) -> GoStep:
@@ -258,6 +191,8 @@ class GoSteps:
         place = f"{Path(here.activation.function.file).name}:{here.line}"
         if side.kind == "path":
             return self._follow_path(here, side.text, suffix, place)
+        if side.kind == "constant" and not suffix and are_different(side.text, here.value):
+            return self._written_unseen(side.text, here.value, place)
         if side.kind == "allocation":
             return self._follow_allocation(side, suffix, place, here)
         ends = {
@@ -282,7 +217,7 @@ class GoSteps:
     ) -> GoStep:
         if side.text.startswith("&") and suffix:
             return msgspec.structs.replace(here, expression=side.text[1:] + suffix)
-        if suffix and not go_chain.is_zero(self.value):
+        if suffix and not go_values.is_zero(self.value):
             return self._not_seen(here, suffix, f"{side.text} at {place}")
         if suffix:
             return ChainEnded(
@@ -302,15 +237,18 @@ class GoSteps:
         )
         return self._watched(here.value, end) if self._starts else end
 
-    def _follow_literal(
+    async def _follow_literal(
         self, stop: GoStop, here: GoPosition, side: RightSide, suffix: str, before: int
     ) -> GoStep:
         place = f"{Path(here.activation.function.file).name}:{here.line}"
         part = re.match(r"\.[A-Za-z_]\w*|\[[^\[\]]*\]", suffix)
         if part is None:
             return ChainEnded(ChainEnd.ALLOCATION, f"{side.text} at {place}")
-        value = go_source.part_of_literal(side.text, part[0], self._sources.fields_of(side.text))
-        if value is None and not go_chain.is_zero(self.value):
+        value = go_values.part_of_literal(side.text, part[0], self.sources.fields_of(side.text))
+        outer = self.sources.embedded_with(side.text, part[0].lstrip(".")) if not value else ""
+        if outer:
+            return await self._follow_literal(stop, here, side, f".{outer}{suffix}", before)
+        if value is None and not go_values.is_zero(self.value):
             return self._not_seen(here, suffix, f"{side.text} at {place}")
         if value is None:
             return ChainEnded(
@@ -321,9 +259,9 @@ class GoSteps:
         rest, given = suffix[part.end() :], go_source.classify_value(value)
         if not rest and given.kind == "constant" and are_different(value, here.value):
             return self._written_unseen(value, here.value, place)
-        return self._follow_side(stop, inner, given, rest, 0, before)
+        return await self._follow_side(stop, inner, given, rest, 0, before)
 
-    def _follow_call(  # noqa: PLR0917 - the parts of a call
+    async def _follow_call(  # noqa: PLR0917 - the parts of a call
         self,
         stop: GoStop,
         here: GoPosition,
@@ -336,29 +274,35 @@ class GoSteps:
         place = f"{Path(here.activation.function.file).name}:{here.line}"
         called = side.text.partition("(")[0]
         assert origin is not None
-        functions = self._sources.functions_named(origin.function)
-        if not functions:
+        suffix = f".{origin.field}{suffix}" if origin.field else suffix
+        functions = self.sources.functions_named(origin.function)
+        is_value = not functions and self.sources.is_function_value(called)
+        if not functions and not is_value:
             if _CONVERTERS.match(called) and origin.arguments:
                 argument = go_source.classify_value(origin.arguments[0])
                 inner = msgspec.structs.replace(here, expression=argument.text, value=None)
-                return self._follow_side(stop, inner, argument, "", 0, before)
+                return await self._follow_side(stop, inner, argument, "", 0, before)
             if _INPUTS.match(called):
                 return ChainEnded(ChainEnd.INPUT, f"{side.text} at {place}")
             return self._computed(here, go_source.paths_in(side.text), side.text)
-        returned = (
-            go_chain.find_return(stop.log.records, record, functions, before)
-            if record is not None
-            else None
-        )
+        records = stop.log.records
+        returned = result = None
+        if record is not None:
+            sites = self.sources.returns_of_values(record.site.file) if is_value else ()
+            returned = go_chain.find_return(records, record, functions, before, sites)
+            result = go_chain.find_result(records, record, functions, number, before)
+        if result is not None and (returned is None or returned.sequence < result.record.sequence):
+            inner = msgspec.structs.replace(here, expression=result.prefix + suffix)
+            return await self._explain_write(stop, inner, result)
         if returned is None:
             return ChainEnded(
                 ChainEnd.NOT_FOLLOWED,
                 f"no return of {called} was seen for the call at {place}: debugger calls "
                 f"{origin.function} -- CMD",
             )
-        return self._follow_return(stop, here, returned, suffix, number, side)
+        return await self._follow_return(stop, here, returned, suffix, number, side)
 
-    def _follow_return(  # noqa: PLR0917 - the parts of a call
+    async def _follow_return(  # noqa: PLR0917 - the parts of a call
         self,
         stop: GoStop,
         here: GoPosition,
@@ -372,11 +316,12 @@ class GoSteps:
         activation = Activation(
             site.function, returned.goroutine, returned.depth, None, caller, returned
         )
+        is_inner = site in self.sources.closure_returns
         self.links.append(
             WhyLink(
                 LinkKind.RETURNED,
-                self._certainty(here),
-                f"returned by {site.function.name}",
+                self.certainty(here),
+                "returned by " + "a function in " * is_inner + site.function.name,
                 frame=FrameView(0, site.function.name, site.file, site.line),
                 statement=site.statement,
                 thread=None,
@@ -392,16 +337,36 @@ class GoSteps:
         )
         value = go_source.classify_value(text)
         # The records of what this `return` itself calls come before the caller's next one.
-        return self._follow_side(
+        return await self._follow_side(
             stop, inner, value, suffix, number if is_whole else 0, stop.log.count
         )
 
-    def _follow_receive(
+    def _given_part(self, record: GoRecord, text: str, suffix: str) -> str | None:
+        """Return what an expression of a record gives to a part of its value, if that is known."""
+        side = go_source.classify_value(text)
+        part = re.match(r"\.[A-Za-z_]\w*", suffix)
+        if side.kind == "literal" and part is not None:
+            fields = self.sources.fields_of(side.text)
+            inner = go_values.part_of_literal(side.text, part[0], fields)
+            return self._given_part(record, inner, suffix[part.end() :]) if inner else None
+        if suffix:
+            return None
+        value = side.text if side.kind == "constant" else record.values.get(side.text)
+        return value or go_values.sum_of(side.text, record.values)
+
+    async def _follow_receive(
         self, stop: GoStop, here: GoPosition, channel: str, suffix: str, before: int
     ) -> GoStep:
         record = here.activation.record
         sent = (
-            go_chain.find_send(stop.log.records, record, channel, before, here.value)
+            go_chain.find_send(
+                stop.log.records,
+                record,
+                channel,
+                before,
+                here.value,
+                lambda one: self._given_part(one, one.site.values[0], suffix),
+            )
             if record is not None
             else None
         )
@@ -420,48 +385,56 @@ class GoSteps:
                 f"sent to the channel {site.targets[0]}",
                 frame=FrameView(0, site.function.name, site.file, site.line),
                 statement=site.statement,
-                thread=self._thread(sent.goroutine, here),
+                thread=self.thread(sent.goroutine, here),
                 new=here.value if not suffix else None,
             )
         )
-        activation = self._activation_of_record(stop, sent, here)
+        activation = self.activation_of_record(stop, sent, here)
         text = site.values[0]
         inner = GoPosition(
             text, activation, sent.sequence, site.line, here.value, LinkCertainty.INFERRED
         )
-        return self._follow_side(stop, inner, go_source.classify_value(text), suffix, 0, before)
+        return await self._follow_side(
+            stop, inner, go_source.classify_value(text), suffix, 0, before
+        )
 
-    async def _follow_append(
+    async def _follow_append(  # noqa: PLR0917 - the parts of a statement
         self,
-        position: GoPosition,
-        found: go_chain.FoundWrite,
+        stop: GoStop,
         here: GoPosition,
         side: RightSide,
         suffix: str,
+        before: int,
+        written: tuple[GoPosition, go_chain.FoundWrite] | None = None,
     ) -> GoStep:
         """Follow an element of a slice that has grown: appended there, or before."""
+        record = here.activation.record
         assert side.origin is not None
         base, *added = side.origin.arguments
         at = re.match(r"\[(\d+)\]", suffix)
-        length = found.record.lengths.get(base)
+        length = record.lengths.get(base) if record is not None else None
+        place = f"{Path(here.activation.function.file).name}:{here.line}"
         if at is None or length is None or any(one.endswith("...") for one in added):
-            self._add_write(position, found, side, LinkCertainty.INFERRED)
-            place = f"{Path(here.activation.function.file).name}:{here.line}"
+            if written is not None:
+                self.add_write(*written, side, LinkCertainty.INFERRED)
             return ChainEnded(
                 ChainEnd.NOT_FOLLOWED, f"which element {side.text} gave is not known: {place}"
             )
-        number = int(at[1])
+        number, rest = int(at[1]), suffix[at.end() :]
         if not length <= number < length + len(added):
-            return msgspec.structs.replace(here, expression=base + suffix, value=position.value)
+            return msgspec.structs.replace(here, expression=base + suffix)
         text = added[number - length]
         value = go_source.classify_value(text)
-        self._add_write(position, found, value, self._certainty(position))
-        link = self.links[-1]
-        self.links[-1] = msgspec.structs.replace(
-            link, text=f"appended to {base} as element {number}", new=position.value
-        )
+        if written is not None:
+            self.add_write(*written, value, self.certainty(here))
+            self.links[-1] = msgspec.structs.replace(
+                self.links[-1], text=f"appended to {base} as element {number}", new=here.value
+            )
+        given = self._given_part(record, text, rest) if record is not None else None
+        if given is not None and are_different(given, here.value):
+            return self._written_unseen(given, here.value, place)
         inner = msgspec.structs.replace(here, expression=text)
-        return self._follow_side(None, inner, value, suffix[at.end() :], 0, position.before)  # type: ignore[arg-type]
+        return await self._follow_side(stop, inner, value, rest, 0, before)
 
     async def _follow_range(
         self, stop: GoStop, here: GoPosition, found: go_chain.FoundWrite, suffix: str
@@ -505,6 +478,7 @@ class GoSteps:
         read = {one: values[one] for one in names if one in values}
         equal = [one for one, value in read.items() if value == here.value]
         chosen = equal[0] if len(equal) == 1 else None
+        chosen = chosen or find_guilty_factor(text, read, here.value or "")
         if chosen is None and len(read) == 1 == len(set(names)):
             chosen = next(iter(read))
         if chosen is not None:
@@ -513,7 +487,8 @@ class GoSteps:
             return msgspec.structs.replace(
                 here, expression=chosen, value=read[chosen], certainty=certainty
             )
-        message = ", ".join(f"{one}={value}" for one, value in [*read.items()][:_OPERANDS])
+        shown = [f"{one}={read[one]}" if one in read else one for one in dict.fromkeys(names)]
+        message = ", ".join(shown[:_OPERANDS])
         if not names:
             return ChainEnded(ChainEnd.NOT_FOLLOWED, f"computed by {text} at {place}")
         hit = record.hit if record is not None else 1
@@ -529,7 +504,7 @@ class GoSteps:
         activation = position.activation
         suffix = position.expression.lstrip("&*").removeprefix(root)
         if activation.call is not None:
-            return self._pass_on(stop, position, root, suffix, activation.call, None)
+            return await self._pass_on(stop, position, root, suffix, activation.call, None)
         if activation.index is None:
             if activation.record is None:
                 return ChainEnded(
@@ -539,27 +514,13 @@ class GoSteps:
         at = activation.index + 1
         frame = stop.frames[at] if at < len(stop.frames) else None
         if frame is None or frame.file is None or frame.function.startswith("runtime."):
-            return self._start_of_goroutine(activation.function, root)
+            return self.describe_start(activation.function, root)
         outer = await self.activation_of(stop, at)
         statement = go_chain.call_statement(frame, activation.function)
         call = CallSite(outer, statement, frame.line or 0, position.before)
-        return self._pass_on(stop, position, root, suffix, call, frame)
+        return await self._pass_on(stop, position, root, suffix, call, frame)
 
-    def _start_of_goroutine(self, function: GoSourceFunction, root: str) -> ChainEnded:
-        if function.name == "main":
-            return ChainEnded(ChainEnd.INPUT, f"{root} is of the command line")
-        for caller, statement in self._sources.callers_of(function):
-            if statement.startswith("go "):
-                text = go_plan.passed_argument(statement, function, root)
-                name = Path(caller.file).name
-                return ChainEnded(
-                    ChainEnd.NOT_FOLLOWED,
-                    f"the goroutine began with {root} = {text} in {caller.name} ({name}): "
-                    f"{repeat_with(text or root, f'{name}:LINE')}",
-                )
-        return ChainEnded(ChainEnd.NOT_FOLLOWED, f"{root} was given at the goroutine's beginning")
-
-    def _pass_on(  # noqa: PLR0917 - the parts of a call
+    async def _pass_on(  # noqa: PLR0917 - the parts of a call
         self,
         stop: GoStop,
         position: GoPosition,
@@ -572,6 +533,10 @@ class GoSteps:
         text = go_plan.passed_argument(call.statement, function, root)
         outer = call.activation
         place = f"{Path(outer.function.file or '?').name}:{call.line}"
+        if not text and root in function.parameters:
+            captured = self.explain_captured(position, root)
+            if captured is not None:
+                return captured
         if not text:
             return ChainEnded(
                 ChainEnd.NOT_FOLLOWED,
@@ -583,7 +548,7 @@ class GoSteps:
         self.links.append(
             WhyLink(
                 LinkKind.PASSED,
-                self._certainty(position),
+                self.certainty(position),
                 f"passed as {message}",
                 frame=FrameView(0, name, outer.function.file, call.line),
                 statement=call.statement,
@@ -597,4 +562,5 @@ class GoSteps:
         if side.kind == "call" and outer.record is None:
             outer = go_chain.with_call_record(stop.log.records, outer, call)
             inner = msgspec.structs.replace(inner, activation=outer)
-        return self._follow_side(stop, inner, side, suffix, 0, call.sequence)
+        # The calls in an argument return before the function runs.
+        return await self._follow_side(stop, inner, side, suffix, 0, position.before)

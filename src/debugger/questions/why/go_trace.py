@@ -13,7 +13,7 @@ from debugger.model.answers.frames import FrameView
 from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_chain, go_plan, go_source, go_watch
+from debugger.questions.why import go_plan, go_source, go_values, go_watch
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
 from debugger.questions.why.go_chain import (
     ChainEnded,
@@ -242,7 +242,7 @@ class GoTrace:
         if isinstance(step, NeedsRun):
             value = await stop.evaluate(expression, number)
             before = step.position.value
-            is_known = before is not None and not before.startswith(go_chain.UNREADABLE)
+            is_known = before is not None and not before.startswith(go_values.UNREADABLE)
             if is_known and value not in {None, before}:
                 self.notes.append(f"in the further run {expression} is {value}, and was {before}")
         else:

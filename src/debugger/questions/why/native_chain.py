@@ -26,6 +26,7 @@ from debugger.questions.why.chain_positions import (
     at_subject,
     at_text,
     before_change,
+    copied_memory,
     end_in_library,
     given_operand,
     given_through,
@@ -36,7 +37,14 @@ from debugger.questions.why.chain_positions import (
     stored_value,
 )
 from debugger.questions.why.container_items import ItemStore
-from debugger.questions.why.native_links import NativeLinks, describe_origin, observed
+from debugger.questions.why.guilty_factor import find_guilty_factor
+from debugger.questions.why.native_links import (
+    LINE_ASK,
+    NativeLinks,
+    describe_origin,
+    describe_sum,
+    observed,
+)
 from debugger.questions.why.native_steps import (
     MemoryTarget,
     NextStep,
@@ -49,10 +57,8 @@ from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.struct_parts import StructPart
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
-_OPERANDS = 4
 _LANE = 8  # hexadecimal digits of a number of four bytes
 _OWN = frozenset({"this", "self"})
-_LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
 
 
 class NativeChain(NativeLinks):
@@ -177,8 +183,10 @@ class NativeChain(NativeLinks):
             return ReachedEnd(
                 ChainEnd.NOT_FOLLOWED,
                 f"{name} could not be evaluated at {place}: "
-                + _LINE_ASK.format(name, Path(frame.file or "?").name, frame.line),
+                + LINE_ASK.format(name, Path(frame.file or "?").name, frame.line),
             )
+        if value.characters is not None and position.value.kind in {"struct", "text"}:
+            value = native_values.text_end(value)
         part = struct_parts.part_of(value, position.value, frame, position.part)
         if part is None:
             return ReachedEnd(
@@ -323,20 +331,19 @@ class NativeChain(NativeLinks):
         if len(read) == 1 and len(origin.operands) == 1:
             step = self._follow_operand(next(iter(read)), position)
             return before_change(step, position)
+        texts = {name: value.text for name, value in read.items()}
+        guilty = find_guilty_factor(origin.text, texts, position.value.text)
+        if guilty is not None and read[guilty].address != mine:
+            return as_inferred(self._follow_guilty(guilty, read[guilty], position))
         self.computed = position, origin
-        text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
-        file, line = Path(position.frame.file or "?").name, position.frame.line
-        others = [name for name, value in read.items() if not mine or value.address != mine]
-        next_command = ""
-        if others:
-            # Of the line's hits the one with this value.
-            value = read[others[0]]
-            is_plain = value.kind in {"int", "unsigned"} and value.text.lstrip("-").isdecimal()
-            when = f" --when '{others[0]} == {value.text}'" if is_plain else ""
-            next_command = f"; go on with {_LINE_ASK.format(others[0], file, f'{line}{when}')}"
-        return ReachedEnd(
-            ChainEnd.NOT_FOLLOWED, f"computed from {text or origin.text}{next_command}"
+        return describe_sum(origin, read, position)
+
+    def _follow_guilty(self, name: str, value: TraceValue, position: ValuePosition) -> NextStep:
+        """Follow the operand that alone explains a computed number."""
+        self.links[-1] = msgspec.structs.replace(
+            self.links[-1], details=(*self.links[-1].details, f"by {name}={value.text}")
         )
+        return self._follow_operand(name, msgspec.structs.replace(position, value=value, part=None))
 
     def explain_write(
         self, event: TraceEvent, target: ValuePosition, details: Sequence[str], *, threads: int
@@ -442,6 +449,9 @@ class NativeChain(NativeLinks):
             until=target.event,
         )
         given = origin_at(frame, name)
+        number = statement_origin.tuple_number(given.statement, name)
+        if number is not None:
+            position = msgspec.structs.replace(position, part=StructPart("", 0, 0, f"__{number}"))
         origin = given_operand(given.origin, position)
         kind, text = describe_origin(origin)
         is_sum = origin.kind is OriginKind.COMPUTED
@@ -509,32 +519,8 @@ class NativeChain(NativeLinks):
             event, position, text, position.index, details, threads, kind=LinkKind.COPIED
         )
         if is_copy and call is not None and len(call.arguments) > 1:
-            return self._follow_copy(call, position)
+            return copied_memory(call, position)
         return self._follow_equal(position)
-
-    def _follow_copy(self, call: StatementOrigin, position: ValuePosition) -> NextStep:
-        """Follow the bytes that `memcpy` or a function like it has copied."""
-        to, source = call.arguments[:2] if call.function != "bcopy" else call.arguments[1::-1]
-        known = position.frame.vars
-        if source.startswith('"'):
-            return ReachedEnd(
-                ChainEnd.CONSTANT, f"the literal {source} at {place_of(position.frame)}"
-            )
-        into, out = known.get(to), known.get(source)
-        if into is None or out is None:
-            return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED, f"{source} could not be evaluated: {call.text}"
-            )
-        shift = position.value.address - frame_values.begin_of(into)
-        value = TraceValue(
-            text=position.value.text,
-            kind=position.value.kind,
-            address=frame_values.begin_of(out) + shift,
-            size=position.value.size,
-            bytes=position.value.bytes,
-        )
-        name = f"{source}[{shift}]" if shift else f"*{source}"
-        return msgspec.structs.replace(position, expression=name, value=value)
 
     def _follow_equal(self, position: ValuePosition) -> NextStep:
         """Follow the one operand of a statement that has the same value."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from debugger.model.answers.frames import FrameView
 from debugger.questions.why import native_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, ValueOperand, WhyLink
 from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.questions.why.traced_run import TraceEvent, TraceFrame
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
+LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
+_OPERANDS = 4
 _CONDITIONAL = re.compile(r"(?:\}\s*)?(?:if|else|case|default|while|switch)\b")
 
 
@@ -105,6 +108,24 @@ def describe_origin(origin: StatementOrigin) -> tuple[LinkKind, str]:
         OriginKind.CALL: (LinkKind.RETURNED, f"the result of {origin.function}"),
         OriginKind.COMPUTED: (LinkKind.COMPUTED, "computed"),
     }.get(origin.kind, (LinkKind.WRITTEN, "written"))
+
+
+def describe_sum(
+    origin: StatementOrigin, read: Mapping[str, TraceValue], position: ValuePosition
+) -> ReachedEnd:
+    """Return the end at a sum, with its operands' values and how to go on with one of them."""
+    mine = position.value.address
+    text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
+    file, line = Path(position.frame.file or "?").name, position.frame.line
+    others = [name for name, value in read.items() if not mine or value.address != mine]
+    next_command = ""
+    if others:
+        # Of the line's hits the one with this value.
+        value = read[others[0]]
+        is_plain = value.kind in {"int", "unsigned"} and value.text.lstrip("-").isdecimal()
+        when = f" --when '{others[0]} == {value.text}'" if is_plain else ""
+        next_command = f"; go on with {LINE_ASK.format(others[0], file, f'{line}{when}')}"
+    return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"computed from {text or origin.text}{next_command}")
 
 
 def observed(target: ValuePosition, event: TraceEvent | None = None) -> LinkCertainty:

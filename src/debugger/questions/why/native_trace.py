@@ -97,7 +97,11 @@ class NativeTrace:
             for at, one in enumerate(survey.frames)
         )
         position = ValuePosition(
-            request.expression, value, frames, survey.frame, LinkCertainty.SEEN
+            request.expression,
+            native_values.text_end(value),
+            frames,
+            survey.frame,
+            LinkCertainty.SEEN,
         )
         self._heap.note_survey(survey, request.expression)
         ended = await self._follow_steps(position)
@@ -390,7 +394,7 @@ class NativeTrace:
             runs.mark_event(position.event)
         runs.extend_sites(position, position.expression)
         key = runs.new_key("w")
-        watches = [native_values.watch_plan(key, value.address, value.size)]
+        watches = [native_values.watch_plan(key, value.address, value.size, value.bits)]
         free = _SLOTS - (runs.marker_watch is not None)
         watches += self._heap.watches_for(value.address, free - len(watches))
         known = {one.address for one in (*watches, runs.marker_watch) if one is not None}
@@ -484,6 +488,8 @@ class NativeTrace:
                 or ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}")
             )
         self._runs.mark_event(event)
+        if write_choice.is_by_library(event, position):
+            target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
         return self._chain.explain_return(event, target)
 
     async def _follow_store(self, target: StoreTarget) -> NextStep:
@@ -539,18 +545,23 @@ class NativeTrace:
         places = {
             one.entry: tuple(returning_lines(one)) for one in called if one.name == target.function
         }
-        plans = [
-            ReturnPlan(
-                runs.new_key("r"),
-                target.function,
-                frame.cfa,
-                frame.function,
-                frame.file or "",
-                one,
-                lines=lines,
-            )
-            for one, lines in (places or {0: ()}).items()
-        ]
+        search = run_planning.search_plan(target, runs.new_key) if not places else None
+        plans = (
+            [search]
+            if search is not None
+            else [
+                ReturnPlan(
+                    runs.new_key("r"),
+                    target.function,
+                    frame.cfa,
+                    frame.function,
+                    frame.file or "",
+                    one,
+                    lines=lines,
+                )
+                for one, lines in (places or {0: ()}).items()
+            ]
+        )
         lines = runs.line_of(target.position.event) if target.position.is_ahead else ()
         await runs.run(returns=plans, lines=lines, entries=(run_planning.entry_of(frame),))
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import struct
 
+import msgspec
+
 from debugger.model.answers import FrameView
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue, WatchPlan
 
 _TEMPLATES_MAX = 16  # templates within templates
+_WORD = 8  # bytes that a watchpoint sees
 _TEXT_LEAST = 4  # printable bytes that are taken for text
 _ALLOCATORS = re.compile(
     r"^_*(?:(?:GI_+)?(?:libc_)?(?:malloc|calloc|realloc|memalign|posix_memalign|aligned_alloc"
@@ -126,17 +129,21 @@ def format_bytes(text: str | None, kind: str) -> str | None:
     if text is None or not text:
         return None
     raw = bytes.fromhex(text)
+    if kind in {"bool", "text"}:
+        return ("true" if any(raw) else "false") if kind == "bool" else _quote(raw)
     if kind == "float" and len(raw) in {4, 8}:
         return f"{struct.unpack('<f' if len(raw) == 4 else '<d', raw)[0]:g}"  # noqa: PLR2004
     if kind in {"int", "enum"}:
         return str(int.from_bytes(raw, "little", signed=True))
     if kind == "unsigned":
         return str(int.from_bytes(raw, "little"))
-    if kind == "bool":
-        return "true" if any(raw) else "false"
     words = text_of(raw)
     number = f"0x{int.from_bytes(raw, 'little'):x}"
     return f'{number} "{words}"' if words else number
+
+
+def _quote(raw: bytes) -> str:
+    return repr(raw.rstrip(b"\0").decode("latin-1"))
 
 
 def text_of(raw: bytes) -> str:
@@ -158,12 +165,35 @@ def describe_meaning(value: TraceValue) -> str | None:
     return None
 
 
-def watch_plan(key: str, address: int, size: int) -> WatchPlan:
+def text_end(value: TraceValue) -> TraceValue:
+    """Return the last word of a string object's characters; another value as it is.
+
+    The object itself, a pointer and a length, is not what its text was made of.
+    """
+    begin, count = value.characters or (0, 0)
+    if not begin or not count:
+        return value
+    address = (begin + count - 1) & ~(_WORD - 1)
+    # Characters that lie in the object itself are among its bytes.
+    at = address - value.address
+    is_inside = 0 <= at < value.size
+    known = value.bytes[2 * at : 2 * (at + begin + count - address)] if is_inside else ""
+    return msgspec.structs.replace(
+        value, address=max(address, begin), size=_WORD, kind="text", bytes=known, fields={}
+    )
+
+
+def watch_plan(key: str, address: int, size: int, bits: tuple[int, int] | None = None) -> WatchPlan:
     """Return a watchpoint that the processor can set at an address: 8 aligned bytes at most."""
     for length in (8, 4, 2, 1):
         if length <= max(size, 1) and address % length == 0:
-            return WatchPlan(key, address, length)
-    return WatchPlan(key, address, 1)
+            return WatchPlan(key, address, length, bits=_bits_within(bits, length))
+    return WatchPlan(key, address, 1, bits=_bits_within(bits, 1))
+
+
+def _bits_within(bits: tuple[int, int] | None, length: int) -> tuple[int, int] | None:
+    """Return the bits of a field that lie in the watched bytes."""
+    return (bits[0], min(bits[1], 8 * length - bits[0])) if bits is not None else None
 
 
 def is_local(expression: str, value: TraceValue, frame: TraceFrame) -> bool:

@@ -40,6 +40,7 @@ _OFFSET = re.compile(r"offset ([\d,]+)")
 _INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
 _DISPLAY = re.compile(r"[\[{(]|\w+\(")
 _BUFFER = re.compile(r"(?:BytesIO|StringIO) #")
+_PLAIN = re.compile(r"-?\d|True|False|nan|b?['\"]")
 _TEXT = re.compile(r"b?['\"]")
 _CHAIN = re.compile(r"[A-Za-z_][\w.\[\]'\"]*")
 _UNSEEN = "nothing of the program's own code was seen to set it"
@@ -64,6 +65,7 @@ class _ChainBuilder:
         self.ending: str | None = None
         self.open_end: OpenEnd | None = None
         self._is_guessed = False  # the operand that is followed only has the same value
+        self._is_of_part = False  # the whole was followed, because a part's writing was not seen
         self._rounds = 0  # of a loop, folded into the last link
         self.last: OriginLinkRecord | None = None
         self._readers: dict[tuple[str, str], OriginLinkRecord] = {}  # by file and function
@@ -92,6 +94,10 @@ class _ChainBuilder:
             if link.kind in {"name", "returned"} and link.place is not None:
                 self._readers[link.place[:2]] = link
             before, number = link, following
+            self._is_of_part |= link.kind == "part" and link.inferred
+        is_plain = _PLAIN.match(record.value or "") is not None
+        if self._is_of_part and is_plain and self.ended is ChainEnd.ALLOCATION:
+            self._end(ChainEnd.NOT_FOLLOWED, "what gave the part its value was not seen")
 
     def describe_contents(self) -> str:
         """Say where items were put into the value, a container; empty where links say so."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.question_run import describe_end
 from debugger.questions.why import native_values, statement_origin
-from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import (
     EndPlan,
@@ -74,6 +74,23 @@ def statement_numbers(frame: TraceFrame) -> range:
         if text.split("//")[0].rstrip().endswith((";", "{", "}")):
             return range(first, number + 1)
     return range(first, first + _STATEMENT_LINES)
+
+
+def search_plan(target: ReturnTarget, new_key: Callable[[str], str]) -> ReturnPlan | None:
+    """Return the plan that follows the calls of a statement to the functions of the program."""
+    frame = target.position.frame
+    numbers = statement_numbers(frame)
+    if not frame.entry or not frame.cfa:
+        return None
+    return ReturnPlan(
+        new_key("r"),
+        target.function,
+        frame.cfa,
+        frame.function,
+        frame.file or "",
+        caller_entry=frame.entry,
+        calls=(numbers[0], numbers[-1]),
+    )
 
 
 def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> tuple[LinePlan, ...]:

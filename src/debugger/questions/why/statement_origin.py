@@ -77,6 +77,8 @@ _CALL_FIELD = re.compile(r"(.+\))\s*\.\s*([A-Za-z_]\w*)", re.DOTALL)
 _OPERATOR = re.compile(r"(?<!-)[-+*/%&|^<=>](?!>)|\?.*:")
 # `Box b{1, 2}` of C++.
 _BRACED = re.compile(r"^(?:[\w:]+(?:<[^{}()]*>)?[\s*&]+)+(\w+)\s*(\{.*\})$", re.DOTALL)
+# A member that a constructor of C++ begins: `Box(int w) : width(w), area{0} {`.
+_MEMBER = r"\)[^;={{]*[:,]\s*{}\s*[({{]"
 _STRUCT = re.compile(r"[A-Z]\w*(?:::\w+)*\s*\{(?=.*\}$)", re.DOTALL)
 _TYPES = frozenset(
     {"int", "long", "char", "short", "unsigned", "signed", "float", "double", "void", "bool"}
@@ -118,6 +120,9 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
 
 def _origin_of_braces(text: str, target: str) -> StatementOrigin:
     """Return what `Box b{1, 2}` gives to its variable, or to a field of it."""
+    member = re.search(_MEMBER.format(re.escape(_last_name(target))), text) if target else None
+    if member is not None:
+        return classify_expression(_until_comma(text[member.end() :]))
     made = _BRACED.match(text)
     if made is None or made[1] != re.split(r"\W", target.lstrip("*&"), maxsplit=1)[0]:
         return StatementOrigin(OriginKind.UNKNOWN, text)
@@ -203,7 +208,20 @@ def classify_expression(expression: str) -> StatementOrigin:
         arguments = split_arguments(text[call.end() : -1])
         receiver = re.sub(r"(?:->|\.|::)$", "", call[1])
         return StatementOrigin(OriginKind.CALL, text, call[2], arguments, receiver=receiver)
-    return _last_method(text) or _field_of_call(text) or computed_origin(text)
+    return (
+        _pointed_call(text) or _last_method(text) or _field_of_call(text) or computed_origin(text)
+    )
+
+
+def _pointed_call(text: str) -> StatementOrigin | None:
+    """Return the call of an element, `table[kind](x)`, or of a pointer, `(*run)(x)`."""
+    begin = opening_bracket(text) if text.endswith(")") else -1
+    called = text[:begin].strip()
+    pointer = re.fullmatch(r"\(\s*\*\s*([\w.>-]+)\s*\)", called)
+    if begin <= 0 or (pointer is None and not (called.endswith("]") and _PATH.fullmatch(called))):
+        return None
+    arguments = split_arguments(text[begin + 1 : -1])
+    return StatementOrigin(OriginKind.CALL, text, pointer[1] if pointer else called, arguments)
 
 
 def _field_of_call(text: str) -> StatementOrigin | None:
@@ -340,6 +358,17 @@ def computed_origin(text: str) -> StatementOrigin:
         if name and name not in _TYPES:
             names[name] = None
     return StatementOrigin(OriginKind.COMPUTED, text, operands=tuple(names))
+
+
+def tuple_number(statement: str, name: str) -> int | None:
+    """Return which item of a tuple `let (a, b) = …` gives to a name; None for another statement."""
+    pattern = re.match(r"\s*let\s*\(([^()]*)\)\s*(?::[^=]+)?=", statement)
+    names = (
+        [re.sub(r"^(?:mut|ref)\s+", "", one.strip()) for one in pattern[1].split(",")]
+        if pattern
+        else []
+    )
+    return names.index(name) if name in names else None
 
 
 def is_reassigned(name: str, lines: list[str]) -> bool:

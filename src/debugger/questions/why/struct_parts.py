@@ -131,6 +131,12 @@ def literal_element(
     """
     literal = _BRACES.match(origin.text)
     items = statement_origin.split_arguments(literal[1]) if literal is not None else ()
+    number = re.fullmatch(r"__(\d+)", part.field) if part is not None else None
+    if number is not None and origin.kind is OriginKind.COMPUTED:
+        # A tuple of Rust, without its brackets.
+        given = statement_origin.split_arguments(origin.text)
+        is_tuple = len(given) > max(int(number[1]), 1)
+        return statement_origin.classify_expression(given[int(number[1])]) if is_tuple else origin
     if not items or part is None:
         return origin
     for one in items:

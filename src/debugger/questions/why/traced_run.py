@@ -37,6 +37,10 @@ class TraceValue(Struct, frozen=True):
     bytes: str = ""
     # Of a pointer: the size of what it points to.
     pointee: int = 0
+    # Of a bit-field: its lowest bit in the memory, and their number. Its bytes are its number's.
+    bits: tuple[int, int] | None = None
+    # Of a string object: where its characters lie, and their number.
+    characters: tuple[int, int] | None = None
     # Of a struct: its fields with their offsets, sizes and kinds.
     fields: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
 
@@ -87,8 +91,9 @@ class TraceEvent(Struct, frozen=True):
     blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     # Of a write by `memcpy` or `memmove`: the address that it copied from; 0 where not known.
     source: int = 0
-    # Of a return: the first eight bytes of the value, in hexadecimal.
+    # Of a return: the first eight bytes of the value, in hexadecimal; a floating-point one's.
     value: str = ""
+    vector: str = ""
     # Of a system call.
     call: str | None = None
     file: str | None = None
@@ -185,6 +190,8 @@ class WatchPlan(Struct, frozen=True):
     of_block: bool = False
     # Stores of the value that the memory has already are events, too: each load costs a stop.
     of_stores: bool = False
+    # Of a bit-field: its lowest bit, and their number.
+    bits: tuple[int, int] | None = None
 
 
 class ReturnPlan(Struct, frozen=True):
@@ -204,6 +211,9 @@ class ReturnPlan(Struct, frozen=True):
     is_site: bool = False
     # The lines that give its value, as far as its source tells.
     lines: tuple[int, ...] = ()
+    # The first and the last line of a statement whose calls are followed to the functions that
+    # they lead to, instead of one that is known; none without.
+    calls: tuple[int, ...] = ()
 
 
 class LinePlan(Struct, frozen=True):

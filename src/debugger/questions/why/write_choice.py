@@ -15,6 +15,7 @@ from debugger.questions.why.container_items import ItemStore
 from debugger.questions.why.native_runs import NativeRuns
 from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult
+from debugger.sources.function_names import last_part
 
 _STACK = 8 << 20  # bytes
 _WHOLE_NUMBERS = frozenset({"int", "unsigned", "pointer"})
@@ -103,6 +104,9 @@ def same_value_write(
         and _may_give(one.frames[0], position)
         and (before is None or one.sequence < before)
     ]
+    # The location's own line has yet to run.
+    if found and position.event is None and found[-1].frames[0].pc == frame.pc:
+        found.pop()
     if not found or (event is not None and is_of_frame(position, event, result)):
         return None
     return found[-1]
@@ -209,6 +213,7 @@ def find_return(target: ReturnTarget, runs: NativeRuns) -> TraceEvent | None:
         return None
     frame = position.frame
     keys = {key for key, one in runs.returned.items() if one.function == target.function}
+    searched = {key for key in keys if runs.returned[key].calls}
     sites = runs.sites.return_keys(target.function) - set(result.hot)
     before = runs.sequence_of(position.until if position.is_ahead else position.event)
     least = result.entries.get(str(frame.cfa), 0)
@@ -221,9 +226,32 @@ def find_return(target: ReturnTarget, runs: NativeRuns) -> TraceEvent | None:
         and (before is None or one.sequence < before)
         and one.key in keys | sites
         and ((one.key in keys and not position.is_ahead) or _is_of_call(one, position))
+        and (one.key not in searched or _is_given(one, target))
     ]
     found = max(events, key=lambda one: one.sequence, default=None)
     return found if found is not None and found.deep else None
+
+
+def _is_given(event: TraceEvent, target: ReturnTarget) -> bool:
+    """Tell whether a function that a search has found returned the value to the statement.
+
+    What the statement calls by no name of its own gave it; else the value has to be the same.
+    """
+    frames, value = event.frames, target.position.value
+    if not frames:
+        return False
+    name = re.escape(last_part(re.sub(r"\(.*", "", frames[0].function)))
+    is_direct = len(frames) > 1 and frames[1].cfa == target.position.frame.cfa
+    if is_direct and re.search(rf"\b{name}\s*\(", target.position.frame.statement) is None:
+        return True
+    returned = event.vector if value.kind == "float" else event.value
+    return bool(value.number) and _is_value(returned, value.bytes)
+
+
+def is_by_library(event: TraceEvent, position: ValuePosition) -> bool:
+    """Tell whether a library's code was between a function and the frame that it returned to."""
+    at = next((at for at, one in enumerate(event.frames) if one.cfa == position.frame.cfa), 0)
+    return any(one.library for one in event.frames[1:at])
 
 
 def _is_of_call(event: TraceEvent, position: ValuePosition) -> bool:
@@ -231,7 +259,10 @@ def _is_of_call(event: TraceEvent, position: ValuePosition) -> bool:
     if not event.frames:
         return True  # it may be
     frame = position.frame
-    callers = event.frames[1 : 1 + _CALLS_BETWEEN]
+    between = next(
+        (at for at, one in enumerate(event.frames[1:]) if not one.library), len(event.frames)
+    )
+    callers = event.frames[1 : 1 + max(_CALLS_BETWEEN, between + 1)]
     caller = next((one for one in callers if one.cfa == frame.cfa), None)
     if caller is None or not position.is_ahead:
         return caller is not None

@@ -33,7 +33,42 @@ def test_a_function_on_one_line_gives_values_like_any_other(tmp_path: Path) -> N
     assert [one.values for one in sources.sites_in(twice, SiteKind.RETURN)] == [("2 * n",)]
 
 
-def test_a_closure_on_one_line_may_write_a_variable_unseen(tmp_path: Path) -> None:
+def test_a_closure_on_one_line_gives_values_too(tmp_path: Path) -> None:
     file = tmp_path / "main.go"
     file.write_text(_SOURCE)
-    assert GoSources([str(file)]).unseen_writers("total") == ["main.go:10"]
+    sources = GoSources([str(file)])
+    assert sources.unseen_writers("total") == []
+    [main] = sources.functions_named("main")
+    [site] = [one for one in sources.sites_in(main, SiteKind.ASSIGN) if one.targets == ("total",)]
+    # What a closure captures is not readable where delve stops on its one line.
+    assert (site.line, site.operator, site.readable) == (10, "+", ())
+
+
+_EMBEDDED = """package main
+
+type box struct {
+	base
+	n int
+}
+type base struct{ id int }
+"""
+_POINTED = Path(__file__).parents[3] / "programs" / "why" / "pointed_calls.go"
+
+
+def test_a_variable_may_hold_closures_and_functions_that_are_used_as_values() -> None:
+    sources = GoSources([str(_POINTED)])
+    assert sources.is_function_value("s")
+    assert not sources.is_function_value("guarded")
+    assert not sources.is_function_value("len")
+    found = [(one.values, one.readable) for one in sources.returns_of_values(str(_POINTED))]
+    # What a name alone suggests comes last: which one ran is seen in the run.
+    assert found[:2] == [(("x + 1",), ("x",)), (("x * bonus",), ("x",))]
+
+
+def test_a_field_of_an_embedded_struct_is_found_in_its_literal(tmp_path: Path) -> None:
+    file = tmp_path / "main.go"
+    file.write_text(_EMBEDDED)
+    sources = GoSources([str(file)])
+    assert sources.fields_of("box{}") == ("base", "n")
+    assert sources.embedded_with("box{}", "id") == "base"
+    assert sources.embedded_with("box{}", "n") == ""

@@ -40,6 +40,9 @@ class CallPositions:
         return None if column is None else (line, end_line, column, end_column)
 
 
+_ITERATED = 0x20 | 0x200  # generators, and asynchronous ones
+
+
 class ArgumentOrigins:
     """Stores the links of the parameters of calls."""
 
@@ -75,6 +78,18 @@ class ArgumentOrigins:
                 link.is_inferred = not scope.is_direct and bool(sources)
             scope.put_name(name, link)
         self._bind_collected(scope, given, count)
+
+    def note_made_tuple(self, scope: Any, value: Any, name: str) -> None:
+        """Give the fields of a named tuple the links of its constructor's parameters."""
+        store, code = self._reader.store, scope.code
+        store.forget(value)
+        for at, field in enumerate(code.co_varnames[1 : code.co_argcount]):
+            if field in scope.names:
+                scope.names[field].callee = name
+                store.put(value, f"[{at}]", scope.names[field])
+        link = scope.parent.new_link("made", code, "new", (), self._links.snap_value(value))
+        link.callee, link.line = name, scope.stack[1]
+        scope.parent.add_return(scope.position, name, link)
 
     def _note_new(self, node: Any, how: str, sources: Any, value: Any, parent: Any) -> None:
         """Store where the items of a new container come from, or the content of a new buffer."""
@@ -145,8 +160,13 @@ class ArgumentOrigins:
         calls = [one for plan in parent.statements for one in plan.calls]
         if scope.position is not None:
             exact = [one for one in calls if self._plans.position_of(one) == scope.position]
-            if exact:
+            # A generator begins where it is used: `list(f(x))` is no call of it.
+            is_begun = scope.code.co_flags & _ITERATED
+            if exact and (not is_begun or self._plans.call_name(exact[0]) in names):
                 return exact[0]
+            if exact:
+                inner = [one for one in calls if self._plans.call_name(one) in names]
+                return inner[0] if len(inner) == 1 else None
         same = [one for one in calls if self._plans.call_name(one) in names]
         # A call of another function in between may have passed other values.
         return same[0] if len(same) == 1 and scope.is_direct else None
@@ -223,6 +243,9 @@ class ArgumentOrigins:
             if has_stars:
                 return "", (), ""
             default = self._default_text(name, scope)
+            field = self._default_field(name, scope, snap) if not default else None
+            if field is not None:
+                return "copy", (made(None, field, snap),), ""
             return ("default", (), default) if default else self._passed_on(scope, snap)
         node = given[name]
         if node is _UNKNOWN:
@@ -238,6 +261,15 @@ class ArgumentOrigins:
         if how == "copy" and not is_call and not self._may_be(sources[0].value, snap):
             return "", (), ""
         return how, sources, parent.note
+
+    def _default_field(self, name: str, scope: Any, snap: Any) -> Any:
+        """Return the link of a data class's attribute, the default of its constructor."""
+        first = scope.held.get(scope.code.co_varnames[0]) if scope.code.co_varnames else None
+        for one in type.__dict__["__mro__"].__get__(type(first)):
+            link = self._reader.store.find(one, f".{name}", snap)
+            if link is not None:
+                return link
+        return None
 
     def _may_be(self, one: Any, snap: Any) -> bool:
         """Tell whether a stored value is the same, or not known."""

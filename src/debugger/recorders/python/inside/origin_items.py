@@ -19,6 +19,7 @@ _PUSHING = frozenset(
     {"heappush", "heappushpop", "heapreplace", "insort", "insort_left", "insort_right"}
 )
 _POPPING = frozenset({"heappop", "heappushpop", "heapreplace"})
+_PICKING = frozenset({"max", "min"})  # they give one of the items that they went through
 _NEWEST = frozenset({"pop"})
 _TAKING = frozenset({"get", "get_nowait", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
 _KEYED = frozenset({"get", "setdefault", "__getitem__"})
@@ -44,6 +45,29 @@ class ItemLinks:
         self.moves = links.ItemMoves(reader, self._missing)
         self.merges = links.MergedItems(reader, links, plans)
         self._pushed = 0  # items put into containers that have no key of their own
+
+    def find_picked(self, node: Any, scope: Any, value: Any) -> Any:
+        """Return the link of a generator's item that `max` gave, or of what `getattr` read."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _PICKING:
+            return scope.yielded_value(value)
+        if name != "getattr" or not node.args[1:]:
+            return None
+        base, field = (self._reader.read(one, scope) for one in node.args[:2])
+        if base is self._missing or type(field) is not str:
+            return None
+        place = self._reader.field_place(base, field)
+        return self._reader.store.find(place.holder, place.key, value)
+
+    def find_equal_item(self, node: Any, link: Any, scope: Any, value: Any) -> Any:
+        """Return the last write of an equal item into a call's result whose keys are not known."""
+        is_known = link is not None and not (link.kind == "part" and link.is_inferred)
+        if value is self._missing or is_known:
+            return None
+        base = self._reader.find_by_snap(node.value, scope)
+        parts = self._reader.store.parts_of(base.value) if base is not None else {}
+        same = [one for one in parts.values() if self._links.is_same(one.value, value)]
+        return same[-1] if same else None
 
     def find_missed_key(self, call: ast.Call, scope: Any) -> tuple[Any, Any] | None:
         """Return the nodes of a dictionary and of the key that a call of `get` did not find."""

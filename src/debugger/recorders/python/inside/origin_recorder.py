@@ -20,6 +20,7 @@ _OUTWARD = 60  # frames of a library between two of the program
 _DEEP = 400  # frames of the stack at the beginning of a window
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 _OPTIMIZED = 0x1
+_ITERATED = 0x20 | 0x200  # generators, and asynchronous ones
 _set_trace, _get_trace = sys.settrace, sys.gettrace  # before they are wrapped for the program
 
 
@@ -453,7 +454,7 @@ class OriginRecorder:
         if is_same and frame.f_lasti > scope.lasti:
             return
         scope.held = frame.f_locals
-        self._finish_statements(scope)
+        self._finish_statements(scope, line)
         if known.is_location and line == self._hits.line:
             self._hits.meet_location(scope, frame)
         scope.start_statement(statements)
@@ -466,10 +467,11 @@ class OriginRecorder:
             if plan.stores or plan.calls or isinstance(plan.node, (ast.Return, ast.Expr)):
                 self._writes.prepare(plan, scope)
 
-    def _finish_statements(self, scope: Any) -> None:
+    def _finish_statements(self, scope: Any, line: int) -> None:
+        """Store what the statements have written that ran before a line; 0 is the call's end."""
         for plan in scope.statements:
             if plan.stores or plan.calls:
-                self._writes.finish(plan, scope)
+                self._writes.finish(plan, scope, line)
         scope.start_statement(())
 
     def _on_return(self, scope: Any, frame: FrameType, value: Any, known: Any) -> None:
@@ -490,7 +492,7 @@ class OriginRecorder:
         if code.co_flags & _OPTIMIZED or is_yield:
             self._note_result(scope, statements, frame, value, is_yield=bool(is_yield))
         if not is_yield:
-            self._finish_statements(scope)
+            self._finish_statements(scope, 0)
             self.scopes.pop(id(frame), None)
             parent = scope.parent
             if parent is not None and not code.co_flags & _OPTIMIZED:
@@ -504,7 +506,7 @@ class OriginRecorder:
         if parent is None:
             return
         if _makes_tuple(code) and type(value) is not tuple:
-            self._note_made_tuple(scope, value)
+            self._arguments.note_made_tuple(scope, value, _class_name(value))
             return
         if code.co_name == "__init__" and code.co_varnames:
             made = scope.held.get(code.co_varnames[0])
@@ -513,6 +515,8 @@ class OriginRecorder:
             link.callee, link.line = code if is_own else _class_name(made), scope.stack[1]
             parent.add_return(scope.position, type(made).__name__, link)
             return
+        if code.co_flags & _ITERATED and not is_yield and value is None:
+            return  # who goes through it gets what it has yielded
         node = self._plans.result_node(code, statements, is_yield=is_yield)
         snap = self._parts.snap_value(value)
         if node is None and code.co_name == "<lambda>":
@@ -522,9 +526,15 @@ class OriginRecorder:
         elif node is None:
             how, sources, note = "constant", (), "no return statement"
         else:
-            how, sources = self.reader.origin(node, scope, snap)
+            is_delegated = isinstance(node, ast.YieldFrom)
+            how, sources = (
+                self._writes.element_origin(node.value, value, scope)
+                if is_delegated
+                else self.reader.origin(node, scope, snap)
+            )
             note = scope.note
-            self._writes.note_container(node, how, sources, value, scope)
+            if not is_delegated:
+                self._writes.note_container(node, how, sources, value, scope)
         kind = "yielded" if is_yield else "returned"
         link = scope.new_link(kind, code, how, sources, snap)
         link.callee, link.line, link.note = code, frame.f_lineno or scope.line, note
@@ -532,19 +542,6 @@ class OriginRecorder:
         self.reader.cached.note_result(scope, link)
         if scope.is_cached and code.co_argcount == 1:  # a library's descriptor may store it
             self.reader.store.put(scope.held[code.co_varnames[0]], f".{code.co_name}", link)
-
-    def _note_made_tuple(self, scope: Any, value: Any) -> None:
-        """Give the fields of a named tuple the links of its constructor's parameters."""
-        store, code = self.reader.store, scope.code
-        store.forget(value)
-        name = _class_name(value)
-        for at, field in enumerate(code.co_varnames[1 : code.co_argcount]):
-            if field in scope.names:
-                scope.names[field].callee = name
-                store.put(value, f"[{at}]", scope.names[field])
-        link = scope.parent.new_link("made", code, "new", (), self._parts.snap_value(value))
-        link.callee, link.line = name, scope.stack[1]
-        scope.parent.add_return(scope.position, name, link)
 
     # -- exceptions --------------------------------------------------------------------------------
 

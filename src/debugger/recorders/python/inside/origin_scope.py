@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 _STACK = 3  # callers of a link
 _CELL_LINKS = 16  # of one variable of a closure
 _OPTIMIZED = 0x1
+# Calls whose result is what a generator has yielded; "" is an operator or a loop.
+_ONE_BY_ONE = frozenset({"", "next", "send", "throw", "__next__", "anext", "asend", "__anext__"})
+_YIELDED = 4  # items of a generator that are operands
 _RETURNS = 200  # of one statement, as of a comprehension's calls
 
 
@@ -207,15 +210,29 @@ class CallScope:
             return None
         at = self._shared.plans.position_of(node)
         for position, _, link in reversed(self._returns):
-            if position == at:
+            # What goes through a generator, as `list(f(x))`, is none of its items.
+            if position == at and (link.kind != "yielded" or name in _ONE_BY_ONE):
                 return link
         if not name:
             return None
         for position, known, link in reversed(self._returns):
             # Before Python 3.11 code has no columns; an awaited call continues elsewhere.
-            if known == name and (position is None or not isinstance(node, ast.Attribute)):
+            is_here = position is None or not isinstance(node, ast.Attribute)
+            if known == name and is_here and link.kind != "yielded":
                 return link
         return None
+
+    def yielded_value(self, snap: Any) -> Any:
+        """Return the link of the last item with a value that a generator has yielded."""
+        for _, _, link in reversed(self._returns):
+            if link.kind == "yielded" and self._shared.links.is_same(link.value, snap):
+                return link
+        return None
+
+    def yielded_by(self, name: str) -> list[Any]:
+        """Return the links of the last items that a generator has yielded to the statement."""
+        found = [one for _, known, one in self._returns if known == name and one.kind == "yielded"]
+        return found[-_YIELDED:]
 
     def returned_value(self, snap: Any) -> Any:
         """Return the link of the last result that is this object."""

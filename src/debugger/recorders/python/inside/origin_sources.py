@@ -331,7 +331,7 @@ class OriginReader:
         if isinstance(node, ast.Constant):
             return "constant", ()
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-            return self._read_origin(node, scope)
+            return self._read_origin(node, scope, value)
         if isinstance(node, ast.Call):
             return self._call_origin(node, scope, value)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
@@ -348,9 +348,12 @@ class OriginReader:
         leaves = tuple(self.leaves(node, scope))
         return ("computed", leaves) if leaves else ("constant", ())
 
-    def _read_origin(self, node: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
+    def _read_origin(self, node: Any, scope: Any, value: Any) -> tuple[str, tuple[Any, ...]]:
         found = self.operand(node, scope)
         if isinstance(node, ast.Subscript):
+            equal = self.items.find_equal_item(node, found.link, scope, value)
+            if equal is not None:
+                return "copy", (self._links.ValueOperandLink(node, equal, value),)
             return self._selected(found, node.value, node.slice, scope)
         return "copy", (found,)
 
@@ -498,6 +501,7 @@ class OriginReader:
                 if link is not None:
                     return made(node, link, value)
         link = self.items.find_taken(node, scope, value)
+        link = link if link is not None else self.items.find_picked(node, scope, value)
         if link is not None:
             return made(node, link, value)
         for one in node.args[1:2]:  # a default
@@ -535,6 +539,9 @@ class OriginReader:
                     count += 1
                     yield self._links.ValueOperandLink(one, link, link.value)
                     continue
+                for link in scope.yielded_by(self._plans.call_name(one)):
+                    count += 1
+                    yield self._links.ValueOperandLink(one, link, link.value)
                 waiting = [*self._call_parts(one, scope), *waiting]
                 continue
             if not isinstance(one, (ast.Lambda, ast.expr_context)):

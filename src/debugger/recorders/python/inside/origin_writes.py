@@ -54,8 +54,8 @@ class StatementWrites:
                 if key is self._missing and type(base) is dict:
                     scope.sizes[id(node)] = len(base)
 
-    def finish(self, plan: Any, scope: Any) -> None:
-        """Store the writes of a statement that has run."""
+    def finish(self, plan: Any, scope: Any, following: int) -> None:
+        """Store the writes of a statement that has run, before the following line."""
         scope.line = plan.line
         if plan.calls:
             self._moves.before_stores(plan, scope)
@@ -63,7 +63,8 @@ class StatementWrites:
         if plan.stores:
             for node in plan.targets:
                 self._find_new_key(node, scope)
-            self._finish_assignment(plan.node, scope)
+            if not isinstance(plan.node, _FOR) or _goes_on(plan.node, following):
+                self._finish_assignment(plan.node, scope)
             for one in plan.bound:
                 self._bind(one.target, one.value, scope)
         if plan.calls or plan.targets:
@@ -146,6 +147,7 @@ class StatementWrites:
         inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
         self._reader.store.forget(value)
         self._items.note_elements(inner, value, scope)
+        self._note_yielded(value, scope)
         for one in sources:
             original = self._reader.read(one.node, scope)
             if original is value and one.value != self._links.snap_value(value):
@@ -154,6 +156,21 @@ class StatementWrites:
                 self._reader.store.copy(original, value)
                 if self._plans.call_name(source) == "deepcopy":
                     self._note_deep_copied(original, value)
+
+    def _note_yielded(self, value: Any, scope: Any) -> None:
+        """Store the links of the items that a generator has yielded to `list` or `tuple`."""
+        yielded = [one for one in scope.results() if one.kind == "yielded"]
+        if type(value) not in (list, tuple) or not yielded:
+            return
+        before = len(value) - len(yielded)  # items whose links were dropped
+        for at, item in enumerate(value[-_ELEMENTS:], max(len(value) - _ELEMENTS, 0)):
+            snap = self._links.snap_value(item)
+            near = yielded[at - before : at - before + 1] if at >= before else []
+            same = [one for one in (*near, *yielded) if self._links.is_same(one.value, snap)]
+            if same:
+                operand = self._links.ValueOperandLink(None, same[0], snap)
+                link = scope.new_link("item", f"[{at}]", "copy", (operand,), snap)
+                self._reader.store.put(value, f"[{at}]", link)
 
     def _note_deep_copied(self, original: Any, value: Any) -> None:
         """Give the parts of a deep copy the links of the original's parts."""
@@ -291,6 +308,12 @@ class StatementWrites:
             if iterable is None:
                 self._put(target, "constant", (), value, scope, kind="loop", note="the round")
                 continue
+            display = iterable.elts if isinstance(iterable, (ast.List, ast.Tuple)) else ()
+            if scope.round < len(display) and not inner and not _has_star(display):
+                snap = self._links.snap_value(value)
+                how, sources = self._reader.origin(display[scope.round], scope, snap)
+                self._put(target, how, sources, value, scope, kind="loop")
+                continue
             how, sources = self._reader.origin(iterable, scope, self._missing)
             note = scope.note
             if file:
@@ -300,6 +323,12 @@ class StatementWrites:
             link = self._find_element(iterable, inner, sources, value, scope)
             found = self._element_origin(link, how, sources, value, scope)
             self._put(target, *found, value, scope, kind="loop", note=note)
+
+    def element_origin(self, node: Any, value: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of what an iterator gives next, as `yield from` hands it on."""
+        how, sources = self._reader.origin(node, scope, self._missing)
+        link = self._find_element(node, (), sources, value, scope)
+        return self._element_origin(link, how, sources, value, scope)
 
     def _find_element(
         self, node: Any, path: tuple[int, ...], sources: Any, value: Any, scope: Any
@@ -527,3 +556,13 @@ def _items_of(value: Any) -> list[tuple[str, Any]]:
     if type(value) in (list, tuple):
         return [(f"[{at}]", one) for at, one in enumerate(value[:_ELEMENTS])]
     return []
+
+
+def _goes_on(loop: Any, following: int) -> bool:
+    """Tell whether a loop has a further round, by the line that runs after its head."""
+    first, last = loop.body[0].lineno, loop.body[-1].end_lineno
+    return bool(first == loop.lineno or first <= following <= last)
+
+
+def _has_star(elements: Any) -> bool:
+    return any(isinstance(one, ast.Starred) for one in elements)

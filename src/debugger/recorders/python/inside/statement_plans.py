@@ -309,6 +309,8 @@ class SourcePlans:
                 for node in ast.walk(one):
                     if isinstance(node, ast.Yield):
                         return node.value
+                    if isinstance(node, ast.YieldFrom):
+                        return node
         return None
 
     def _lambda_body(self, code: CodeType) -> Any:

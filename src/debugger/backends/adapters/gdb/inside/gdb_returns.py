@@ -12,6 +12,7 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 _SAME_NAMES = 4
 _LINES_MAX = 16
 _CODE_MAX = 64 << 10  # bytes of a function that are searched for its return instructions
+_SEARCHED_BETWEEN = 24
 _CALLS_BETWEEN = 3  # a container's own functions may lie between the caller and the function
 
 
@@ -59,10 +60,16 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         frames = run.statements.pop((key, caller_address(gdb.newest_frame())), None)
         if frames is None:
             return False
-        value = int(gdb.newest_frame().read_register("rax")) % (1 << 64)
-        event = {"value": value.to_bytes(8, "little").hex()}
+        event = {"value": _read_bytes("rax"), "vector": _read_bytes("xmm0")}
         run.add_event(key, event, is_write=False, frames=frames, is_site=self._is_site)
         return bool(run.is_end_event(key)) or (self._is_site and run.is_hot(self, run.counts[key]))
+
+
+def _read_bytes(register: str) -> str:
+    """Return the first eight bytes of a register of the innermost frame, in hexadecimal."""
+    value = gdb.newest_frame().read_register(register)
+    number = value["v2_int64"][0] if register.startswith("xmm") else value
+    return (int(number) % (1 << 64)).to_bytes(8, "little").hex()
 
 
 def caller_address(frame: Any) -> int:
@@ -76,10 +83,14 @@ def is_called_by(plan: dict[str, Any]) -> bool:
     if not plan["caller"] and not plan["caller_entry"]:
         return True
     frame = gdb.newest_frame()
-    for _ in range(_CALLS_BETWEEN):
+    # What a search has found is called by a library's code, however deep that is.
+    for number in range(_SEARCHED_BETWEEN if plan["calls"] else _CALLS_BETWEEN):
         frame = frame.older() if frame is not None else None
         if frame is None or frame.older() is None:
             return False
+        if number >= _CALLS_BETWEEN and not _is_of_library(frame.find_sal().symtab):
+            is_caller = int(frame.older().read_register("rsp")) == plan["caller"]
+            return is_caller and plan["caller_function"] in {"", frame.name() or ""}
         if not plan["caller"]:
             if snapshots.entry_of(frame) == plan["caller_entry"]:
                 return True
@@ -92,27 +103,37 @@ def is_called_by(plan: dict[str, Any]) -> bool:
 def set_returns(run: Any) -> None:
     """Set the breakpoints of the planned functions' returns."""
     for one in run.plan["returns"]:
-        for block in _function_blocks(one):
-            try:
-                for location in _returns_of(block, one["lines"]):
-                    ReturnStatement(run, one, location)
-                for address in _return_instructions(block):
-                    ReturnSite(run, one, address)
-            except (gdb.error, RuntimeError) as error:
-                run.result["notes"].append(f"no breakpoint in {one['function']}: {error}")
+        for block in _function_blocks(one) if not one["calls"] else ():
+            set_block_returns(run, one, block)
+
+
+def set_block_returns(run: Any, plan: dict[str, Any], block: Any) -> None:
+    """Set the breakpoints of the returns of one function."""
+    try:
+        for location in _returns_of(block, plan["lines"]):
+            ReturnStatement(run, plan, location)
+        for address in _return_instructions(block):
+            ReturnSite(run, plan, address)
+    except (gdb.error, RuntimeError) as error:
+        run.result["notes"].append(f"no breakpoint in {block.function}: {error}")
 
 
 def _function_blocks(plan: dict[str, Any]) -> list[Any]:
-    found = []
     known = [plan["entry"]] if plan["entry"] else []
     places = known or _own_functions(plan["function"], plan["file"])
-    for pc in places[:_SAME_NAMES]:
-        block = gdb.block_for_pc(pc)
-        while block is not None and block.function is None:
-            block = block.superblock
-        if block is not None:
-            found.append(block)
-    return found
+    found = (function_block(pc) for pc in places[:_SAME_NAMES])
+    return [one for one in found if one is not None]
+
+
+def function_block(address: int) -> Any:
+    """Return the block of the function at an address; None without debug information."""
+    try:
+        block = gdb.block_for_pc(address)
+    except RuntimeError:
+        return None
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block
 
 
 def _return_instructions(block: Any) -> list[int]:
@@ -169,7 +190,7 @@ def _is_in_lambda(pc: int) -> bool:
 
 
 def _is_of_library(symtab: Any) -> bool:
-    return bool(snapshots.is_library(symtab.fullname()))
+    return bool(snapshots.is_library(symtab.fullname() if symtab is not None else None))
 
 
 def _returns_of(block: Any, planned: list[int]) -> list[str]:
@@ -188,8 +209,13 @@ def _returns_of(block: Any, planned: list[int]) -> list[str]:
     ]
     entries = [one for one in table if block.start <= one.pc < block.end]
     if len(lines) == 1 and len(entries) > 1:
-        # On one line gdb would stop before the first statement: the last code is that of `}`.
-        return [f"*{entries[-1].pc:#x}"]
+        # On one line gdb would stop before the first statement: the last code before a return is
+        # that of `}`. What an exception unwinds lies behind it.
+        last = [
+            max(one.pc for one in entries if one.pc <= address)
+            for address in _return_instructions(block)
+        ]
+        return [f"*{one:#x}" for one in dict.fromkeys(last)]
     return [f"{file}:{one}" for one in returns][:_LINES_MAX]
 
 

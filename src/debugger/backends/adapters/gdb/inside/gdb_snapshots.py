@@ -14,25 +14,19 @@ from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
 rust: Any = importlib.import_module("gdb_rust")
+statements: Any = importlib.import_module("gdb_statements")
+operands_of, parts_of = statements.operands_of, statements.parts_of
 
 _LEVELS = 24  # frames of a stack
 _DEEP = 4  # frames whose operands are read
-_OPERANDS = 24  # of one statement
 _LOCALS = 24  # of one frame
 _TEXT = 96  # characters of a value
 _BYTES = 16  # bytes of a value
 _STRUCT_BYTES = 512  # bytes of a struct, in which a copied value is searched
 _STATEMENT_LINES = 5
 _LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/usr/src/", "/build/", "./")
-_OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
-_KEYWORDS = frozenset(
-    {"if", "else", "while", "for", "do", "return", "switch", "case", "break", "continue", "goto"}
-    | {"sizeof", "static", "const", "auto", "struct", "union", "enum", "class", "new", "delete"}
-    | {"int", "char", "long", "short", "unsigned", "signed", "float", "double", "void", "bool"}
-    | {"true", "false", "let", "mut", "as", "fn", "match", "in", "std", "nullptr", "NULL", "None"}
-)
+_REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
 _FIELD = re.compile(r"\w+->\w+")
-_STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 
 
 def read_frames(*, deep_frames: int = _DEEP, is_write: bool) -> list[dict[str, Any]]:
@@ -212,63 +206,6 @@ def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:
     return found
 
 
-# Methods of Rust whose result is read as what it borrows: `a.log.borrow()[1]`.
-_BORROWS = re.compile(r"\.(?:borrow|borrow_mut|as_ref|lock\(\)\.unwrap)\(\)(?=[.\[])")
-
-
-def operands_of(text: str) -> list[str]:
-    """Return the names, fields and elements that a statement reads or writes."""
-    plain = _BORROWS.sub("", _STRING.sub(" ", text))
-    found: dict[str, None] = {}
-    for match in _OPERAND.finditer(plain):
-        name = re.sub(r"\s+", "", match[0])
-        before = plain[: match.start()].rstrip()[-1:]
-        # `a * b` is no dereference.
-        if name.startswith("*") and (before.isalnum() or before in {")", "]", "_"}):
-            name = name[1:]
-        is_call = plain[match.end() :].lstrip().startswith("(")
-        if is_call:
-            # `a.push(x)` reads a; `f(x)` reads no variable.
-            name = re.sub(r"(?:->|\.|::)?\w+$", "", name)
-        if name.lstrip("*") and name not in _KEYWORDS:
-            found[name] = None
-            for inner in re.findall(r"\[([A-Za-z_][\w.>-]*)\]", name):
-                found[inner] = None
-            # The pointer or the array that a field or an element belongs to.
-            base = re.match(r"^(.*?\w\]*)(?:->|\.|\[)[^.>\[]*$", name)
-            if base:
-                found[base[1]] = None
-    return list(found)[:_OPERANDS]
-
-
-_CALL = re.compile(r"[\w>]\s*\(")
-_RIGHT = re.compile(r"(?:(?<![=!<>])=(?!=)|\breturn\b)\s*([^;]+)")
-_PARTS = 12
-
-
-def parts_of(text: str) -> list[str]:
-    """Return the arguments, the right side and what is returned, where they are no names alone."""
-    found = [one.strip() for one in _RIGHT.findall(text)]
-    for match in _CALL.finditer(text):
-        found += _split_arguments(text[match.end() :])
-    # Nothing that writes: gdb would change the program.
-    operands = [one for one in found if one and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", one)]
-    return list(dict.fromkeys(operands))[:_PARTS]
-
-
-def _split_arguments(text: str) -> list[str]:
-    found, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if depth < 0:
-            break
-        if letter == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += letter
-    return [one.strip() for one in found]
-
-
 @lru_cache(maxsize=32)
 def source_lines(file: str) -> tuple[str, ...]:
     """Return the lines of a source file; none if it cannot be read."""
@@ -314,7 +251,7 @@ def _without_comment(text: str) -> str:
 def evaluate(expression: str) -> dict[str, Any] | None:
     """Return the value of an expression in the selected frame; None if it has none."""
     try:
-        return describe_value(gdb.parse_and_eval(expression))
+        return describe_expression(expression)
     except (gdb.error, RuntimeError, ValueError, OverflowError):
         pass
     try:
@@ -398,6 +335,40 @@ def _read_through_iterator(expression: str) -> dict[str, Any] | None:
     return None
 
 
+_MEMBER = re.compile(r"^(?P<base>.*[\w\])])\s*(?:\.|->)\s*(?P<field>\w+)$")
+
+
+def describe_expression(expression: str) -> dict[str, Any] | None:
+    """Return the value of an expression as `describe_value`: a bit-field with its bits.
+
+    Raises:
+        gdb.error: it has no value.
+    """
+    found = describe_value(gdb.parse_and_eval(expression))
+    member = _MEMBER.match(expression)
+    if member is None or found is None or found["kind"] not in {"int", "unsigned", "enum", "bool"}:
+        return found
+    base = gdb.parse_and_eval(member["base"])
+    kind = base.type.strip_typedefs()
+    if kind.code == gdb.TYPE_CODE_PTR or kind.code in _REFERENCES:
+        base = base.referenced_value()
+        kind = base.type.strip_typedefs()
+    if kind.code not in {gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION} or base.address is None:
+        return found
+    for one in kind.fields():
+        if one.name == member["field"] and one.bitsize:
+            first, shift = divmod(one.bitpos, 8)
+            size = (shift + one.bitsize + 7) // 8
+            number = int(gdb.parse_and_eval(expression)) % (1 << one.bitsize)
+            found.update(
+                address=int(base.address) + first,
+                size=size,
+                bytes=number.to_bytes(size, "little").hex(),
+                bits=(shift, one.bitsize),
+            )
+    return found
+
+
 def describe_value(value: Any) -> dict[str, Any] | None:
     """Return the text, address and first bytes of a value; None for a function or a type."""
     kind = value.type.strip_typedefs()
@@ -420,7 +391,31 @@ def describe_value(value: Any) -> dict[str, Any] | None:
         "bytes": _bytes_of(value, address, size),
         "pointee": kind.target().sizeof if kind.code == gdb.TYPE_CODE_PTR else 0,
         "fields": _fields_of(kind) if kind.code == gdb.TYPE_CODE_STRUCT else {},
+        "characters": _characters_of(value, kind),
     }
+
+
+# The fields by which the buffer of Rust's vectors leads to its pointer, by version.
+_POINTER_FIELDS = frozenset({"inner", "ptr", "pointer"})
+_CPP_STRING = re.compile(r"std::(?:__\w+::)?basic_string<char")
+_RUST_STRING = re.compile(r"&(?:mut )?str\Z|alloc::string::String\Z")
+
+
+def _characters_of(value: Any, kind: Any) -> tuple[int, int] | None:
+    """Return where the characters of a string object lie, and their number; None for others."""
+    name = str(kind)
+    try:
+        if _CPP_STRING.match(name):
+            return int(value["_M_dataplus"]["_M_p"]), int(value["_M_string_length"])
+        if not _RUST_STRING.match(name):
+            return None
+        inner = value["vec"] if name.endswith("String") else value
+        begin = inner["buf"] if name.endswith("String") else inner["data_ptr"]
+        while begin.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
+            begin = begin[next(one for one in begin.type.fields() if one.name in _POINTER_FIELDS)]
+        return int(begin), int(inner["len" if name.endswith("String") else "length"])
+    except (gdb.error, RuntimeError, ValueError, StopIteration):
+        return None
 
 
 def _fields_of(kind: Any) -> dict[str, tuple[int, int, str]]:

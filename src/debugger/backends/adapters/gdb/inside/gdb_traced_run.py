@@ -23,6 +23,7 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 calls: Any = importlib.import_module("gdb_calls")
+searches: Any = importlib.import_module("gdb_searches")
 stores: Any = importlib.import_module("gdb_stores")
 importlib.import_module("gdb_shell").refuse_shell()
 
@@ -59,6 +60,7 @@ class TracedRun:
         self.statements: dict[tuple[str, int], list[dict[str, Any]]] = {}
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
+        self.searches: list[Any] = []
         # Breakpoints that came too often: they are deleted while the program is stopped.
         self.hot: list[Any] = []
 
@@ -160,18 +162,26 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=used, internal=True)
         self.key = plan["key"]
         self._run, self._address, self._size = run, address, size
-        self._is_of_block = plan["of_block"]
+        self._is_of_block, self._bits = plan["of_block"], plan["bits"]
         top = int(gdb.parse_and_eval("(unsigned long) $sp"))
         self._is_stack = 0 <= top + _STACK_ABOVE - address < _STACK_SIZE
         self.before = self.read_bytes()
 
     def read_bytes(self) -> str:
-        """Return the bytes of the memory; nothing where it is not mapped."""
+        """Return the bytes of the memory; of a bit-field those of its number.
+
+        Nothing where it is not mapped.
+        """
         try:
             inferior = gdb.selected_inferior()
-            return bytes(inferior.read_memory(self._address, self._size)).hex()
+            found = bytes(inferior.read_memory(self._address, self._size))
         except gdb.error:
             return ""
+        if self._bits:
+            shift, width = self._bits
+            number = int.from_bytes(found, "little") >> shift & (1 << width) - 1
+            found = number.to_bytes(self._size, "little")
+        return found.hex()
 
     def stop(self) -> bool:
         """Record a change, and those of the other watchpoints by the same instruction.
@@ -180,7 +190,10 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         address.
         """
         run = self._run
-        is_store = self.is_of_stores and stores.is_store_before(gdb.newest_frame().pc())
+        # A store to another bit-field of the same bytes writes this one's bits again.
+        is_store = (
+            self.is_of_stores and not self._bits and stores.is_store_before(gdb.newest_frame().pc())
+        )
         self.record_change(is_store=is_store)
         for one in run.watches:
             if abs(one._address - self._address) < _STORE:  # noqa: SLF001 - of its own class
@@ -386,6 +399,17 @@ def _set_lines(run: TracedRun) -> None:
             run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
 
 
+def _set_searches(run: TracedRun) -> None:
+    for one in run.plan["returns"]:
+        if one["calls"]:
+            search = searches.CallSearch(run, one)
+            run.searches.append(search)
+            try:
+                search.watch_statement()
+            except (gdb.error, RuntimeError) as error:
+                run.result["notes"].append(f"no breakpoint at a call: {error}")
+
+
 def _set_entries(run: TracedRun) -> None:
     for one in run.plan["entries"]:
         try:
@@ -406,7 +430,8 @@ def _resume_until_end(run: TracedRun) -> None:
         gdb.execute("continue", to_string=True)
         if run.is_over or not gdb.selected_inferior().pid:
             return
-        if run.delete_hot() and not run.signal:
+        is_followed = searches.explore_found(run)
+        if (run.delete_hot() or is_followed) and not run.signal:
             continue
         if run.signal in _FATAL:
             run.result["signal"] = run.signal
@@ -474,7 +499,7 @@ def _describe_end(run: TracedRun) -> None:
     result["frame"] = chosen
     _select_frame(chosen)
     try:
-        value = snapshots.describe_value(gdb.parse_and_eval(expression))
+        value = snapshots.describe_expression(expression)
         result["value"] = value
     except (gdb.error, RuntimeError, ValueError) as error:
         # An element of a container, which gdb reads by a call alone.
@@ -522,6 +547,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     run.has_begun = ProgramBegin(run).pending
     _set_lines(run)
     returns.set_returns(run)
+    _set_searches(run)
     _set_entries(run)
     if plan["reads"]:
         gdb.execute(f"catch syscall {' '.join(_READS)}", to_string=True)

@@ -1,0 +1,71 @@
+"""Reads the operands of a statement as text. Run inside gdb."""
+
+from __future__ import annotations
+
+import re
+
+_OPERANDS = 24  # of one statement
+_OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
+_KEYWORDS = frozenset(
+    {"if", "else", "while", "for", "do", "return", "switch", "case", "break", "continue", "goto"}
+    | {"sizeof", "static", "const", "auto", "struct", "union", "enum", "class", "new", "delete"}
+    | {"int", "char", "long", "short", "unsigned", "signed", "float", "double", "void", "bool"}
+    | {"true", "false", "let", "mut", "as", "fn", "match", "in", "std", "nullptr", "NULL", "None"}
+)
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+
+# Methods of Rust whose result is read as what it borrows: `a.log.borrow()[1]`.
+_BORROWS = re.compile(r"\.(?:borrow|borrow_mut|as_ref|lock\(\)\.unwrap)\(\)(?=[.\[])")
+
+
+def operands_of(text: str) -> list[str]:
+    """Return the names, fields and elements that a statement reads or writes."""
+    plain = _BORROWS.sub("", _STRING.sub(" ", text))
+    found: dict[str, None] = {}
+    for match in _OPERAND.finditer(plain):
+        name = re.sub(r"\s+", "", match[0])
+        before = plain[: match.start()].rstrip()[-1:]
+        # `a * b` is no dereference.
+        if name.startswith("*") and (before.isalnum() or before in {")", "]", "_"}):
+            name = name[1:]
+        is_call = plain[match.end() :].lstrip().startswith("(")
+        if is_call:
+            # `a.push(x)` reads a; `f(x)` reads no variable.
+            name = re.sub(r"(?:->|\.|::)?\w+$", "", name)
+        if name.lstrip("*") and name not in _KEYWORDS:
+            found[name] = None
+            for inner in re.findall(r"\[([A-Za-z_][\w.>-]*)\]", name):
+                found[inner] = None
+            # The pointer or the array that a field or an element belongs to.
+            base = re.match(r"^(.*?\w\]*)(?:->|\.|\[)[^.>\[]*$", name)
+            if base:
+                found[base[1]] = None
+    return list(found)[:_OPERANDS]
+
+
+_CALL = re.compile(r"[\w>]\s*\(")
+_RIGHT = re.compile(r"(?:(?<![=!<>])=(?!=)|\breturn\b)\s*([^;]+)")
+_PARTS = 12
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the arguments, the right side and what is returned, where they are no names alone."""
+    found = [one.strip() for one in _RIGHT.findall(text)]
+    for match in _CALL.finditer(text):
+        found += _split_arguments(text[match.end() :])
+    # Nothing that writes: gdb would change the program.
+    operands = [one for one in found if one and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", one)]
+    return list(dict.fromkeys(operands))[:_PARTS]
+
+
+def _split_arguments(text: str) -> list[str]:
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            break
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [one.strip() for one in found]

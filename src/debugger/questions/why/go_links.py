@@ -1,0 +1,146 @@
+"""Builds the links of a Go value's chain from records and positions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from debugger.model.answers.frames import FrameView
+from debugger.questions.why import go_chain, go_plan, go_source, go_values
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, ValueOperand, WhyLink
+from debugger.questions.why.go_chain import Activation, ChainEnded, GoPosition
+from debugger.questions.why.go_run import GoRecord, GoStop
+from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
+from debugger.questions.why.go_values import are_different
+from debugger.questions.why.why_request import repeat_with
+
+_OPERANDS = 4
+
+
+class GoLinks:
+    """The links so far."""
+
+    def __init__(self, sources: GoSources) -> None:
+        self.sources = sources
+        self.links: list[WhyLink] = []
+        # Whether the records are those of the run that reached the location.
+        self.is_first_run = True
+
+    def certainty(self, position: GoPosition) -> LinkCertainty:
+        """Return how the value of a position is known."""
+        if position.certainty is LinkCertainty.INFERRED:
+            return LinkCertainty.INFERRED
+        return LinkCertainty.SEEN if self.is_first_run else LinkCertainty.RERUN
+
+    @staticmethod
+    def activation_of_record(stop: GoStop, record: GoRecord, position: GoPosition) -> Activation:
+        """Return the activation of a record: the position's own, one on the stack, or another."""
+        mine = position.activation
+        index, call = None, None
+        if go_chain.is_same_call(stop.log.records, record, position):
+            index, call = mine.index, mine.call
+        return Activation(record.site.function, record.goroutine, record.depth, index, call, record)
+
+    def add_write(
+        self,
+        position: GoPosition,
+        found: go_chain.FoundWrite,
+        side: RightSide,
+        certainty: LinkCertainty,
+    ) -> None:
+        """Add the link of a record's write."""
+        record, site = found.record, found.record.site
+        kind, text = {
+            "constant": (LinkKind.WRITTEN, "written: a literal"),
+            "literal": (LinkKind.WRITTEN, "made with its first values"),
+            "path": (LinkKind.COPIED, f"copied from {side.text}"),
+            "call": (LinkKind.RETURNED, f"the result of {side.text.partition('(')[0]}"),
+            "receive": (LinkKind.COPIED, f"received from {side.text}"),
+            "allocation": (LinkKind.ALLOCATED, "allocated"),
+            "closure": (LinkKind.WRITTEN, "written: a function"),
+        }.get(side.kind, (LinkKind.COMPUTED, "computed"))
+        if site.operator not in {"", ":="}:
+            kind, text = LinkKind.COMPUTED, "computed"
+            if site.operator == "loop":
+                text = "counted by the loop"
+            if site.operator == "range":
+                kind, text = LinkKind.LOADED, f"an element of {side.text}"
+        is_part = found.prefix != position.expression
+        operands = tuple(
+            ValueOperand(name, record.values[name])
+            for name in go_source.paths_in(site.value_of(found.target)[0])
+            if side.kind != "receive" and go_values.plain_value(record.values.get(name)) is not None
+        )
+        self.links.append(
+            WhyLink(
+                kind,
+                certainty,
+                f"{found.prefix} {text}" if is_part else text,
+                frame=FrameView(0, site.function.name, site.file, site.line),
+                statement=site.statement,
+                thread=self.thread(record.goroutine, position),
+                old=None if is_part else go_values.plain_value(record.values.get(found.target)),
+                new=None if is_part else position.value,
+                operands=operands[:_OPERANDS],
+            )
+        )
+
+    @staticmethod
+    def other_value(
+        record: GoRecord, side: RightSide, position: GoPosition, suffix: str
+    ) -> str | None:
+        """Return the value of a right side that is another one than the followed value."""
+        given = side.text if side.kind == "constant" else record.values.get(side.text)
+        return given if not suffix and are_different(given, position.value) else None
+
+    @staticmethod
+    def thread(goroutine: int, position: GoPosition) -> str | None:
+        """Return the name of a goroutine that is not the position's own."""
+        return f"goroutine {goroutine}" if goroutine != position.activation.goroutine else None
+
+    def explain_captured(self, position: GoPosition, root: str) -> ChainEnded | None:
+        """Return the end for a parameter of a function that made the running one, and is over."""
+        function = position.activation.function
+        passed = [
+            (caller, statement, text)
+            for caller, statement in self.sources.callers_of(function)
+            if (text := go_plan.passed_argument(statement, function, root))
+        ]
+        equal = [one for one in passed if one[2] == position.value]
+        chosen = equal if len(equal) == 1 else passed if len(passed) == 1 else []
+        if not chosen:
+            return None
+        caller, statement, text = chosen[0]
+        number = function.parameters.index(root) + 1
+        line = go_source.line_of(caller, statement)
+        self.links.append(
+            WhyLink(
+                LinkKind.PASSED,
+                LinkCertainty.INFERRED,
+                f"passed as argument {number} (`{root}`) to {function.name}, whose inner function "
+                "ran later",
+                frame=FrameView(0, caller.name, caller.file, line),
+                statement=statement,
+                new=position.value,
+            )
+        )
+        place = f"{Path(caller.file).name}:{line}"
+        if equal:
+            return ChainEnded(ChainEnd.CONSTANT, f"{text} is a literal at {place}")
+        return ChainEnded(
+            ChainEnd.NOT_FOLLOWED, f"{text} was given there; go on with {repeat_with(text, place)}"
+        )
+
+    def describe_start(self, function: GoSourceFunction, root: str) -> ChainEnded:
+        """Return the end for a parameter of the first function of a goroutine."""
+        if function.name == "main":
+            return ChainEnded(ChainEnd.INPUT, f"{root} is of the command line")
+        for caller, statement in self.sources.callers_of(function):
+            if statement.startswith("go "):
+                text = go_plan.passed_argument(statement, function, root)
+                name = Path(caller.file).name
+                return ChainEnded(
+                    ChainEnd.NOT_FOLLOWED,
+                    f"the goroutine began with {root} = {text} in {caller.name} ({name}): "
+                    f"{repeat_with(text or root, f'{name}:LINE')}",
+                )
+        return ChainEnded(ChainEnd.NOT_FOLLOWED, f"{root} was given at the goroutine's beginning")
