@@ -14,9 +14,11 @@ from time import perf_counter as clock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from debugger.recorders.python.inside.call_spots import CallSpot, ThreadCalls
+    # Those of `call_spots`, which this file, as it is run by path, cannot import.
+    CallSpot: TypeAlias = Any
+    ThreadCalls: TypeAlias = Any
 
 # The interval of the sums: a killed process loses this much of them. Where there are many, they are
 # written less often, and cost one part of the run's time in so many.
