@@ -4,7 +4,8 @@
     python bench/recorder.py [--json] [--order ORDER] --in FOLDER -- PYTHON SCRIPT …
 
 The kinds are those of `tests/programs/recorded/workloads.py` and `workloads.js`: many calls, many
-lines, many objects, a parser, a library, generators, exceptions, coroutines, threads. Each is
+lines, many objects, a parser, a library, generators, exceptions, coroutines, threads; and
+`functions`, a short program of many functions of which each is called a few times. Each is
 recorded as the questions do: `path`, `diff`, `calls`, `why` and `probe` of Python, and the counts
 of Node. The second form records any other program, such as one of `bench/trial.py`. Plain and
 recorded runs are measured in turns, so that what else the machine does falls on both. Of Python
@@ -46,6 +47,7 @@ PYTHON_AIM, NODE_AIM = 3.0, 1.5
 ROUNDS = 3
 _OLDEST = 11  # the minor version of the oldest Python that is measured
 _PROBED = 69  # where `kind` is known
+_WHOLE = ("path", "diff")  # the orders that name no line of a program
 _ORDERS: Mapping[str, Mapping[str, Any]] = {
     "path": {"lines": LineRecording.HIT},
     "diff": {
@@ -59,8 +61,38 @@ _ORDERS: Mapping[str, Mapping[str, Any]] = {
     "why": {"origin": OriginOrder("kind", file="workloads.py", line=_PROBED, nth=-1)},
     "probe": {"probes": (ProbeOrder(("kind",), file="workloads.py", line=_PROBED),)},
 }
+_FUNCTIONS = 300  # of the short program, each a class with two methods, and a function
+_FUNCTION = """
+
+class Order{0}:
+    def __init__(self, number, items):
+        self.number = number
+        self.items = items
+        self.total = 0
+
+    def add(self, item):
+        self.items.append(item)
+        self.total += item[1]
+        return len(self.items)
+
+
+def fill{0}(number):
+    order = Order{0}(number, [])
+    for row in range(number % 4 + 2):
+        item = (f"item {{row}}", row * number)
+        order.add(item)
+        if order.total > 1_000:
+            order.total -= 7
+    rest = [one for one in range(9_000) if one % 3 == row]
+    found = {{"order": order, "rest": len(rest)}}
+    return found["rest"] + order.total
+"""
+_CALLS = """
+
+print(sum(fill(number) for number in range(3) for fill in [{}]))
+"""
 _KINDS = ("recursion", "loops", "objects", "parser", "library")
-_PYTHON_KINDS = (*_KINDS, "generators", "exceptions", "coroutines", "threads")
+_PYTHON_KINDS = (*_KINDS, "generators", "exceptions", "coroutines", "threads", "functions")
 
 
 def measure_ratio(plain: Callable[[], object], recorded: Callable[[], float]) -> float:
@@ -89,6 +121,14 @@ def measure_python(argv: Sequence[str], cwd: Path, order: str, scratch: Path) ->
     pairs = [(_cpu_seconds(argv, cwd, env), record()) for _ in range(ROUNDS)]
     plain, recorded = (statistics.median(times) for times in zip(*pairs, strict=True))
     return float(recorded / plain)
+
+
+def write_functions(folder: Path) -> None:
+    """Write a short program of many functions, and a script that imports and runs it."""
+    names = ", ".join(f"fill{number}" for number in range(_FUNCTIONS))
+    source = "".join(_FUNCTION.format(number) for number in range(_FUNCTIONS))
+    (folder / "orders.py").write_text(source + _CALLS.format(names))
+    (folder / "main.py").write_text("import orders\n")
 
 
 def _cpu_seconds(argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> float:
@@ -130,9 +170,15 @@ def measure_kinds(options: argparse.Namespace, scratch: Path) -> dict[str, float
     }
     for name, path in pythons.items():
         for kind in options.kinds or _PYTHON_KINDS:
-            argv = [path, "workloads.py", kind]
-            for order in options.order or _ORDERS:
-                ratio = measure_python(argv, PROGRAMS, order, scratch)
+            argv, folder = [path, "workloads.py", kind], PROGRAMS
+            orders = options.order or _ORDERS
+            if kind == "functions":
+                argv, folder = [path, "main.py"], scratch / "functions"
+                orders = [one for one in orders if one in _WHOLE]
+                folder.mkdir(exist_ok=True)
+                write_functions(folder)
+            for order in orders:
+                ratio = measure_python(argv, folder, order, scratch)
                 found[f"{name}.{kind}.{order}_ratio"] = round(ratio, 2)
     node = shutil.which("node") if not (options.order or options.version) else None
     for kind in options.kinds or _KINDS:

@@ -127,3 +127,30 @@ def test_what_differs_in_the_addresses_of_objects_alone_is_no_difference():
 
     assert align_runs(run("{139813072906816}"), run("{140259368807872}")).differences == ()
     assert len(align_runs(run("{139813072906816}"), run("{7}")).differences) == 1
+
+
+def recorded_calls(*names: str, file: str, stopped: str = "") -> Recording:
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+    events: list[Event] = []
+    for call, name in enumerate(names, 1):
+        events += [CallEntered(call, 0, numbers[name], 1, 0, 0, ()), LinePassed(call, 1, 2)]
+    return Recording(
+        functions={one: RecordedFunction(one, name, file, 1) for name, one in numbers.items()},
+        events=tuple(events),
+        stopped=frozenset(numbers[name] for name in stopped),
+    )
+
+
+def test_calls_that_only_one_run_follows_are_not_compared():
+    def names(recording: Recording) -> list[str]:
+        return [point.function.name for point in run_points(recording) if point.kind == "call"]
+
+    # The second run called `g` before, so that it has other numbers, and stopped `f` earlier.
+    left = recorded_calls(*"fgffg", file="/a/x.py", stopped="f")
+    right = recorded_calls(*"gfgfgg", file="/b/x.py", stopped="f")
+    both = aligning.common_calls([left, right], {"/b/x.py": "/a/x.py"})
+    assert [names(one) for one in both] == [list("fgfg"), list("gfgfgg")]
+    # What neither stopped is compared to its end: the other run made no more calls of it.
+    assert all(len(run_points(one)) == 2 * len(names(one)) for one in both)
+    plain = recorded_calls(*"ff", file="/a/x.py")
+    assert aligning.common_calls([plain, plain], {}) == (plain, plain)

@@ -14,9 +14,11 @@ from time import perf_counter as clock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from debugger.recorders.python.inside.call_spots import CallSpot, ThreadCalls
+    # Those of `call_spots`, which this file, as it is run by path, cannot import.
+    CallSpot: TypeAlias = Any
+    ThreadCalls: TypeAlias = Any
 
 # The interval of the sums: a killed process loses this much of them. Where there are many, they are
 # written less often, and cost one part of the run's time in so many.
@@ -87,6 +89,7 @@ class CallBook:
         self.events = 0
         self.due = clock() + _FLUSH_S
         self._flushed = self._flush_cost = 0.0
+        self._room = 0  # records that counted calls allow
         self._further: dict[int, int] = {}  # by function, as they were written last
 
     def plain_code(self, frame: FrameType) -> CodeType:
@@ -194,7 +197,7 @@ class CallBook:
 
     def repeat_call(self, spot: CallSpot, outer: CallSpot) -> CallSpot:
         """Return what counts calls from a node as those of another path, such as recursive ones."""
-        call = self._parts.CallSpot(spot.code, outer, spot.level, outer.owner)
+        call: CallSpot = self._parts.CallSpot(spot.code, outer, spot.level, outer.owner)
         call.spot = spot
         outer.kids[id(spot.code)] = call
         return call
@@ -280,8 +283,11 @@ class CallBook:
     ) -> CallSpot | None:
         count, limits = self.singles.get(id(code), 0), self.limits
         is_full = self.journal.is_full or self.events >= limits["events"]
-        if is_full or not self._parts.is_followed(count, self.events, limits["each"]):
+        if is_full or not self._parts.is_followed(count, self.events - self._room, limits["each"]):
             self.number(code, frame)
+            if not len(self.stopped) % self._parts.COUNTED_LOOKS:
+                counted = sum(one for _, one in self.further_calls())
+                self._room = counted // self._parts.COUNTED
             return None
         return self._add_single(thread, top, code, frame, top.level + 1)
 
@@ -289,7 +295,7 @@ class CallBook:
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
         self.singles[id(code)] = self.singles.get(id(code), 0) + 1
-        spot = self._parts.CallSpot(code, top, level, thread)
+        spot: CallSpot = self._parts.CallSpot(code, top, level, thread)
         self.ids += 1
         spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         # Formatted now: the callee may change its arguments.
@@ -338,7 +344,7 @@ class CallBook:
     def _add_path(
         self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
     ) -> CallSpot:
-        spot = self._parts.CallSpot(code, top, level, thread)
+        spot: CallSpot = self._parts.CallSpot(code, top, level, thread)
         self.ids += 1
         spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         spot.first = self.stamp()

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     # The variables that each line's statement names, and whether it may change objects.
     LineNames = dict[int, tuple[tuple[str, ...], bool]]
 
-# The records up to which so many calls of a function are followed; a first call always is.
-_TIERS = ((8_000, 200), (16_000, 50), (28_000, 10), (40_000, 3))
+# The records up to which so many calls of a function are followed; a first call always is. One
+# record more may be made for so many calls that were only counted: the program takes its time.
+_TIERS = ((4_000, 200), (8_000, 50), (14_000, 10), (20_000, 3))
+COUNTED = 128
+COUNTED_LOOKS = 50  # of functions that reach their end, one in so many adds the calls up
 _WIDE = 0x10  # of the argument of an instruction with two names
 _KNOWN_MAX = 10_000  # functions whose lines are known
 _SIZED_MAX = 60  # variables whose length is looked at
@@ -45,7 +48,13 @@ _known: dict[int, tuple[CodeType, LineNames]] = {}
 
 
 def is_followed(calls: int, records: int, each: int) -> bool:
-    """Tell whether the lines of a function's next call are recorded, after some calls of it."""
+    """Tell whether the lines of a function's next call are recorded, after some calls of it.
+
+    Args:
+        calls: The calls of it that are recorded.
+        records: Those made, without those that counted calls allow.
+        each: The most calls of any function.
+    """
     if not calls:
         return True
     return calls < each and any(records < most and calls < limit for most, limit in _TIERS)
@@ -70,13 +79,13 @@ def _find_names(code: CodeType, changing: frozenset[int]) -> LineNames:
     variables = code.co_varnames
     inner = tuple(one for one in code.co_cellvars if one not in variables)
     slots = (*variables, *inner, *code.co_freevars)
-    cells = frozenset((*code.co_cellvars, *code.co_freevars))
+    cells = frozenset((*code.co_cellvars, *code.co_freevars)) - {"__class__"}
     text = code.co_code
     stored: dict[int, set[str]] = {}
     loaded: dict[int, set[str]] = {}
     ends: dict[int, int] = {}  # of lines that may change objects: where their statements end
     wide = 0
-    for op, arg, place in zip(text[::2], text[1::2], code.co_positions()):
+    for op, arg, place in zip(text[::2], text[1::2], code.co_positions(), strict=False):
         line, end = place[0], place[1]
         if op == _EXTENDED:
             wide = (wide | arg) << 8

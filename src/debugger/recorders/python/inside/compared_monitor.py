@@ -130,9 +130,7 @@ class ComparedMonitor:
         book.stop_counting(code)
         if self._counter >= 0:
             self._further[key] = 1
-            self._monitoring.set_local_events(
-                self._counter, code, self._monitoring.events.PY_START
-            )
+            self._monitoring.set_local_events(self._counter, code, self._monitoring.events.PY_START)
         # The resumptions of other calls cannot be told from those of recorded ones.
         if code.co_flags & _GENERATES:
             for frame, spot in list(self._calls.items()):
