@@ -386,7 +386,7 @@ def test_a_value_is_followed_through_merges_deep_copies_and_promises_that_are_aw
         ("age", ["JSON.parse(text).user.age is a part of the result"], 22, "constant"),
         ("text", ["n passed as 3"], 23, "constant"),
         ("seen", ["value passed by emit"], 27, "constant"),
-        ("proxied", ["proxied written"], 28, "not followed"),
+        ("proxied", ["proxied written"], 28, "constant"),
     ],
 )
 def test_a_value_is_followed_to_the_default_the_generator_or_the_call_that_gave_it(
@@ -404,3 +404,50 @@ def test_an_argument_that_a_library_handed_on_is_inferred(cli: Callable[..., Any
     data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
     assert data["links"][-1]["certainty"] == "inferred"
     assert data["ending"] == "21 is a literal at defaults.js:27"
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "line", "ending"),
+    [
+        ("yielded", 3, "-7 is a literal at iterated.js:3"),
+        ("listed", 3, "-7 is a literal at iterated.js:3"),
+        ("word", 23, "'cat' is a literal at iterated.js:23"),
+        # The other entry has the same value, and the first is not there any more.
+        ("entry", 30, "which entry of map it was is not known"),
+        ("paired", 33, "20 is a literal at iterated.js:33"),
+        ("assigned", 37, "0 is a literal at iterated.js:37"),
+        ("behind", 40, "4 is a literal at iterated.js:40"),
+        ("frozen", 42, "5 is a literal at iterated.js:42"),
+        ("dropped", 15, "holder.a was deleted at iterated.js:15"),
+        ("first", 48, "30 is a literal at iterated.js:48"),
+        ("sum", 51, "'2' is a literal at iterated.js:51"),
+        ("made", 10, "0 is a literal at iterated.js:10"),
+        ("fulfilled", 16, "2 is a literal at iterated.js:16"),
+        (
+            "absent",
+            58,
+            (
+                "no write of cut[1] gave it this value; "
+                "the last that was seen gave 2, at iterated.js:56"
+            ),
+        ),
+        ("length", 60, "the last change of grown.length is at iterated.js:60"),
+    ],
+)
+def test_a_value_is_followed_through_what_is_iterated_assigned_and_deleted(
+    cli: Callable[..., Any], expression: str, line: int, ending: str
+) -> None:
+    words = [expression, "--at", "iterated.js:64", "--", "node", "iterated.js"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert (data["links"][-1]["frame"]["line"], data["ending"]) == (line, ending)
+    assert data["runs"] == 1
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_write_that_a_frozen_object_ignores_is_told(cli: Callable[..., Any]) -> None:
+    words = ["frozen", "--at", "iterated.js:64", "--", "node", "iterated.js"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert data["links"][-1]["details"] == [
+        "a write of 50 at iterated.js:14 was ignored: the object does not take it"
+    ]

@@ -11,6 +11,12 @@ const {
 
 const STEPS_MAX = 200;
 const { formatValue, lastBefore, valueOf } = values;
+// The expression whose value a statement has written or returned.
+const WHOLE = {
+  VariableDeclarator: (node) => node.init,
+  AssignmentExpression: (node) => (node.operator === '=' ? node.right : null),
+  ReturnStatement: (node) => node.argument,
+};
 
 class Chain {
   constructor(hit, order) {
@@ -47,8 +53,7 @@ class Chain {
   link(kind, text, node, act, more = {}) {
     const { value, old, ...rest } = more;
     this.value = 'value' in more ? value : NONE;
-    // The expression that has this value.
-    this.whole = !node.operator || node.operator === '=' ? node.init ?? node.right ?? node.argument : null;
+    this.whole = WHOLE[node.type]?.(node) ?? null;
     this.links.push({
       kind, certainty: more.certainty ?? 'seen', text,
       frame: makeFrame(node, act), stack: makeStack(act),
@@ -105,6 +110,7 @@ class Chain {
     }
     const count = before.length ? `, write ${before.length + 1}` : '';
     this.link('written', `${name} written${count}`, site.node, act, more);
+    if (target.path.length) this.whole = null;
     if (site.node.type === 'UpdateExpression') return this.startOfCount(found, event, name);
     if (target.path.length) return this.destructured(event, time);
     return this.rightSide(site, event);
@@ -241,6 +247,7 @@ class Chain {
   MemberExpression(node, act, time) {
     const object = valueOf(node.object, act, time);
     const text = short(textOf(node, act));
+    if (node.object.name === 'arguments' && !values.findVariable(node.object, act)) return this.argument(node, act, time, text);
     if (object === NONE) {
       // What the object comes from says where the value does.
       return node.object.type === 'Identifier' || node.object.type === 'CallExpression'
@@ -258,6 +265,18 @@ class Chain {
     if (settled) return settled;
     this.member = { node, act, time };
     return this.property(object, key, time, text);
+  }
+
+  // `arguments[0]`: what the call gave.
+  argument(node, act, time, text) {
+    const self = values.selfOf(act);
+    const call = self ? enclosingCall(self) : null;
+    const given = call && !call.isCallback ? call.site.node.arguments : null;
+    const key = values.keyOf(node, act, time);
+    const isPlain = given?.every((one) => one.type !== 'SpreadElement') && calleeName(call.site.node) !== 'call';
+    if (!isPlain || !given[key]) return this.end('not followed', `${text} is an argument of the call`);
+    this.link('passed', `${text} passed as ${short(textOf(given[key], call.act))}`, call.site.node, call.act);
+    return { node: given[key], act: call.act, time: self.began };
   }
 
   ChainExpression(node, act, time) {
@@ -312,7 +331,23 @@ class Chain {
     return made === undefined ? this.unwritten(object, key, time, text) : made;
   }
 
+  // Whether a value is not the one that was read: another write came between, which was not seen.
+  isOther(value) {
+    const isRead = this.member && this.member.node === this.whole && this.value !== NONE && value !== NONE;
+    return Boolean(isRead) && !Object.is(value, this.value);
+  }
+
+  otherRead(text, value, node, act) {
+    const seen = `${formatValue(value)}, at ${describePlace(node, act)}`;
+    return this.end('not followed', `no write of ${text} gave it this value; the last that was seen gave ${seen}`);
+  }
+
   writtenProperty(object, text, key, event, events) {
+    if (event.site.node.operator === 'delete' && !this.isOther(event.value)) {
+      this.link('written', `${text} deleted${argumentsOf(event.act)}`, event.site.node, event.act, { value: undefined });
+      return this.end('not followed', `${text} was deleted at ${describePlace(event.site.node, event.act)}`);
+    }
+    if (this.isOther(event.value)) return this.otherRead(text, event.value, event.site.node, event.act);
     const before = (events.get(key) ?? []).filter((one) => one.time < event.time);
     const more = { value: event.value };
     const old = before.length ? before.at(-1).value : values.valueBefore(object, key);
@@ -321,6 +356,8 @@ class Chain {
     const count = before.length ? `, write ${before.length + 1}` : '';
     const how = by || argumentsOf(event.act);
     this.link('written', `${text} written${how}${count}`, event.site.node, event.act, more);
+    if (event.isConverted) this.whole = null;
+    this.noteIgnored(object, key, event.time);
     // Nothing was put there at first, and the value came after it was read.
     const isEmpty = (event.value === undefined || event.value === null) && event.value === this.hit.value;
     const later = isEmpty ? events.get(key).find((one) => one.time > this.hit.time && one.value !== event.value) : null;
@@ -362,10 +399,20 @@ class Chain {
       return this.property(spread, inner ?? key, birth.time, part);
     }
     const value = valueOf(node, birth.act, birth.time);
+    if (this.isOther(value)) return this.otherRead(text, value, node, birth.act);
     const more = value === NONE ? {} : { value };
     const how = `set in the literal that made the object${argumentsOf(birth.act)}`;
     this.link('written', `${text} ${how}`, property ?? node, birth.act, more);
+    if (property) this.noteIgnored(birth.object, key, birth.time);
     return { node, act: birth.act, time: birth.time };
+  }
+
+  // Writes that a frozen object or a property that is only read did not take.
+  noteIgnored(object, key, time) {
+    const ignored = trace.ignored.get(object)?.get(key)?.findLast((one) => one.time > time && one.time < this.hit.time);
+    if (!ignored) return;
+    const where = describePlace(ignored.site.node, ignored.act);
+    this.links.at(-1).details.push(`a write of ${formatValue(ignored.value)} at ${where} was ignored: the object does not take it`);
   }
 
   unwritten(object, key, time, text) {

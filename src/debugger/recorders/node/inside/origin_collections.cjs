@@ -37,10 +37,12 @@ function eventsOf(object, time, isNested) {
 }
 
 // Whether a write belongs to the making of its object.
-function isMaking({ event, object }) {
+function isMaking({ event, key, object }) {
   const birth = trace.births.get(object);
   if (!birth) return false;
-  return event.act === birth.act || event.time < birth.time || event.act.site.fn.name.endsWith('.constructor');
+  // What the function that made the object writes again was there before.
+  const isFirst = !values.literalProperty(object, key) && trace.properties.get(object)?.get(key)?.[0] === event;
+  return (event.act === birth.act && isFirst) || event.time < birth.time || event.act.site.fn.name.endsWith('.constructor');
 }
 
 function elementsOf(object) {
@@ -163,9 +165,11 @@ function followElement(chain, collection, index, event, target) {
   const given = (generator && iterables.followYield(chain, generator, index, event.value, path)) ??
     iterables.followItem(chain, collection, index, item);
   if (given !== undefined) return given;
-  let [object, key] = [collection, String(index)];
+  const items = iterables.listItems(collection, time);
+  let [object, key] = [items ?? collection, String(index)];
   for (const step of target.path) {
     const inner = isObject(object) ? values.readProperty(object, key, time) : NONE;
+    if (!isObject(inner) && items) return chain.end('not followed', `which entry of ${short(places.textOf(node, act))} it was is not known`);
     if (!isObject(inner)) return followContents(chain, node, act, time);
     [object, key] = [inner, step];
   }
@@ -224,6 +228,8 @@ function followMade(chain, object, key, time, text) {
     return followResult(chain, kid, `${text} returned for element ${key}`);
   }
   const value = values.readProperty(object, key, time);
+  const inner = /^(flat|flatMap|concat)$/.test(method ?? '') ? nestedElement(call, node, birth, value) : null;
+  if (inner) return chain.property(inner.array, inner.key, birth.time, `${short(places.textOf(node.callee.object, birth.act))}[…][${inner.key}]`);
   const paired = iterables.followFromEntries(chain, birth, key);
   if (paired !== undefined) return paired;
   const [given] = node.arguments;
@@ -232,7 +238,7 @@ function followMade(chain, object, key, time, text) {
     const item = iterables.followItem(chain, valueOf(given, birth.act, birth.time), key, source);
     if (item !== undefined) return item;
   }
-  const from = findElement(call.recv, value);
+  const from = keptElement(birth.site, call, key, value, birth);
   if (from !== null) return chain.property(call.recv, from, birth.time, `${short(places.textOf(node.callee.object, birth.act))}[${from}]`);
   return followOperands(chain, node, call, birth.act, birth.time);
 }
@@ -347,6 +353,34 @@ function settledOutcome(node, act, time) {
   const key = values.keyOf(node, act, time);
   const isFulfilled = Array.isArray(object) && object[key]?.status === 'fulfilled';
   return isFulfilled ? settledElement(node, object, key, act, time, 'allSettled') : null;
+}
+
+// The array among those that were joined which has an element, if only one has it.
+function nestedElement({ recv, kids }, node, { act, time }, value) {
+  const given = node.arguments.map((one) => valueOf(one, act, time));
+  const made = kids.map((one) => one.result?.value);
+  const arrays = [...(places.calleeName(node) === 'concat' ? [recv, ...given] : [...elementsOf(recv), ...made])];
+  const found = [...new Set(arrays)].filter((one) => Array.isArray(one) && one.includes(value));
+  const [array] = found;
+  const isSure = found.length === 1 && (isObject(value) || array.indexOf(value) === array.lastIndexOf(value));
+  return isSure ? { array, key: findElement(array, value) } : null;
+}
+
+// The index of an element that `filter`, `slice` and others took over; of equal ones only a known one.
+function keptElement({ node }, call, key, value, { act, time }) {
+  const method = places.calleeName(node);
+  const { recv, kids } = call;
+  if (!Array.isArray(recv)) return null;
+  if (isObject(value)) return findElement(recv, value);
+  if (method === 'filter' && INDEX.test(key)) {
+    const kept = kids.map((one, at) => (one.result?.value ? at : -1)).filter((at) => at >= 0);
+    if (kept[key] !== undefined) return String(kept[key]);
+  }
+  if (method === 'slice' && INDEX.test(key)) {
+    const start = node.arguments[0] ? valueOf(node.arguments[0], act, time) : 0;
+    if (start >= 0 && Object.is(values.readProperty(recv, String(start + Number(key)), time), value)) return String(start + Number(key));
+  }
+  return recv.indexOf(value) === recv.lastIndexOf(value) ? findElement(recv, value) : null;
 }
 
 function findElement(collection, value) {

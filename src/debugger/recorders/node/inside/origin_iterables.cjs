@@ -50,6 +50,14 @@ function iteratedOf(collection) {
   return isKnown ? { of, part } : null;
 }
 
+// The items of a Map or Set, or of its iterator, if nothing has changed since a time; null for others.
+function listItems(collection, time) {
+  const iterated = iteratedOf(collection);
+  if (!iterated) return null;
+  const isSame = countItems(iterated.of, time) !== null;
+  return isSame ? [...iterated.of[iterated.part]()] : [];
+}
+
 // The value that `Object.entries`, `values` or `fromEntries` took from a property, and which one.
 function listedProperty(list, index, path) {
   const birth = isObject(list) ? trace.births.get(list) : null;
@@ -84,11 +92,12 @@ function followStored(chain, { of, part }, index, { path, value, time, text }) {
   if (path.length > (part === 'entries' && isMap) || !(isKey || isValue)) return undefined;
   const events = trace.entries.get(of) ?? new Map();
   const keys = [...of.keys()];
-  // By now the entries may be others: the value says which one it was.
   const stored = (key) => lastBefore(events.get(key), time);
   const holds = (key) => Object.is(isValue ? stored(key)?.value : key, value);
-  const same = keys.filter(holds);
-  const key = holds(keys[index]) ? keys[index] : same.length === 1 ? same[0] : NONE;
+  // Since then the entries may have become others: only the value says which one it was.
+  const isOld = [...events.values()].every((list) => list.at(-1).time < time);
+  const same = [...new Set([...keys, ...events.keys()])].filter(holds);
+  const key = isOld && holds(keys[index]) ? keys[index] : same.length === 1 ? same[0] : NONE;
   const event = key === NONE ? null : stored(key);
   if (!event) return undefined;
   const how = places.argumentsOf(event.act);
@@ -126,4 +135,4 @@ function followLength(chain, array, time, text) {
   return chain.end('not followed', `the last change of ${text} is at ${places.describePlace(last.site.node, last.act)}`);
 }
 
-module.exports = { followFromEntries, followItem, followLength, followYield };
+module.exports = { followFromEntries, followItem, listItems, followLength, followYield };

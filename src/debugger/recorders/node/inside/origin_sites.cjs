@@ -53,6 +53,23 @@ class Writer {
 
 const shownName = (node) => node?.original ?? node?.name;
 
+// The properties that a pattern writes, each with the keys that lead to its value.
+function membersOf(pattern, path = []) {
+  switch (pattern?.type) {
+    case 'MemberExpression': return path.length ? [{ node: pattern, path }] : [];
+    case 'ArrayPattern': return pattern.elements.flatMap((one, at) => membersOf(one, [...path, String(at)]));
+    case 'ObjectPattern': return pattern.properties.flatMap((one) =>
+      one.computed ? [] : membersOf(one.value, [...path, String(one.key?.name ?? one.key?.value)]));
+    default: return [];
+  }
+}
+
+// The part of a literal that a pattern takes; the whole if it is no literal.
+function partOf(node, [key, ...rest]) {
+  const isPlain = node.type === 'ArrayExpression' && node.elements.every((one) => one && one.type !== 'SpreadElement');
+  return isPlain && !rest.length && node.elements[key] ? node.elements[key] : node;
+}
+
 const isNamed = (node) =>
   node && (FUNCTIONS.has(node.type) || (node.type === 'ClassExpression' && !node.id));
 
@@ -187,6 +204,12 @@ class Rewriter {
   visitClass(node, scope) {
     const inner = new Scope(scope, scope.fn);
     if (node.id) inner.declare(node.id.name, 'class', node);
+    const own = node.type === 'ClassDeclaration' && node.id ? scope.find(node.id.name) : null;
+    if (own) {
+      const act = `__a${scope.fn.depth}`;
+      const indices = [own, inner.find(node.id.name)].map((one) => `__dbg.cl(${act},${one.index},this);`);
+      this.writer.open(node.body.start + 1, `static{${indices.join('')}}`);
+    }
     if (node.superClass) this.visit(node.superClass, scope);
     for (const one of node.body.body) {
       if (one.key && one.computed) this.visit(one.key, scope);
@@ -330,16 +353,33 @@ class Rewriter {
     }
     const targets = this.resolveTargets(node.left, scope);
     node.left.scope = scope;
+    const members = this.openMembers(node, scope);
     this.visitPattern(node.left, scope);
     if (isNamed(node.right)) Object.assign(node.right, { givenName: node.left.name, shownName: shownName(node.left) });
-    if (!targets.length) {
-      this.visit(node.right, scope);
-      return;
+    if (targets.length) {
+      const number = this.writer.addSite(node, scope.fn, { scope, targets, rhs: node.right });
+      this.writer.open(node.start, ` __dbg.a(${this.act(scope)},${number},`);
     }
-    const number = this.writer.addSite(node, scope.fn, { scope, targets, rhs: node.right });
-    this.writer.open(node.start, ` __dbg.a(${this.act(scope)},${number},`);
     this.visit(node.right, scope);
-    this.writer.close(node.end, ')');
+    if (targets.length) this.writer.close(node.end, ')');
+    if (members) this.writer.close(node.end, members);
+  }
+
+  // `[a[i], a[j]] = [a[j], a[i]]` writes properties; those are reported that can be named once more.
+  openMembers(node, scope) {
+    // What the pattern itself writes has another value afterwards.
+    const written = new Set(targetsOf(node.left).map((one) => one.node.name));
+    const isPlain = (one) => /^(Identifier|ThisExpression|Literal)$/.test(one.type) && !written.has(one.name);
+    const members = membersOf(node.left).filter(({ node: one }) => isPlain(one.object) && isPlain(one.property));
+    if (!members.length) return '';
+    const numbers = members.map(({ node: one, path }) =>
+      this.writer.addSite(node, scope.fn, { scope, rhs: partOf(node.right, path), target: one }));
+    const texts = members.map(({ node: { object, property, computed } }) => {
+      const [owner, key] = [object, property].map((one) => this.source.slice(one.start, one.end));
+      return `[${owner},${computed ? key : JSON.stringify(key)}]`;
+    });
+    this.writer.open(node.start, ` __dbg.m(${this.act(scope)},${numbers[0]},`);
+    return `,[${texts.join(',')}])`;
   }
 
   UpdateExpression(node, scope) {
@@ -376,6 +416,11 @@ class Rewriter {
     if (target.computed) this.wrap(target.property, scope, ` __dbg.k(${act},`, ')');
     if (node.right) this.visit(node.right, scope);
     this.writer.close(node.end, ')');
+  }
+
+  UnaryExpression(node, scope) {
+    if (node.operator === 'delete' && node.argument.type === 'MemberExpression') this.visitStore(node, node.argument, scope);
+    else this.visitChildren(node, scope);
   }
 
   ReturnStatement(node, scope) {

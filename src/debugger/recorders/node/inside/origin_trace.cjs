@@ -14,6 +14,7 @@ const trace = {
   // Of an object: Map of key to events; its making.
   properties: new WeakMap(),
   births: new WeakMap(),
+  ignored: new WeakMap(), // the writes that an object did not take
   // Of a Map or Set: Map of key to events.
   entries: new WeakMap(),
   begun: new WeakMap(), // of a generator's object, and of what it iterates: the activation
@@ -43,6 +44,18 @@ const isObject = (value) => (typeof value === 'object' && value !== null) || typ
 
 function addProperty(object, key, event) {
   if (isObject(object)) addEvent(trace.properties, object, key, event);
+}
+
+// A write of a property; a frozen object does not take it.
+function addWrite(object, key, event) {
+  if (isObject(object) && !Object.isExtensible(object)) {
+    const known = Object.getOwnPropertyDescriptor(object, key);
+    if (known ? 'value' in known && !Object.is(known.value, event.value) : event.value !== undefined) {
+      addEvent(trace.ignored, object, key, event);
+      return;
+    }
+  }
+  addProperty(object, key, event);
 }
 
 class Activation {
@@ -159,7 +172,9 @@ function addMutation(act, site, top, time) {
   const { recv, args } = top;
   const event = (key, value, arg, more) =>
     ({ time, site, act, value, arg, ...more });
-  if (method === 'Proxy') {
+  if (method === 'set' && recv === Reflect) {
+    addWrite(targetOf(args[0], 'set'), String(args[1]), event(args[1], args[2], 2));
+  } else if (method === 'Proxy') {
     if (types.isProxy(top.value)) trace.proxies.set(top.value, { target: args[0], handler: args[1] });
   } else if (method === 'assign' && recv === Object) {
     const [to, ...from] = args;
@@ -272,10 +287,27 @@ const hooks = {
     if (top) {
       const key = site.key ?? (typeof top.key === 'symbol' ? top.key : String(top.key));
       // A typed array keeps what its elements can hold: 44 of 300.
-      if (ArrayBuffer.isView(top.recv) && typeof value === 'number') value = top.recv[key] ?? value;
-      const event = { time: ++trace.time, site, act, value };
-      if (!top.kids.some((one) => isSetterOf(one, key))) addProperty(targetOf(top.recv, 'set'), key, event);
+      const isConverted = ArrayBuffer.isView(top.recv) && typeof value === 'number';
+      if (isConverted) value = top.recv[key] ?? value;
+      if (site.node.operator === 'delete') value = undefined;
+      const event = { time: ++trace.time, site, act, value, isConverted };
+      const isTaken = !top.kids.some((one) => isSetterOf(one, key));
+      if (isTaken) addWrite(targetOf(top.recv, 'set'), key, event);
     }
+    return result;
+  },
+  // A class is made.
+  cl(act, index, value) {
+    (act.classes ??= [])[index] = value;
+  },
+  // Properties are written by a pattern.
+  m(act, numbers, result, targets) {
+    trace.current = act;
+    const time = ++trace.time;
+    targets.forEach(([object, key], at) => {
+      const site = trace.sites.get(numbers + at);
+      addWrite(targetOf(object, 'set'), String(key), { time, site, act, value: isObject(object) ? object[key] : NONE });
+    });
     return result;
   },
   // A field of a class is set.
@@ -336,7 +368,7 @@ const hooks = {
   },
   // A literal makes an object.
   n(act, number, value) {
-    trace.births.set(value, { time: ++trace.time, site: trace.sites.get(number), act });
+    trace.births.set(value, { time: ++trace.time, site: trace.sites.get(number), act, object: value });
     return value;
   },
   // A function returns.

@@ -242,7 +242,8 @@ const readers = {
     }
     const event = lastBefore(found.events, time);
     if (event) return variableValue(event, time);
-    const { param } = found.binding;
+    const { param, kind, index } = found.binding;
+    if (kind === 'class') return found.owner.classes?.[index] ?? NONE;
     return param ? found.owner.params[param.slot] : NONE;
   },
   ThisExpression(node, act) {
