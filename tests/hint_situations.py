@@ -422,7 +422,8 @@ REASONS: Final = {
     "questions/recordings/saved_runs.py: debugger X --vs CMD": f"a run of many MiB: {READ}",
     "questions/recordings/saved_runs.py: debugger runs remove X": "a run that was damaged: "
     "tests/unit/questions/recordings/test_saved_runs.py",
-    "questions/recordings/stepped_calls.py: debugger calls": "tests/questions/test_recorded.py",
+    "questions/holds/known_values.py: debugger holds": "tests/questions/test_holds.py",
+    "questions/probe/probe_comparison.py: debugger probe": "tests/questions/test_probe.py",
     "questions/test/": f"tests that do not build: {READ}",
     "questions/try_change/": f"a trial that ends otherwise: {READ}",
     "questions/who_wrote/python_writes.py: debugger who-wrote --timeout": (

@@ -58,8 +58,8 @@ _EXPRESSIONS: Final = ("expression", "expressions", "expr", "exprs", "variables"
                        "watch", "watches")  # fmt: skip
 _SESSIONS: Final = frozenset({"sessionid", "session", "sessionname", "debugsession"})
 _LANGUAGES: Final = (
-    "python", "debugpy", "node", "javascript", "typescript", "go", "c", "cpp", "c++", "rust",
-    "java", "ruby", "php", "lldb", "gdb", "cppdbg",
+    "python", "node", "javascript", "typescript", "go", "c", "cpp", "c++", "rust",
+    "java", "ruby", "php", "cppdbg",
 )  # fmt: skip
 _NEEDLESS: Final[Mapping[str, tuple[str, ...]]] = {
     "context": ("repl", "watch", "hover", "clipboard", "variables"),

@@ -103,8 +103,8 @@ def separate_program(arranged: ArrangedWords) -> ArrangedWords:  # noqa: PLR0911
     own = [each.name for each in arranged.command.parameters].index("words")
     has_own = own > 0 or arranged.command.name == "probe"
     if arranged.rest is not None and len(arranged.rest) == 1:
-        whole = split_program(arranged.rest[0])
-        return arranged if len(whole) == 1 else replace(arranged, rest=whole, is_changed=True)
+        split = split_program(arranged.rest[0])
+        return arranged if len(split) == 1 else replace(arranged, rest=split, is_changed=True)
     if arranged.rest is not None or not has_own:
         return arranged
     quoted = split_command(arranged.positionals[-1]) if arranged.positionals else ()

@@ -96,12 +96,12 @@ def _separate_args(arranged: ArrangedWords) -> Correction | None:
         return Correction("where do the program's arguments end?", _order_each(readings))
     if len(args) > 1 or " " not in args[0]:
         return None
-    whole = arranged.change(without=("+args",), add=[("+arg", tuple(args))])
+    as_one = arranged.change(without=("+args",), add=[("+arg", tuple(args))])
     if arranged.command.name == "probe" and arranged.rest and not _has_expressions(arranged):
         expressions = arranged.change(without=("+args",), add=[("+expression", tuple(args))])
-        return Correction("expressions, or arguments?", _order_each((expressions, whole)))
+        return Correction("expressions, or arguments?", _order_each((expressions, as_one)))
     words = arranged.change(without=("+args",), add=[("+arg", split_command(args[0]))])
-    return Correction("one argument, or several?", _order_each((words, whole)))
+    return Correction("one argument, or several?", _order_each((words, as_one)))
 
 
 def _refuse_unquoted_object(arranged: ArrangedWords) -> Correction | None:

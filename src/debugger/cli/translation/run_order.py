@@ -44,8 +44,8 @@ def order_test(arranged: ArrangedWords) -> Result:
         fixed = arranged.change(without=("+pattern",), positionals=())
         if TEST_FILE.match(runner[0]) or "/" in runner[0]:
             runner = ("pytest", *runner)
-        whole = replace(fixed, rest=(*runner, "-k", patterns[0]))
-        return Correction("-k is an option of the runner", (whole.to_words(),))
+        chosen = replace(fixed, rest=(*runner, "-k", patterns[0]))
+        return Correction("-k is an option of the runner", (chosen.to_words(),))
     words = [*arranged.positionals, *(arranged.rest or ())]
     is_file = len(words) == 1 or words[1:2] == ["-k"]
     if not words or not is_file or not (match := TEST_FILE.match(words[0])):

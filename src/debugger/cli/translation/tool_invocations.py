@@ -52,7 +52,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     **dict.fromkeys(("callgrind", "cachegrind", "gprof", "massif", "heaptrack"), _SAMPLER),
     **dict.fromkeys(("pstack", "gstack", "eu-stack", "jstack", "gcore", "jcmd"), _STACK_READER),
     **dict.fromkeys(("valgrind", "catchsegv", "memcheck", "drmemory"), _MEMORY_CHECKER),
-    "coredumpctl": _Tool("crash", verbs=frozenset({"gdb", "debug", "info", "dump", "list"})),
+    "coredumpctl": _Tool("crash"),
 }
 _COUNTING: Final = re.compile(r"--tool=(?:callgrind|cachegrind|massif|dhat|lackey)\Z")
 _RR_VERBS: Final = frozenset({"record", "replay", "ps", "pack"})
@@ -171,19 +171,19 @@ def _correct_rdbg(words: Sequence[str], behind: Sequence[str]) -> Correction:
     if {"-A", "--attach", "attach"} & flags.keys():
         port = flags.get("--port") or next(iter(program), "PORT")
         return Correction(reason, (("attach", "--connect", f"localhost:{port}"),))
-    whole = (*program, *behind)
-    if not whole:
+    line_words = (*program, *behind)
+    if not line_words:
         return Correction(reason, (("start", "PROGRAM"),))
-    if {"rspec", "minitest", "test"} & set(whole[:3]):
-        return Correction("tests are run by a question", (("test", "--", *whole),))
-    script = next((one for one in whole if one.endswith(".rb")), "")
+    if {"rspec", "minitest", "test"} & set(line_words[:3]):
+        return Correction("tests are run by a question", (("test", "--", *line_words),))
+    script = next((one for one in line_words if one.endswith(".rb")), "")
     commands = [one.strip() for one in flags.get("-e", "").split(";;")]
     places = [match[1] for one in commands if (match := BREAK_COMMAND.match(one))]
     places = [f"{script}:{one}" if one.isdecimal() else one for one in places]
-    if whole[0] in {"ruby", "bundle"}:
-        return Correction(reason, (("crash", "--", *whole),))
+    if line_words[0] in {"ruby", "bundle"}:
+        return Correction(reason, (("crash", "--", *line_words),))
     breaks = [word for place in places for word in ("--break", place)]
-    return Correction(reason, (start_words(whole, breaks),))
+    return Correction(reason, (start_words(line_words, breaks),))
 
 
 def _correct_server(words: Sequence[str], behind: Sequence[str]) -> Correction:
@@ -192,5 +192,5 @@ def _correct_server(words: Sequence[str], behind: Sequence[str]) -> Correction:
     program = (*(one for one in remaining if not re.match(r"[\w.-]*:\d+\Z", one)), *behind)
     if program and program[0].isdecimal():
         return Correction("no server is needed", (("attach", program[0]),))
-    whole = split_command(program[0]) if len(program) == 1 else program
-    return Correction("no server is needed", (start_words(whole or ("PROGRAM",)),))
+    line_words = split_command(program[0]) if len(program) == 1 else program
+    return Correction("no server is needed", (start_words(line_words or ("PROGRAM",)),))

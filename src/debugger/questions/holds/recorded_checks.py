@@ -28,7 +28,11 @@ from debugger.questions.holds.recorded_narrowing import (
     frames_of,
     narrow_recorded,
 )
-from debugger.questions.recordings.source_search import check_exists, search_sources
+from debugger.questions.recordings.source_search import (
+    check_exists,
+    may_be_generated,
+    search_sources,
+)
 from debugger.questions.runner import command_call
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.model import (
@@ -143,7 +147,7 @@ def _to_place(one: CheckedPlace, roots: Sequence[str]) -> CheckPlace:
     if name and not file and not is_pattern(name):
         # `shop.total` of the module shop.
         found = search_sources(FunctionPlace(name=name), roots).found
-        is_anywhere = not found
+        is_anywhere = not found or may_be_generated(name)
         of_modules = {(each.name, each.file) for each in found}
         if len(of_modules) == 1 and split_name(found[0].name)[-1] != name:
             name, file = found[0].name, found[0].file

@@ -113,7 +113,15 @@ def resolve_function(function: FunctionPlace, roots: Sequence[str]) -> FunctionP
         for one in search.found
         if one.code == _LAMBDA or split_name(one.name)[-len(parts) :] != parts
     )
-    return structs.replace(function, spots=spots)
+    return structs.replace(function, spots=spots, is_anywhere=may_be_generated(function.name))
+
+
+def may_be_generated(name: str) -> bool:
+    """Tell whether a name is that of a method which a dataclass or a namedtuple makes.
+
+    Another class of this name may define it in a source.
+    """
+    return re.search(r"\w\.__\w+__\Z", name) is not None
 
 
 def resolve_native(function: FunctionPlace, program: str) -> FunctionPlace:
