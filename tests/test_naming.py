@@ -241,7 +241,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 296,
     "backends": 1164,
-    "backends/adapters": 10478,
+    "backends/adapters": 10_520,
     "backends/dap": 4315,
     "backends/inprocess": 11797,
     "backends/lldb": 3756,
@@ -276,7 +276,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/runner": 1524,
     "questions/test": 3357,
     "questions/try_change": 688,
-    "questions/who_wrote": 1549,
+    "questions/who_wrote": 1_580,
     "questions/why": 8153,
     "recorders": 2666,
     "recorders/go": 543,
