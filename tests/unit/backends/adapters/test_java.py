@@ -124,3 +124,11 @@ def test_what_is_compiled_is_named_by_the_sources_and_the_jdk(tmp_path: Path):
     source.write_text("class B {}")
     changed = run_adapter.name_folder([source], tmp_path / "one")
     assert len({first, other, changed}) == 3
+
+
+def test_a_child_jvm_is_named_by_what_it_runs():
+    find = java_command.find_program_words
+    option = "-agentlib:jdwp=transport=dt_socket"
+    assert find(["java", option, "-cp", "lib", "shop.Main", "-x"]) == ("shop.Main", "-x")
+    assert find(["java", option, "-jar", "app.jar", "1"]) == ("app.jar", "1")
+    assert find(["java", option]) == ()

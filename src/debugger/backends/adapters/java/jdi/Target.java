@@ -307,6 +307,7 @@ final class Target {
             return;
         }
         vm.suspend();
+        threads.forget();
         ThreadReference thread = threads.mostInteresting();
         stop = new Stop(thread, null, null);
         steps.cancel();

@@ -58,6 +58,7 @@ final class Threads {
     /** Notes the thread of a stop. */
     synchronized void note(ThreadReference thread) {
         last = thread;
+        forget();  // what was listed while the program ran
     }
 
     /** Forgets what holds for one stop. */
