@@ -15,11 +15,13 @@ from __future__ import annotations
 import base64
 import json
 import os
+import pty
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import tty
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,8 +44,8 @@ PROGRAMS = {
     "ruby": (
         "work.rb",
         (
-            "def work(n)\n  sum = 0\n  i = 0\n  while i < n\n    sum += i\n    sum ^= 1\n    i += 1\n"
-            "  end\n  sum\nend\nwork(100_000)\n"
+            "def work(n)\n  sum = 0\n  i = 0\n  while i < n\n    sum += i\n    sum ^= 1\n"
+            "    i += 1\n  end\n  sum\nend\nwork(100_000)\n"
         ),
     ),
     "php": (
@@ -128,20 +130,41 @@ class Jdb(TextDebugger):
 
 
 class Rdbg(TextDebugger):
-    """The debugger of the gem debug."""
+    """The debugger of the gem debug, at a terminal: what it writes into a pipe is buffered."""
 
     def __init__(self, folder: Path) -> None:
         rdbg = next(map(str, Path(os.path.realpath("/usr/bin/ruby")).parent.glob("rdbg*")), None)
         found = shutil.which("rdbg") or rdbg
         assert found is not None, "rdbg is not installed"
-        super().__init__([found, "--no-color", "work.rb"], folder, b"424242\n")
+        ours, its = pty.openpty()
+        tty.setraw(its)
+        self.terminal, self.prompt = ours, b"(rdbg) "
+        self.process = subprocess.Popen(
+            [found, "--no-color", "work.rb"],
+            cwd=folder,
+            stdin=its,
+            stdout=its,
+            stderr=its,
+            start_new_session=True,
+            env=os.environ | {"NO_COLOR": "1", "RUBY_DEBUG_NO_RELINE": "1", "TERM": "dumb"},
+        )
+        os.close(its)
+        self.read_until(self.prompt)
         self.ask(f"break work.rb:{LINE}")
         self.ask("continue")
         self.look()
 
+    def read_until(self, *ends: bytes) -> bytes:
+        """Read until one of the texts has come."""
+        seen = b""
+        while not any(end in seen for end in ends):
+            seen += os.read(self.terminal, 1 << 16)
+        return seen
+
     def ask(self, command: str, *ends: bytes) -> bytes:
-        """Send a command, and another that prints what ends its answer: there is no prompt."""
-        return super().ask(f"{command}\np 424242", *ends)
+        """Send a command; return what is printed up to the prompt."""
+        os.write(self.terminal, f"{command}\n".encode())
+        return self.read_until(*(ends or (self.prompt,)))
 
     def look(self) -> None:
         """Read the stack and the locals."""
@@ -156,6 +179,12 @@ class Rdbg(TextDebugger):
         """Step over a line."""
         self.ask("next")
         self.look()
+
+    def close(self) -> None:
+        """End it, and the program."""
+        self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
 
 
 class Dbgp:

@@ -139,7 +139,7 @@ def test_a_step_out_of_a_function_shows_what_it_returns(cli):
     start_program(cli, "cart.php", "--break", marked_location("cart.php", "total"))
     left = answer_data(cli("--json", "next", check=0))
     assert left["frame"]["function"] == "{main}"
-    assert left["returned"] == "8"
+    assert left["returned"]["value"] == "8"
     cli("stop", check=0)
 
 
