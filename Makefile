@@ -165,6 +165,7 @@ bench: venv ## measure
 	$(BIN)/python bench/recorder.py
 	$(BIN)/python bench/editors.py
 	$(BIN)/python bench/groups.py
+	$(BIN)/python bench/languages.py
 
 clean: ## remove what make made
 	rm -rf .venv .venv-wheel .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import threading
 import urllib.request
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from subprocess import PIPE, STDOUT
 
 import pytest
 
@@ -115,6 +118,122 @@ def test_each_request_of_the_built_in_server_stops(cli, tmp_path):
         fetching.join()
     assert pages == ["hello ada", "hello bob"]
     cli("stop", check=0)
+
+
+def test_a_running_program_pauses_and_takes_breakpoints(cli):
+    words = ("--json", "start", find_source("endless.php"), "--no-wait")
+    cli(*words, check=0)
+    wait_until(lambda: "counting" in cli("output", "--all", check=0).out)
+    stop = answer_data(cli("--json", "pause", check=0))
+    assert (stop["reason"], stop["frame"]["function"]) == ("pause", "count_turns")
+    assert int(print_value(cli, "$counter")) > 0
+    cli("continue", "--no-wait", check=0)
+    told = answer_data(cli("--json", "break", marked_location("endless.php", "count"), check=0))
+    assert told["verified"]
+    stop = answer_data(cli("--json", "await", "--timeout", "20", check=0))
+    assert stop["reason"] == "breakpoint"
+    cli("stop", check=0)
+
+
+def test_a_step_out_of_a_function_shows_what_it_returns(cli):
+    start_program(cli, "cart.php", "--break", marked_location("cart.php", "total"))
+    left = answer_data(cli("--json", "next", check=0))
+    assert left["frame"]["function"] == "{main}"
+    assert left["returned"]["value"] == "8"
+    cli("stop", check=0)
+
+
+def test_a_forked_child_runs_free_and_its_parent_goes_on(cli, tmp_path):
+    (tmp_path / "forks.php").write_text(
+        "<?php\n$pid = pcntl_fork();\nif ($pid === 0) {\n  echo 'child';\n  exit(5);\n}\n"
+        "pcntl_waitpid($pid, $status);\n$ended = pcntl_wexitstatus($status);\necho $ended;\n"
+    )
+    words = ("--json", "start", tmp_path / "forks.php")
+    breaks = ("--break", f"{tmp_path}/forks.php:4", "--break", f"{tmp_path}/forks.php:9")
+    stop = answer_data(cli(*words, *breaks, check=0))
+    assert stop["frame"]["line"] == 9
+    assert print_value(cli, "$ended") == "5"
+    assert answer_data(cli("--json", "continue", check=0))["exit_code"] == 0
+
+
+@pytest.fixture
+def start_php() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Start PHP programs, and end them."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(("php", *words), stdout=PIPE, stderr=STDOUT)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def find_free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for_server(port: int) -> None:
+    def listens() -> bool:
+        with closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(listens)
+
+
+def test_a_running_server_is_attached_to_and_requests_with_the_trigger_stop(
+    cli, tmp_path, start_php
+):
+    (tmp_path / "page.php").write_text('<?php\n$name = $_GET["name"];\necho "hello $name";\n')
+    port, client_port = find_free_port(), find_free_port()
+    settings = {"mode": "debug", "start_with_request": "trigger", "client_port": str(client_port)}
+    options = [word for key, value in settings.items() for word in ("-d", f"xdebug.{key}={value}")]
+    server = start_php(*options, "-S", f"127.0.0.1:{port}", str(tmp_path / "page.php"))
+    wait_for_server(port)
+    where = f"{tmp_path}/page.php:3"
+    words = ("attach", str(server.pid), "--break", where, "--timeout", "0.1")
+    assert "a request with XDEBUG_TRIGGER is debugged" in cli(*words, check=3).out
+    busy = {"exit": 1, "code": "ADAPTER_FAILED", "hint": "debugger sessions"}
+    taken = f"localhost:{client_port}"
+    connect = ("attach", "--connect", taken, "--adapter", "xdebug")
+    check_refused(cli, *connect, **busy, says=f"cannot listen at {taken}")
+    pages: list[str] = []
+
+    def fetch(query: str) -> None:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/?{query}", timeout=20) as page:
+            pages.append(page.read().decode())
+
+    fetch("name=free")
+    fetching = threading.Thread(target=fetch, args=("name=ada&XDEBUG_TRIGGER=1",))
+    fetching.start()
+    stop = answer_data(cli("--json", "await", "--timeout", "20", check=0))
+    assert {one["name"]: one["value"] for one in stop["locals"]}["$name"] == "'ada'"
+    assert answer_data(cli("--json", "detach", check=0))["detached"]
+    fetching.join()
+    assert pages == ["hello free", "hello ada"]
+    assert server.poll() is None
+
+
+def test_a_script_that_runs_and_a_server_without_xdebugs_mode_are_refused(cli, tmp_path, start_php):
+    script = start_php(str(find_source("endless.php")))
+    assert script.stdout is not None
+    assert b"counting" in script.stdout.readline()
+    refused = {"exit": 1, "code": "NOT_SUPPORTED"}
+    start = "debugger start SCRIPT.php"
+    check_refused(cli, "attach", str(script.pid), **refused, hint=start, says="cannot enter")
+    port = find_free_port()
+    server = start_php("-d", "xdebug.mode=off", "-S", f"127.0.0.1:{port}", "-t", str(tmp_path))
+    wait_for_server(port)
+    mode = "xdebug.start_with_request=yes"
+    check_refused(
+        cli, "attach", str(server.pid), **refused, hint=mode, says="no Xdebug that debugs"
+    )
 
 
 # -- one question each finds a bug -----------------------------------------------------------------

@@ -27,7 +27,13 @@ def test_crash_finds_the_line_of_a_file_that_is_no_entry(cli):
 
 def test_probe_finds_the_array_that_two_accounts_share(cli):
     where = marked("lib/ledger.rb", "summed")
-    words = ("--json", "probe", "--at", where, "account, @entries.values.uniq(&:object_id).size, @entries.size")
+    words = (
+        "--json",
+        "probe",
+        "--at",
+        where,
+        "account, @entries.values.uniq(&:object_id).size, @entries.size",
+    )
     probed = answer_data(cli(*words, "--", *SHOP, "sums", "entries.csv", cwd=FOLDER, check=0))
     account, arrays, accounts = probed["places"][0]["columns"]
     assert (account["first"], account["last"]) == ('"ada"', '"bob"')

@@ -79,7 +79,7 @@ class AdapterServer:
     suffix: str = ""  # of a program's file name
     # The environment variable with the path of our Unix socket, to which the program connects.
     socket_variable: str | None = None
-    # Makes the link to a program that connects with a protocol of its own. To attach is to listen.
+    # Makes the link to a program that connects with a protocol of its own.
     open_link: Callable[[asyncio.TaskGroup], ProgramLink] | None = None
     # Returns the interpreter's options that make it connect to the link's socket.
     link_options: Callable[[str], list[str]] = lambda _: []
@@ -346,17 +346,11 @@ class DebugAdapter:
         raise NotImplementedError
 
     async def enter_process(self, target: AttachTarget, socket: str) -> None:
-        """Make a running process connect to a Unix socket of ours.
-
-        Only an adapter whose server has a `socket_variable` has it.
-        """
+        """Make a process connect to a Unix socket of ours: where there is a `socket_variable`."""
         raise NotImplementedError
 
     def find_listen_address(self, pid: int) -> tuple[tuple[str, int], str]:
-        """Return where a running program connects to its debugger, and when, in words.
-
-        It may take time. Only an adapter whose server has `open_link` has it.
-        """
+        """Return where a program connects to its debugger, and when: where there is `open_link`."""
         raise NotImplementedError
 
     def connecting_command(self, launch: LaunchTarget, words: Sequence[str]) -> tuple[str, ...]:

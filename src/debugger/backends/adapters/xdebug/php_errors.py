@@ -37,7 +37,10 @@ def is_own_error(kind: str) -> bool:
 
 
 def parse_uncaught(text: str) -> Thrown | None:
-    """Parse PHP's report of an exception that nobody caught."""
+    """Parse PHP's report of an exception that nobody caught.
+
+    None for any other error.
+    """
     found = [
         Thrown(match["type"], match["message"] or "", is_uncaught=True)
         for match in _REPORTED.finditer(text)

@@ -66,7 +66,7 @@ def read_settings(pid: int) -> XdebugSettings:
     if not settings.debugs and not process.program_name.startswith("php-fpm"):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"process {pid} has no Xdebug that debugs: its mode is {settings.mode or 'unknown'}",
+            f"process {pid} has no Xdebug that debugs: its mode is {settings.mode or 'off'}",
             hint=f"start it so: {_START}",
         )
     if settings.starts == "no" or settings.host not in _HOSTS:

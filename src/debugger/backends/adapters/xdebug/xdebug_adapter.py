@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from debugger.model.debugger_words import DebuggerTraits, Runtime
 SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
 _VAGUE = "PHP cannot evaluate it: a syntax error"
 _PHP_S = 10.0  # seconds for PHP to say whether it has Xdebug
+_KNOWN_S = 60.0  # seconds; PHP takes longer to say it than a short script to run
 _ASKS = "exit(version_compare((string) phpversion('xdebug'), '3.0', '>=') ? 0 : 1);"
 
 
@@ -49,6 +51,20 @@ def _link_options(path: str) -> list[str]:
         "log_level": "0",
     }
     return [word for key, value in settings.items() for word in ("-d", f"xdebug.{key}={value}")]
+
+
+def _has_xdebug(php: str) -> bool:
+    try:
+        done = subprocess.run(
+            [php, "-r", _ASKS],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PHP_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
 
 
 class XdebugAdapter(AgentAdapter):
@@ -76,23 +92,23 @@ class XdebugAdapter(AgentAdapter):
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
     )
 
+    def __init__(self) -> None:
+        self._known: dict[
+            str, float
+        ] = {}  # each PHP that has Xdebug, and until when it is believed
+
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the PHP that runs programs; None without PHP, or without Xdebug 3."""
         path = shutil.which(search.path or "php", path=search.env.get("PATH"))
         if path is None:
             return None
         php = str(Path(path).absolute())
-        try:
-            done = subprocess.run(
-                [php, "-r", _ASKS],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PHP_S,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return AdapterLocation((php, *search.args)) if done.returncode == 0 else None
+        now = time.monotonic()
+        if now >= self._known.get(php, 0.0):
+            if not _has_xdebug(php):
+                return None
+            self._known[php] = now + _KNOWN_S
+        return AdapterLocation((php, *search.args))
 
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""
