@@ -216,6 +216,32 @@ def test_what_a_library_raises_stops_in_the_programs_own_code_at_every_attach(cl
             cli("detach", check=0)
 
 
+_PYPY = """\
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    kept = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+sys.stdout.write("mapped\\n")
+sys.stdout.flush()
+sys.stdin.read()
+"""
+
+
+def test_a_process_of_pypy_is_refused_at_once(cli, tmp_path):
+    (tmp_path / "libpypy3.11-c.so").write_bytes(bytes(4096))
+    (tmp_path / "app.py").write_text(_PYPY)
+    words = (sys.executable, tmp_path / "app.py", tmp_path / "libpypy3.11-c.so")
+    with run_program(*words, ready="mapped") as process:
+        check_refused(
+            cli,
+            "attach",
+            str(process.pid),
+            exit=1,
+            code="NOT_SUPPORTED",
+            says=f"process {process.pid} is PyPy",
+            hint="app.py",
+        )
+
+
 def test_without_gdb_a_python_process_is_refused_with_another_way(cli, unique, tmp_path):
     path = unique("endless.py")
     with run_program(sys.executable, path, ready="counting") as process:

@@ -202,6 +202,8 @@ def _has_large_registers() -> bool:
         return False
 
 
+_PYTHON_LIBRARY = re.compile(r"/libpython3[\d.]*t?\.so")
+_PYPY_LIBRARY = re.compile(r"/libpypy3[\d.]*-c\.so")
 _LISTED_MAX = 10  # processes of one name
 _WORDS_MAX = 100  # characters of a command line
 PS = "ps -e lists the processes"
@@ -403,6 +405,13 @@ def _debugs_scripts(adapter: DebugAdapter) -> bool:
 def _check_fit(
     process: ProcessInfo, language: str, adapter: DebugAdapter, request: AttachRequest
 ) -> None:
+    if "python" in adapter.languages and _maps_library(process.pid, _PYPY_LIBRARY):
+        script = process.script_path or "SCRIPT"
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"process {process.pid} is PyPy: only CPython can be entered while it runs",
+            hint=f"debugger start --python {process.exe} {script}",
+        )
     if "python" in adapter.languages and _embeds_python(process.pid):
         return
     if _debugs_scripts(adapter) and language not in adapter.languages:
@@ -417,11 +426,15 @@ def _check_fit(
 
 def _embeds_python(pid: int) -> bool:
     """Return whether a process of another language has loaded Python's library."""
+    return _maps_library(pid, _PYTHON_LIBRARY)
+
+
+def _maps_library(pid: int, name: re.Pattern[str]) -> bool:
     try:
         mapped = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
-    return re.search(r"/libpython3[\d.]*t?\.so", mapped) is not None
+    return name.search(mapped) is not None
 
 
 def attach_refusal(
