@@ -38,11 +38,15 @@ def test_probe_finds_the_element_that_a_left_over_reference_overwrites(cli):
 
 @pytest.mark.adapter("phpunit")
 def test_test_finds_the_value_of_the_failing_test_and_calls_the_branch_not_taken(cli):
-    told = answer_data(cli("--json", "test", "--", "phpunit", "tests", cwd=FOLDER))
+    told = answer_data(
+        cli("--json", "test", "--", "phpunit", "--do-not-cache-result", "tests", cwd=FOLDER)
+    )
     assert (told["outcome"], told["test"]) == ("failed", "PriceTest::testManyAreCheaper")
     assert "1200 is identical to 1080" in told["cause"]
     assert {one["name"]: one["value"] for one in told["values"]}["$cents"] == "1200"
-    called = cli("calls", "Price::of", "--", "phpunit", "tests", cwd=FOLDER, check=0).out
+    called = cli(
+        "calls", "Price::of", "--", "phpunit", "--do-not-cache-result", "tests", cwd=FOLDER, check=0
+    ).out
     assert "Price::of($cents=100, $count='12') → 1200" in called
     assert "if ($count > 'ten')" in called
     assert "0.9" not in called
