@@ -113,7 +113,8 @@ def of_type(wanted, depth=0):
         return many if depth < DEEPEST else st.just(())
     if origin in {dict, Mapping}:
         return st.dictionaries(*(of_type(one, depth + 1) for one in inner), max_size=3)
-    assert issubclass(wanted, Struct | Enum), wanted
+    is_tuple_with_names = issubclass(wanted, tuple) and hasattr(wanted, "_fields")
+    assert is_tuple_with_names or issubclass(wanted, Struct | Enum), wanted
     is_enum = issubclass(wanted, Enum)
     return st.sampled_from(wanted) if is_enum else st.deferred(lambda: of_struct(wanted, depth))
 

@@ -169,8 +169,8 @@ def _limit_calls(recording: Recording, most: Mapping[int, int]) -> Recording:
                 dropped.add(event.call)
     if not dropped:
         return recording
-    kept = (one for one in recording.events if getattr(one, "call", 0) not in dropped)
-    return structs.replace(recording, events=tuple(kept))
+    events = (one for one in recording.events if getattr(one, "call", 0) not in dropped)
+    return structs.replace(recording, events=tuple(events))
 
 
 def _end_point(owner: RecordedFunction, event: CallReturned | CallRaised) -> RunPoint:

@@ -47,7 +47,7 @@ class PassedLine(NamedTuple):
     """A line that a process came to, and how it went on, each time."""
 
     line: CodeLine
-    runs: Sequence[ExitRun]
+    runs: tuple[ExitRun, ...]
 
     def count_times(self) -> int:
         """Return how often the process came to the line."""
@@ -70,7 +70,7 @@ class MemberLines(Struct, frozen=True):
     """What a process did after each of its lines, each time that it came there."""
 
     label: str
-    lines: Sequence[PassedLine]
+    lines: tuple[PassedLine, ...]
 
 
 class BranchWay(Struct, frozen=True):
@@ -131,7 +131,8 @@ def collect_lines(label: str, recording: Recording) -> MemberLines:
                 leave_line(event.call, LineExit(end=f"raises {event.type}"))
             case _:
                 pass
-    return MemberLines(label, [PassedLine(*one) for one in passed.items()])
+    lines = (PassedLine(line, tuple(runs)) for line, runs in passed.items())
+    return MemberLines(label, tuple(lines))
 
 
 def _add_exit(runs: list[ExitRun], exit_: LineExit, order: int) -> None:

@@ -79,7 +79,7 @@ class DbgpLink(ProgramLink):
                 ErrorCode.ADAPTER_FAILED,
                 f"cannot listen at {address[0]}:{address[1]}, where Xdebug connects to: "
                 f"{os.strerror(error.errno or 0)}",
-                hint="debugger sessions; another debugger may listen there, as an editor's",
+                hint="debugger sessions; or an editor listens there",
             ) from error
         self._pid = target.pid
         self._running.append(self._tasks.create_task(self._answer_requests()))
