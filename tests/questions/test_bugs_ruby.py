@@ -70,3 +70,7 @@ def test_holds_finds_the_order_that_takes_more_than_there_is(cli):
     assert (broken["true"], first["ordinal"]) == (3, 4)
     assert first["values"][0]["after"] == "-2"
     assert [one["function"] for one in first["callers"]] == ["block in sell", "sell", "<main>"]
+    # In the same call: the variable of the call before is another one.
+    made = broken["made_false_by"]
+    assert made["text"] == "left = @counts[product] - count"
+    assert made["operands"] == [{"expression": "left", "before": None, "after": "-2"}]

@@ -277,13 +277,16 @@ async def _narrow(window: CheckWindow, request: CheckRequest, question: Question
             target = question.target
             files = source_files_of(target.program, target.cwd, question.language)
             return await narrow_in_node(window, json.dumps(request.known), files)
+        check = None
         if can_watch(window.expression):
             for one in dict.fromkeys([window.question.adapter, question.adapter]):
                 used = window.question if one == window.question.adapter else question
                 narrowed = await _watch_or_none(dataclasses.replace(window, question=used))
                 if narrowed is not None and narrowed.statement is not None:
                     return narrowed
-        return await narrow_by_stepping(dataclasses.replace(window, question=question))
+                check = narrowed.check if narrowed is not None else check
+        stepped = await narrow_by_stepping(dataclasses.replace(window, question=question))
+        return dataclasses.replace(stepped, check=stepped.check or check)
     except DebuggerError as error:
         if error.code is ErrorCode.ADAPTER_DIED:
             raise

@@ -87,6 +87,7 @@ class InvariantState:
 
     is_true: bool | None = None
     values: Mapping[str, str] = field(default_factory=dict)
+    is_in_call: bool = True  # False: outside of the check's function, whose names it needs
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,15 @@ class WindowRun:
     def _count(self, stop: answers.Stop) -> None:
         for number in (1, 2):
             self._hits[number] += number in stop.hit_breakpoints
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the invariant is read by addresses: the same memory in any call."""
+        return bool(self.pinned(self.window.expression))
+
+    def is_only_check(self, stop: answers.Stop) -> bool:
+        """Tell whether a stop is at a check's breakpoint, and at no watchpoint."""
+        return bool(stop.hit_breakpoints) and {1, 2} >= {*stop.hit_breakpoints}
 
     def is_at_false_check(self, stop: answers.Stop) -> bool:
         """Count a stop after the good check; tell whether it is the false check."""
@@ -244,7 +254,7 @@ class WindowRun:
             if home is not None:
                 is_true = await self._read_truth(self.window.expression, home)
         if is_true is None:
-            return InvariantState()
+            return InvariantState(is_in_call=home is not None)
         values = {}
         for one in self.window.operands:
             text = one if home is not None else self.pinned(one)

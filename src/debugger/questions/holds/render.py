@@ -89,7 +89,8 @@ def _verdict(one: Invariant, answer: Holds) -> str:
 def _check_place(bad: FalseCheck) -> str:
     where = f"{base_name(bad.frame.file or '')}:{bad.frame.line}" if bad.frame.file else ""
     if bad.kind == "line":
-        return f"{where} #{bad.ordinal:,} in {bad.frame.function}"
+        function = f" in {bad.frame.function}" if bad.frame.function else ""
+        return f"{where} #{bad.ordinal:,}{function}"
     where = f" ({where})" if where else ""
     return f"{_KINDS.get(bad.kind, bad.kind)} {bad.frame.function} #{bad.ordinal:,}{where}"
 

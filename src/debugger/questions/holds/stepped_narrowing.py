@@ -21,6 +21,7 @@ from debugger.questions.holds.check_window import (
     WindowRun,
     describe_statement,
 )
+from debugger.questions.holds.watched_narrowing import has_calls
 from debugger.questions.runner import question_run
 from debugger.session import stepping
 from debugger.session.stepping import WaitLimit
@@ -29,6 +30,7 @@ RUNS_MAX = 6
 _STEPS_MAX = 400  # of one run, without the repeated ones
 _STEP_S = 10.0
 _CALL = re.compile(r"[\w>)\]]\s*\(")
+_BEGAN_FALSE = "it was false already when the call of the false check began"
 _LIMIT = f"more than {_STEPS_MAX} lines ran between the last good check and the false one"
 
 
@@ -40,6 +42,7 @@ class _SteppedRun:
     statement: BreakingStatement | None = None
     check: FalseCheck | None = None
     has_entered: bool = False  # a function of the line to step into
+    began_false: bool = False  # it was false where the call of the check began
     why: str = ""
 
 
@@ -59,10 +62,12 @@ async def narrow_by_stepping(window: CheckWindow) -> Narrowed:
         if now.statement is None or (enters and not now.has_entered):
             break
         found = now
-        if not _CALL.search(now.statement.text):
+        if (enters and now.began_false) or not _CALL.search(now.statement.text):
             break
         # The last step is the one that made it false: the next run goes into its call instead.
         prefix, enters = now.steps[:-1], True
+    if found is not None and found.began_false:
+        return Narrowed(why=_BEGAN_FALSE, runs=runs)
     if found is None:
         return Narrowed(why=now.why or "no line that was stepped over made it false", runs=runs)
     notes: tuple[str, ...] = ("it was false there first: whether it was true again is not known",)
@@ -78,8 +83,10 @@ async def _step_run(
     async with question_run.run_question(question) as run:
         there = WindowRun(run, window)
         stop = await there.reach_good_check()
-        # A function that the invariant calls may have a breakpoint in it.
-        await there.disable_breakpoints()
+        if there.is_pinned or has_calls(window.expression):
+            # A function that the invariant calls may have a breakpoint in it.
+            await there.disable_breakpoints()
+        # Otherwise a step over a call stops at the false check in it, where the values are read.
         for how in prefix:
             stop = await _step(there, how)
         found = _SteppedRun(list(prefix))
@@ -93,9 +100,13 @@ async def _step_to_false(
     state = await there.read_state()
     at, frames = await _position(there)
     depth, line = at, frames[0].line if frames else None
-    if state.is_true is None:
+    if state.is_true is None and enters:
+        # Before the call, in which it was false in the run before, its variables may not be.
+        state = replace(state, is_true=True)
+    elif state.is_true is None:
         found.why = "it cannot be evaluated away from its check"
         return found
+    is_in_call = state.is_in_call
     for _ in range(_STEPS_MAX):
         # In the line whose calls are followed each of them is entered.
         is_there = enters and at == depth and bool(frames) and frames[0].line == line
@@ -109,7 +120,9 @@ async def _step_to_false(
         at, frames = await _position(there)
         found.has_entered = found.has_entered or (enters and at > depth)
         now = await there.read_state()
+        was_in_call, is_in_call = is_in_call, now.is_in_call
         if now.is_true is False and state.is_true:
+            found.began_false = not was_in_call
             found.statement = describe_statement(before, state, now) if before else None
             return found
         if enters and at <= depth and frames and frames[0].line != line:

@@ -34,8 +34,12 @@ _SIZE_CALL = re.compile(r"(?:\.|->)size\(\)")
 
 def can_watch(expression: str) -> bool:
     """Tell whether an invariant is decided by what it names, without calls of functions."""
-    plain = _SIZE_CALL.sub("", expression)
-    return _CALLS.search(plain) is None and bool(lvalues_of(expression))
+    return not has_calls(expression) and bool(lvalues_of(expression))
+
+
+def has_calls(expression: str) -> bool:
+    """Tell whether an invariant calls functions other than those that tell a size."""
+    return _CALLS.search(_SIZE_CALL.sub("", expression)) is not None
 
 
 async def narrow_by_watching(window: CheckWindow) -> Narrowed:
@@ -111,7 +115,10 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
         if stop.state != State.STOPPED.value:
             break
         now = await there.read_state()
-        if now.is_true is False and state.is_true is not False:
+        if not there.is_pinned and there.is_only_check(stop):
+            # The values are those of this call, and the state before may be another call's.
+            statement = statement if now.is_true is False else None
+        elif now.is_true is False and state.is_true is not False:
             statement = describe_statement(await _writing_frames(there), state, now)
             changes += 1
         elif now.is_true:
