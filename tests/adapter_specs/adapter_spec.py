@@ -159,6 +159,7 @@ class AdapterSpec:
     large: LargeValue
     threads: ThreadedStop
     is_real: bool = True
+    counter: str = "i"  # counts the turns of the loop, from `first`
     backend: str = "dap"
     ends: ExitedProgram = _WITH_3
     number: str = "int"

@@ -24,6 +24,7 @@ SPEC = AdapterSpec(
     inner="calculate",
     outer="sum_to",
     variable="$i",
+    counter="$i",
     first=1,
     stop_line=find_marker("sums.php", "step"),
     call_line=find_marker("sums.php", "add"),

@@ -54,16 +54,19 @@ async def _in_the_loop(one: DrivenBackend, adapter_spec: AdapterSpec, **changes:
 async def test_a_step_ends_at_a_breakpoint_that_need_not_stop_and_leaves_it_as_it_was(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], way: str
 ):
-    wanted: Any = {"condition": adapter_spec.condition(3), "hit_count": 3}[way]
+    wanted: Any = {
+        "condition": f"{adapter_spec.counter} == {adapter_spec.first + 3}",
+        "hit_count": 3,
+    }[way]
     async with drive_backend(adapter_spec) as one:
         stop = await _in_the_loop(one, adapter_spec, **{way: wanted})
         for turn in (1, 2):
             stop = await _round(one, adapter_spec, stop)
-            assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first + turn)
+            assert await one.value(stop, adapter_spec.counter) == str(adapter_spec.first + turn)
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
         assert stop.reason is StopReason.BREAKPOINT
-        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first + 3)
+        assert await one.value(stop, adapter_spec.counter) == str(adapter_spec.first + 3)
 
 
 @with_every_spec
@@ -71,7 +74,7 @@ async def test_a_step_ends_at_a_logpoint_which_logs_once(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await _in_the_loop(one, adapter_spec, log=f"at {{{adapter_spec.variable}}}")
+        stop = await _in_the_loop(one, adapter_spec, log=f"at {{{adapter_spec.counter}}}")
         for _ in range(2):
             stop = await _round(one, adapter_spec, stop)
         await one.go_on(stop)

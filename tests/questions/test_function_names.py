@@ -91,7 +91,10 @@ def test_functions_of_one_name_are_kept_apart(cli: Callable[..., Any], shop: Pat
     ("command", "hint"),
     [
         (("calls", "outr.innr"), "inner"),
-        (("probe", "--at", "shop.py:innr", "1"), "probe --at shop.py:outer.inner EXPR -- CMD"),
+        (
+            ("probe", "--at", "shop.py:innr", "1"),
+            "probe --at shop.py:outer.inner EXPR -- python shop.py",
+        ),
         (("who-wrote", "row", "--at", "innr"), ""),
         (("path", "--around", "innr"), "path --around outer.inner -- CMD"),
     ],

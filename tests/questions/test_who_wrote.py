@@ -186,7 +186,7 @@ def test_a_parameter_that_nothing_wrote_was_passed_by_the_caller(
         (["total"], "hint: debugger who-wrote total --at LOC", 2),
         (["prog.c:3", "total"], "hint: debugger who-wrote EXPR --at FILE:LINE -- ./program", 2),
         (["nosuch", "--at", "check", "--", "./prog"], "nosuch", 1),
-        (["all", "--at", "nosuch", "--", "./prog"], "nosuch was not reached", 1),
+        (["all", "--at", "nosuch", "--", "./prog"], "no function nosuch in the program", 1),
         (["all", "--at", "add", "--hit", "99", "--", "./prog"], "not reached 99 times, but 6", 1),
         (["all", "--at", "add", "--limit", "0", "--", "./prog"], "--limit is 1 to", 2),
         (["all", "--at", "add", "--when", "all > 99", "--", "./prog"], "with all > 99 was not", 1),

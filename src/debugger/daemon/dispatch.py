@@ -46,7 +46,7 @@ from debugger.targets import launchers
 
 _LONGEST_PROGRAM: Final = 200  # characters
 # At the end of a command: words behind it would be taken for the program's.
-_PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,|\Z)")
+_PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,| \(|\Z)")
 
 
 _BUDGET = 1000  # tokens of a text answer

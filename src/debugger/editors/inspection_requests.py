@@ -29,7 +29,8 @@ _CHILDREN_MAX = 2000  # of a value, in one answer
 _COMPLETIONS_MAX = 100
 _CHAIN_MAX = 500  # characters
 _FAULTS = frozenset({StopReason.EXCEPTION, StopReason.SIGNAL})
-_WORD = re.compile(r"[A-Za-z_]\w*\Z")
+# `$` and `@` begin names of PHP and Ruby.
+_WORD = re.compile(r"(?:[A-Za-z_]|[$@]+)\w*\Z")
 # Names, members and elements before a `.` or `->`, and nothing that could be a call's end.
 _CHAIN = re.compile(r"(?<![\w.)\]])([A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w+\])*)(?:\.|->)\Z")
 
@@ -325,7 +326,7 @@ async def completions(editor: EditorConversation, request: EditorRequest) -> Bod
     """Return the names that begin as the word before the cursor: variables, or a value's parts."""
     arguments = request.decode_arguments(CompletionsArguments)
     before = arguments.text[: max(arguments.column - editor.columns_from, 0)]
-    match = re.search(r"[A-Za-z_]\w*\Z", before)
+    match = _WORD.search(before)
     word = match[0] if match else ""
     rest = before[: len(before) - len(word)]
     owner, kind = None, "variable"

@@ -19,7 +19,7 @@ import psutil
 from msgspec import Struct
 
 from debugger.model.thread_waits import SystemCall, system_call
-from debugger.symbols.program_file import inspect_program
+from debugger.symbols.program_file import ProgramFile, inspect_program
 
 T = TypeVar("T")
 
@@ -230,12 +230,19 @@ def process_language(process: ProcessInfo) -> str:
     """Return the language of a process, in the terms of `inspect_program`; "" if unknown."""
     if process.interpreter not in {"", "shell"}:
         return process.interpreter
+    found = inspect_executable(process)
+    if found is None:
+        return ""
+    return found.language or ("native" if process.exe else "")
+
+
+def inspect_executable(process: ProcessInfo) -> ProgramFile | None:
+    """Inspect a process's executable; None where it may not be read."""
     try:
         # The link reaches an executable that has been removed since.
-        found = inspect_program(f"/proc/{process.pid}/exe" if has_proc() else process.exe).language
-    except OSError:  # it may not be followed
-        return ""
-    return found or ("native" if process.exe else "")
+        return inspect_program(f"/proc/{process.pid}/exe" if has_proc() else process.exe)
+    except OSError:
+        return None
 
 
 def is_below(process: ProcessInfo | None, ancestor: int) -> bool:

@@ -23,7 +23,6 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.location import near_names
 from debugger.paths import data_dir
-from debugger.symbols.program_file import inspect_program
 from debugger.system import process_info as processes
 from debugger.system import simulator, trace_permission
 from debugger.system.process_info import ProcessInfo
@@ -329,7 +328,8 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         )
     # What may not be read, as another user's, is refused below for that.
     language = processes.process_language(process) or "native"
-    type_language = inspect_program(f"/proc/{process.pid}/exe").type_language
+    executable = processes.inspect_executable(process)
+    type_language = executable.type_language if executable is not None else ""
     described = f"process {process.pid} ({shorten_command(process)})"
     adapter = choose_adapter(request, language, described, type_language)
     # Checked first, because each debugger reports a refused ptrace in its own words.

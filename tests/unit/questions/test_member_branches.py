@@ -61,7 +61,7 @@ def merged(*parts: MemberLines) -> MemberLines:
 def test_times_in_a_row_that_go_on_alike_are_one_entry():
     found = collect(*(each for call in range(1, 5) for each in (enter(call), *lines(call, 11, 12))))
     (one,) = [each for each in found.lines if each.line.line == 11]
-    assert one.runs == [ExitRun(LineExit(12), 4, one.runs[0].order)]
+    assert one.runs == (ExitRun(LineExit(12), 4, one.runs[0].order),)
     assert (one.count_times(), one.find_order(0), one.find_order(2)) == (4, one.runs[0].order, None)
 
 

@@ -87,7 +87,7 @@ async def compare_branches(
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"the program ran no other Python process; {format_run_end(ran.view)}",
-            hint=f"debugger {verb} -- CMD --vs CMD compares two runs",
+            hint=f"debugger {verb} --help; two runs are compared without --group",
         )
     group = Path(program.launch.program or program.launch.module or "group").stem
     answer = add_source_texts(build_branches(group, members, format_run_end(ran.view)))
