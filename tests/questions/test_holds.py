@@ -91,7 +91,7 @@ def test_a_function_that_no_source_has_is_refused_with_near_names(
 ) -> None:
     refused = cli("holds", "1", "--each", "Order.totl", "--", *SHOP, check=1, cwd=FOLDER)
     assert "there is Order.total" in refused.err
-    assert "hint: debugger holds EXPR --each Order.total -- CMD" in refused.err
+    assert "hint: debugger holds EXPR --each Order.total -- " in refused.err
 
 
 def test_a_local_that_is_bound_anew_is_followed(check: Callable[..., Any], tmp_path: Path) -> None:
