@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
+# The recorded calls of a recursion run on while as many further ones are counted: each event of a
+# further call has to be told from theirs.
+_FURTHER_MAX = 1000
 
 
 class ComparedMonitor:
@@ -59,7 +62,9 @@ class ComparedMonitor:
             further = self._further
 
             def count_start(code: CodeType, _offset: int) -> None:
-                further[id(code)] += 1
+                count = further[id(code)] = further[id(code)] + 1
+                if count == _FURTHER_MAX:
+                    self._forget_running(code)
 
             self._monitoring.register_callback(self._counter, events.PY_START, count_start)
         return True
@@ -133,16 +138,22 @@ class ComparedMonitor:
             self._monitoring.set_local_events(self._counter, code, self._monitoring.events.PY_START)
         # The resumptions of other calls cannot be told from those of recorded ones.
         if code.co_flags & _GENERATES:
-            for frame, spot in list(self._calls.items()):
-                if spot.code is code:
-                    del self._calls[frame]
-            book.forget(code)
-            self._running.pop(key, None)
+            self._forget_running(code)
         if self._running.get(key):
             self._request_events(code, has_lines=self._has_lined_call(code))
         else:
             self._set_events(code, 0)
         return self._monitoring.DISABLE
+
+    def _forget_running(self, code: CodeType) -> None:
+        """Record no more of the calls of a function that have not ended."""
+        if not self._running.pop(id(code), 0):
+            return
+        for frame, spot in list(self._calls.items()):
+            if spot.code is code:
+                del self._calls[frame]
+        self._book.forget(code)
+        self._set_events(code, 0)
 
     def _on_return(self, code: CodeType, _offset: int, value: Any) -> None:
         frame = sys._getframe(1)  # noqa: SLF001
