@@ -13,7 +13,6 @@ pair is measured in turns, so that what else the machine does falls on both:
 from __future__ import annotations
 
 import base64
-import json
 import os
 import pty
 import shutil
@@ -26,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from run import Daemon, turns
+from run import Daemon, print_figures, turns
 
 AIMS = {"start_ratio": 1.3, "next_ratio": 1.3}
 STARTS, STEPS = 7, 200
@@ -306,12 +305,7 @@ def main() -> None:
         }
         daemon.run("stop", "--all")
         daemon.run("daemon", "stop")
-    if "--json" in sys.argv:
-        print(json.dumps(figures))
-        return
-    for key, value in figures.items():
-        aim = AIMS.get(key.rpartition(".")[2])
-        print(f"{key:32} {value:10.2f}" + (f"   (at most {aim})" if aim else ""))
+    print_figures(figures, AIMS)
 
 
 if __name__ == "__main__":

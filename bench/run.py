@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +208,16 @@ def measure_flood(daemon: Daemon, program: str) -> dict[str, float]:
     }
 
 
+def print_figures(figures: Mapping[str, float], aims: Mapping[str, float]) -> None:
+    """Print figures with their aims; with `--json`, as one object."""
+    if "--json" in sys.argv:
+        print(json.dumps(figures))
+        return
+    for key, value in figures.items():
+        aim = aims.get(key.rpartition(".")[2])
+        print(f"{key:32} {value:10.2f}" + (f"   (at most {aim})" if aim else ""))
+
+
 def main() -> None:
     """Measure, and print a table or one JSON object."""
     with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as name:
@@ -240,12 +250,7 @@ def main() -> None:
         figures |= measure_flood(daemon, str(folder / "flood"))
         figures["after_flood_mb"] = daemon.memory_mb()
         daemon.run("stop", "--all")
-    if "--json" in sys.argv:
-        print(json.dumps(figures))
-        return
-    for key, value in figures.items():
-        aim = AIMS.get(key.rpartition(".")[2])
-        print(f"{key:32} {value:10.2f}" + (f"   (at most {aim})" if aim else ""))
+    print_figures(figures, AIMS)
 
 
 if __name__ == "__main__":

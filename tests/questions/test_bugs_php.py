@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli_commands import answer_data
-from debuggees import find_source
+from debuggees import find_marker, find_source
 
 pytestmark = pytest.mark.adapter("xdebug")
 FOLDER = find_source("bugs_php/shop.php").parent
@@ -15,9 +15,7 @@ SHOP = ("php", "shop.php")
 
 
 def marked(file: str, marker: str) -> str:
-    lines = (FOLDER / file).read_text().splitlines()
-    (line,) = [number for number, text in enumerate(lines, 1) if text.endswith(f"// @{marker}")]
-    return f"{file}:{line}"
+    return f"{file}:{find_marker(FOLDER / file, marker)}"
 
 
 def test_crash_finds_the_line_of_a_file_that_is_no_order(cli):

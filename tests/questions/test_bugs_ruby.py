@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cli_commands import answer_data
-from debuggees import find_source
+from debuggees import find_marker, find_source
 
 pytestmark = pytest.mark.adapter("rdbg")
 FOLDER = find_source("bugs_ruby/shop.rb").parent
@@ -13,9 +13,7 @@ SHOP = ("ruby", "shop.rb")
 
 
 def marked(file: str, marker: str) -> str:
-    lines = (FOLDER / file).read_text().splitlines()
-    (line,) = [number for number, text in enumerate(lines, 1) if text.endswith(f"# @{marker}")]
-    return f"{file}:{line}"
+    return f"{file}:{find_marker(FOLDER / file, marker)}"
 
 
 def test_crash_finds_the_line_of_a_file_that_is_no_entry(cli):

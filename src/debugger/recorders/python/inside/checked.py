@@ -122,13 +122,13 @@ class MonitoredChecks:
         if self._tool < 0:
             return False
         events = self._monitoring.events
-        for event, callback in (
+        self._parts.register_callbacks(
+            self._tool,
             (events.PY_START, self._on_start),
             (events.LINE, self._on_line),
             (events.PY_RETURN, self._on_return),
             (events.PY_UNWIND, self._on_unwind),
-        ):
-            self._monitoring.register_callback(self._tool, event, callback)
+        )
         # PY_UNWIND cannot be requested for single code objects.
         self._monitoring.set_events(self._tool, events.PY_START | events.PY_UNWIND)
         return True

@@ -43,7 +43,8 @@ class ComparedMonitor:
         if self._tool < 0:
             return False
         events = self._monitoring.events
-        for event, callback in (
+        self._parts.register_callbacks(
+            self._tool,
             (events.PY_START, self._on_start),
             (events.PY_RETURN, self._on_return),
             (events.PY_YIELD, self._on_yield),
@@ -51,8 +52,7 @@ class ComparedMonitor:
             (events.PY_THROW, self._on_throw),
             (events.PY_UNWIND, self._on_unwind),
             (events.LINE, self._on_line),
-        ):
-            self._monitoring.register_callback(self._tool, event, callback)
+        )
         # In 3.12 PY_THROW and PY_UNWIND cannot be requested for single code objects.
         self._monitoring.set_events(
             self._tool, events.PY_START | events.PY_THROW | events.PY_UNWIND
@@ -156,26 +156,19 @@ class ComparedMonitor:
         self._set_events(code, 0)
 
     def _on_return(self, code: CodeType, _offset: int, value: Any) -> None:
-        frame = sys._getframe(1)  # noqa: SLF001
-        spot = self._take_call(code, frame)
-        thread = self._book.threads.get(get_ident())
-        if spot is None or thread is None:
-            return
-        try:
-            self._book.leave(thread, code, value, frame)
-        except Exception as error:  # noqa: BLE001
-            self._note_fault(error)
+        self._end_call(code, sys._getframe(1), self._book.leave, value)  # noqa: SLF001
 
     def _on_unwind(self, code: CodeType, _offset: int, raised: BaseException) -> None:
-        if id(code) not in self._codes:
-            return
-        frame = sys._getframe(1)  # noqa: SLF001
+        if id(code) in self._codes:
+            self._end_call(code, sys._getframe(1), self._book.fail, raised)  # noqa: SLF001
+
+    def _end_call(self, code: CodeType, frame: FrameType, end: Any, value: Any) -> None:
         spot = self._take_call(code, frame)
         thread = self._book.threads.get(get_ident())
         if spot is None or thread is None:
             return
         try:
-            self._book.fail(thread, code, raised, frame)
+            end(thread, code, value, frame)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 

@@ -52,7 +52,8 @@ class CallMonitor:
         if self._tool < 0:
             return False
         events = self._monitoring.events
-        for event, callback in (
+        self._parts.register_callbacks(
+            self._tool,
             (events.PY_START, self._make_on_start()),
             (events.PY_RETURN, self._make_on_return()),
             (events.PY_YIELD, self._make_on_yield()),
@@ -60,8 +61,7 @@ class CallMonitor:
             (events.PY_THROW, self._on_throw),
             (events.PY_UNWIND, self._on_unwind),
             (events.LINE, self._on_line),
-        ):
-            self._monitoring.register_callback(self._tool, event, callback)
+        )
         # In 3.12 PY_THROW and PY_UNWIND cannot be requested for single code objects, so they are
         # requested globally and filtered by `_is_known`.
         self._monitoring.set_events(

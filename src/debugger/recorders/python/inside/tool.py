@@ -21,3 +21,10 @@ def claimed() -> int:
             continue
         return number
     return -1
+
+
+def register_callbacks(tool: int, *callbacks: tuple[int, Any]) -> None:
+    """Register the callback of each event of a tool."""
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    for event, callback in callbacks:
+        monitoring.register_callback(tool, event, callback)
