@@ -45,6 +45,7 @@ class FakeAdapter(DebugAdapter):
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
     )
     failed_conditions_stop = True
+    claims_breakpoint_options = True
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the command that starts the fake adapter."""

@@ -259,7 +259,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         "loop.x",
         (
             SceneView("start to a breakpoint", SceneOutcome.WORKS, "loop.x:4", is_essential=True),
-            SceneView("hit count", SceneOutcome.NOT_SUPPORTED, "own does not claim to know it"),
+            SceneView("hit count", SceneOutcome.NOT_SUPPORTED, "own cannot do this"),
         ),
     ),
     Probe(

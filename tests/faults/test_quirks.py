@@ -65,6 +65,7 @@ def _fails(reply: CommandReply, *codes: ErrorCode, saying: str = "") -> None:
     "ignores-disconnect",
     "debuggee-survives",
     "crlf-output",
+    "numbers-as-text",
     "unknown-requests-kill",
     "slow:stackTrace:200",
     "late-stop:200",
@@ -102,6 +103,36 @@ async def _(run: DaemonStack) -> None:
     assert (await run.data(*START, *BREAK))["thread"] == 0
     assert (await run.data("threads"))["threads"][0]["id"] == 0
     await _goes_on(run)
+
+
+@quirk("refuses:variables")
+async def _(run: DaemonStack) -> None:
+    stop = await run.data(*START, *BREAK)
+    assert (stop["reason"], stop["frame"]["line"]) == ("breakpoint", 4)
+    assert "its values cannot be read: Failed command 'variables'" in stop["notes"]
+    assert (await run.data("print", "n"))["value"] == "0"
+    assert (await run.data("next"))["frame"]["line"] == 5
+
+
+@quirk("breakpoints-without-options")
+async def _(run: DaemonStack) -> None:
+    stop = await run.data(*START, *BREAK)
+    assert (stop["reason"], stop["hit_breakpoints"]) == ("breakpoint", [1])
+    await run.data("breakpoint", "remove", "--all")
+    await run.data("break", "main.c:4", "--when", "n == 2")
+    await run.data("break", "main.c:5", "--log", "{doubled}")
+    stop = await run.data("continue")
+    assert (stop["frame"]["line"], stop["hit_breakpoints"]) == (4, [2])
+    assert (await run.data("print", "n"))["value"] == "2"
+    logged = [one["text"] for one in (await run.data("events", "--kind", "logpoint"))["events"]]
+    assert logged == ["0", "2"]
+    await run.data("breakpoint", "remove", "--all")
+    await run.data("break", "work", "--hit-count", "2")
+    stop = await run.data("continue")
+    assert (stop["frame"]["line"], stop["hit_breakpoints"]) == (3, [4])
+    assert (await run.data("print", "n"))["value"] == "4"
+    await run.data("breakpoint", "remove", "--all")
+    assert (await run.data("continue"))["exit_code"] == 3
 
 
 @quirk("one-stopped-per-thread")

@@ -362,3 +362,15 @@ def test_the_librarys_function_that_raised_is_named_beside_the_programs_own_line
     answer = cli("--json", "crash", "--", sys.executable, program, check=0).data["data"]
     assert (answer["frame"]["function"], answer["frame"]["line"]) == ("read", 3)
     assert answer["inside"]["function"] in {"raw_decode", "decode"}
+
+
+@pytest.mark.adapter("debugpy")
+def test_code_on_a_command_line_imports_from_the_callers_directory(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "app.py").write_text("def main(n):\n    return 6 // n\n")
+    words = ("crash", "--json", "--", sys.executable, "-c", "import app\napp.main(0)")
+    answer = cli(*words, cwd=tmp_path, check=0).data["data"]
+    assert "division by zero: n is 0" in answer["cause"]
+    callers = [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in answer["callers"]]
+    assert callers == [("python-c.py", 2)]

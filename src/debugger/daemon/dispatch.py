@@ -43,6 +43,7 @@ from debugger.session.process_tree import root_session
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
 from debugger.targets import launchers
+from debugger.targets.typed_code import TYPED_CODE, TypedCode
 
 _LONGEST_PROGRAM: Final = 200  # characters
 # At the end of a command: words behind it would be taken for the program's.
@@ -334,6 +335,7 @@ class Dispatcher:
     async def close(self) -> None:
         """End all sessions."""
         await asyncio.gather(self._sessions.close_all(), self._router.hosts.close())
+        TypedCode(self._scratch_root.parent / TYPED_CODE).remove_all()
         if self._scratch_root.is_dir() and not any(self._scratch_root.iterdir()):
             self._scratch_root.rmdir()
 

@@ -307,9 +307,12 @@ async def _reported_locals(session: Session, frame: Frame | None) -> list[Variab
     try:
         return await frame_locals(session, frame)
     except DebuggerError as error:
-        # Of a function that waits, js-debug knows the place, and not the values.
-        if frame.index == 0 or error.code is not ErrorCode.ADAPTER_FAILED:
+        if error.code is not ErrorCode.ADAPTER_FAILED:
             raise
+        # Of a function that waits, js-debug knows the place, and not the values. netcoredbg 3.1
+        # refuses those of the runtime's own frames, in which a pause may stop.
+        if frame.index == 0:
+            session.pending_notes.append(f"its values cannot be read: {error.message}")
         return []
 
 

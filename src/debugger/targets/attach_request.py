@@ -50,9 +50,9 @@ def adapter_names(request: AttachRequest) -> str:
 
 
 def choose_adapter(
-    request: AttachRequest, language: str, what: str, type_language: str = ""
+    request: AttachRequest, language: str, what: str, type_language: str = "", script: str = ""
 ) -> DebugAdapter:
-    """Return the requested adapter, or one for a language; `what` describes its source.
+    """Return the requested adapter, or one for a script or a language; `what` describes its source.
 
     Raises:
         DebuggerError: USAGE for an unknown one, ADAPTER_NOT_FOUND.
@@ -67,7 +67,7 @@ def choose_adapter(
             request.adapter, select_backend.list_adapters(request.adapters)
         )
     found = select_backend.choose_program_adapter(
-        "", language, request.env, request.adapters, type_language
+        script, language, request.env, request.adapters, type_language
     )
     if found is None:
         raise DebuggerError(

@@ -152,6 +152,15 @@ class CommandLookup(Protocol):
     def path_folders(self) -> Sequence[str]:
         """Return the folders of the PATH."""
 
+    def has_own_adapter(self, name: str) -> bool:
+        """Tell whether an adapter of the user's own is for files of such a name."""
+
+    def store_code(self, text: str, name: str) -> str:
+        """Write code of a command line to a file of a name; return its path."""
+
+    def python_path(self) -> str:
+        """Return PYTHONPATH with the caller's directory first, which `python -c` imports from."""
+
 
 def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> TargetCommand:
     """Parse a command line into a program; `verb` is our own command, for the hints.
@@ -244,6 +253,10 @@ def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> Ta
         return _go_run(rest[1:], verb)
     if base in _MANAGERS and rest[:1] == ["run"]:
         return _parse_managed(base, rest[1:], lookup, verb)
+    if rest and lookup.has_own_adapter(rest[0]) and not lookup.has_own_adapter(name):
+        # `lua x.lua`, `dotnet x.dll`: the adapter itself runs the file.
+        script = _require_file(rest[0], lookup, verb, before=f"{name} ")
+        return TargetCommand(script, args=tuple(rest[1:]))
     if base in _SHELLS | _WRAPPERS:
         kind = "a shell" if base in _SHELLS else f"what {base} starts"
         raise DebuggerError(
@@ -373,6 +386,14 @@ def _parse_python(
                 python=python,
                 interpreter=(python, *words),
             )
+        if option == "-c" and remaining:
+            code, *args = remaining
+            return TargetCommand(
+                program=lookup.store_code(code, "python-c.py"),
+                args=tuple(args),
+                env=(*env, ("PYTHONPATH", lookup.python_path())),
+                python=python,
+            )
         if option in {"-X", "-W"} and remaining:
             option += remaining.pop(0)
         if option.startswith("-W"):
@@ -455,60 +476,16 @@ def _go_run(words: Sequence[str], verb: str) -> TargetCommand:
     return TargetCommand(program=program, args=tuple(args))
 
 
-class CallerCommands:
-    """Looks up files in the caller's directory and environment (`CommandLookup`)."""
-
-    def __init__(
-        self, cwd: str, which: Callable[[str], str | None], folders: Sequence[str]
-    ) -> None:
-        self._cwd = cwd
-        self._which = which
-        self._folders = folders
-
-    def find_command(self, name: str) -> str | None:
-        """Return the file of a command: in the caller's directory, else on the PATH."""
-        here = os.path.normpath(os.path.join(self._cwd, os.path.expanduser(name)))
-        if os.path.exists(here):
-            return here
-        return self._which(name) if "/" not in name else None
-
-    def first_line(self, path: str) -> str:
-        """Return the first line of a text file, else nothing."""
-        try:
-            with open(path, "rb") as file:
-                head = file.read(256) if os.path.isfile(path) else b""
-        except OSError:
-            return ""
-        return head.split(b"\n", 1)[0].decode(errors="replace") if head[:2] == b"#!" else ""
-
-    def similar_names(self, name: str) -> Sequence[str]:
-        """Return the files beside a path, or the commands for a name without a folder."""
-        folder = os.path.dirname(name)
-        places = [os.path.join(self._cwd, folder), *([] if folder else self._folders)]
-        found: list[str] = []
-        for place in places:
-            try:
-                with os.scandir(place) as entries:
-                    found += [one.name for one in entries if not one.is_dir()]
-            except OSError:
-                continue
-        return found
-
-    def is_there(self, path: str) -> bool:
-        """Tell whether a file or directory exists."""
-        return os.path.exists(os.path.join(self._cwd, path))
-
-    def path_folders(self) -> Sequence[str]:
-        """Return the folders of the PATH."""
-        return self._folders
-
-
 def _parse_ruby(ruby: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
     """Parse `ruby -Ilib script.rb`: its options go into RUBYOPT, which child processes get, too."""
     remaining = list(words)
     options: list[str] = []
+    code: list[str] = []
     while remaining and remaining[0].startswith("-") and remaining[0] != "--":
         option = remaining.pop(0)
+        if option == "-e" and remaining:
+            code.append(remaining.pop(0))
+            continue
         if option in _RUBY_VALUED[:3] and remaining:
             option += remaining.pop(0)
         elif option == "-S" and remaining:
@@ -518,6 +495,9 @@ def _parse_ruby(ruby: str, words: Sequence[str], lookup: CommandLookup, verb: st
             raise _not_an_option("ruby", option, verb, "ruby SCRIPT.rb")
         options.append(option)
     remaining = remaining[1:] if remaining[:1] == ["--"] else remaining
+    if code:
+        program = lookup.store_code("\n".join(code), "ruby-e.rb")
+        return _ruby_command(ruby, program, remaining, options, ())
     if not remaining:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -545,6 +525,9 @@ def _parse_php(php: str, words: Sequence[str], lookup: CommandLookup, verb: str)
     env: list[tuple[str, str]] = []
     while remaining and remaining[0].startswith("-") and remaining[0] not in {"-f", "--"}:
         option = remaining.pop(0)
+        if option == "-r" and remaining:
+            code = lookup.store_code(f"<?php {remaining[0]}", "php-r.php")
+            return TargetCommand(program=code, args=tuple(remaining[1:]))
         if option != "-S" or not remaining:
             raise _not_an_option("php", option, verb, "php SCRIPT.php")
         env.append(("DEBUGGER_PHP_SERVER", remaining.pop(0)))

@@ -205,6 +205,7 @@ _PYTHON_LIBRARY = re.compile(r"/libpython3[\d.]*t?\.so")
 _PYPY_LIBRARY = re.compile(r"/libpypy3[\d.]*-c\.so")
 _LISTED_MAX = 10  # processes of one name
 _WORDS_MAX = 100  # characters of a command line
+_SCRIPT_WORDS = 4  # the first words of a command line, in which its script is looked for
 PS = "ps -e lists the processes"
 
 
@@ -331,7 +332,8 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     executable = processes.inspect_executable(process)
     type_language = executable.type_language if executable is not None else ""
     described = f"process {process.pid} ({shorten_command(process)})"
-    adapter = choose_adapter(request, language, described, type_language)
+    script = _own_script(request, process)
+    adapter = choose_adapter(request, language, described, type_language, script)
     # Checked first, because each debugger reports a refused ptrace in its own words.
     refused = attach_refusal(process, adapter)
     if refused is not None and refused.is_certain:
@@ -360,6 +362,14 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         listens_at=listens_at,
     )
     return PreparedAttach(target, adapter, notes)
+
+
+def _own_script(request: AttachRequest, process: ProcessInfo) -> str:
+    """Return the file that an interpreter runs, if an adapter of the user's own attaches to it."""
+    sections = [one for one in request.adapters.values() if "{pid}" in str(one.attach)]
+    ends = tuple(end for one in sections for end in one.extensions)
+    words = process.words[1:_SCRIPT_WORDS]
+    return next((one for one in words if ends and one.endswith(ends)), "")
 
 
 def _runs_kernel(process: ProcessInfo) -> bool:

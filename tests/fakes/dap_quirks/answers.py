@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dap_messages import Wait, event, is_event, is_response, response
+from dap_messages import Wait, event, failure, is_event, is_response, response
 
 from dap_quirks.table import Turn, edit, set_up
 
@@ -99,6 +99,28 @@ def crlf_output(_turn: Turn, items: list[Item]) -> list[Item]:
         if is_event(item, "output"):
             text = item["body"]["output"].replace("\n", "\r\n")
             item["body"] |= {"output": text, "category": "stdout"}
+    return items
+
+
+@edit("refuses:COMMAND")
+def refuses(turn: Turn, items: list[Item], command: str) -> list[Item]:
+    """netcoredbg 3.1 refuses the variables of frames that are the runtime's own."""
+    refusal = failure(f"error: Failed command '{command}'")
+    return (
+        [one | refusal if is_response(one) else one for one in items]
+        if turn.asks(command)
+        else items
+    )
+
+
+@edit("numbers-as-text")
+def numbers_as_text(turn: Turn, items: list[Item]) -> list[Item]:
+    """netcoredbg 3.1 writes the numbers of messages as text: `"seq":"7","request_seq":"4"`."""
+    for item in items:
+        if isinstance(item, dict):
+            item["seq"] = "7"
+            if is_response(item):
+                item["request_seq"] = str(turn.request["seq"])
     return items
 
 

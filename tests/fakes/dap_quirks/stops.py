@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dap_messages import Wait, event, is_event, is_response
+from dap_messages import Wait, event, failure, is_event, is_response
 
 from dap_quirks.table import Turn, edit, set_up
 
@@ -32,6 +32,32 @@ def _answered_breakpoints(turn: Turn, items: list[Item]) -> list[Json]:
 def stopped_before_response(_turn: Turn, items: list[Item]) -> list[Item]:
     """`stopped` may come before the response to next, pause or attach."""
     return sorted(items, key=lambda item: not is_event(item, "stopped"))
+
+
+_OPTIONS = {
+    "condition": "supportsConditionalBreakpoints",
+    "hitCondition": "supportsHitConditionalBreakpoints",
+    "logMessage": "supportsLogPoints",
+}
+
+
+@edit("breakpoints-without-options")
+def breakpoints_without_options(turn: Turn, items: list[Item]) -> list[Item]:
+    """netcoredbg 3.1 claims no hit counts or log messages, and names no breakpoint of a stop."""
+    # This one claims no conditions either, takes no option, and gives breakpoints no numbers.
+    if turn.asks("initialize"):
+        for item in items:
+            if is_response(item):
+                item["body"] = {**item["body"], **dict.fromkeys(_OPTIONS.values(), False)}
+    for one in _answered_breakpoints(turn, items):
+        one.pop("id", None)
+    for body in _stops(items):
+        body.pop("hitBreakpointIds", None)
+    given = turn.request.get("arguments", {}).get("breakpoints", [])
+    if any(one.get(option) is not None for one in given for option in _OPTIONS):
+        refusal = failure("options of breakpoints are not known")
+        return [one | refusal if is_response(one) else one for one in items]
+    return items
 
 
 @edit("spurious-continued-before-stop")

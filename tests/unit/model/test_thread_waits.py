@@ -18,6 +18,9 @@ from debugger.model.thread_waits import SystemCall, kind_of, system_call
         (["runtime.gopark", "sync.(*WaitGroup).Wait"], "group"),
         (["pthread_cond_wait", "std::condition_variable::wait"], "condition"),
         (["syscall", "std::thread::join_handle::JoinHandle::join"], "join"),
+        (["System.Threading.Monitor.Enter"], "lock"),
+        (["System.Threading.Thread.Join"], "join"),
+        (["System.Threading.Tasks.Task.SpinThenBlockingWait"], "future"),
         (["compute"], ""),
     ],
 )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from debugger import config
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.process_info import ProcessInfo
@@ -72,6 +75,25 @@ def test_a_number_of_no_process_is_not_found(pid):
 @linux
 def test_we_are_not_attached_to_ourselves():
     assert refused(what=str(os.getpid())).code is ErrorCode.DENIED
+
+
+@linux
+@pytest.mark.parametrize(
+    ("attach", "expected"), [({"processId": "{pid}"}, "own"), ({"port": "{port}"}, None)]
+)
+def test_an_adapter_of_the_users_own_is_taken_by_the_file_that_runs(
+    attach: dict[str, str], expected: str | None, tmp_path: Path
+) -> None:
+    script = tmp_path / "job.own"
+    script.write_text("")
+    section = config.AdapterSettings(command=("own-adapter",), extensions=(".own",), attach=attach)
+    with subprocess.Popen(["tail", "-f", script], stdout=subprocess.DEVNULL) as running:
+        try:
+            given = attach_request(what=str(running.pid), adapters={"own": section})
+            chosen = prepare_attach(given).adapter.name
+        finally:
+            running.kill()
+    assert (chosen == "own") is (expected == "own")
 
 
 def test_the_one_process_of_a_name_is_found():

@@ -27,6 +27,10 @@ class Fake:
             "./script.py": "/here/script.py",
             "./x.js": "/here/x.js",
             "./prog": "/here/prog",
+            "dotnet": "/usr/bin/dotnet",
+            "ruby": "/usr/bin/ruby",
+            "php": "/usr/bin/php",
+            "./app.dll": "/here/app.dll",
         }
     )
     shebangs: dict[str, str] = field(
@@ -52,6 +56,15 @@ class Fake:
     def path_folders(self) -> Sequence[str]:
         return ["/bin"]
 
+    def has_own_adapter(self, name: str) -> bool:
+        return name.endswith(".dll")
+
+    def store_code(self, text: str, name: str) -> str:
+        return f"/code/{len(text)}/{name}"
+
+    def python_path(self) -> str:
+        return "/here:/lib"
+
 
 def parse_words(*words: str) -> TargetCommand:
     return parse_command(words, Fake(), verb="crash")
@@ -61,6 +74,24 @@ def test_a_program_gets_its_arguments() -> None:
     assert parse_words("./prog", "-x", "a b") == TargetCommand(
         program="/here/prog", args=("-x", "a b")
     )
+
+
+def test_the_file_of_an_own_adapter_is_the_program() -> None:
+    expected = TargetCommand(program="/here/app.dll", args=("-x",))
+    assert parse_words("dotnet", "app.dll", "-x") == expected
+    assert parse_words("./app.dll", "-x") == expected
+    assert parse_words("dotnet", "build").program == "/usr/bin/dotnet"
+
+
+def test_code_on_a_command_line_is_a_program_in_a_file() -> None:
+    python = parse_words("python3", "-u", "-c", "import app", "-x")
+    assert (python.program, python.args) == ("/code/10/python-c.py", ("-x",))
+    assert python.python == "/usr/bin/python3"
+    assert python.env == (("PYTHONUNBUFFERED", "1"), ("PYTHONPATH", "/here:/lib"))
+    ruby = parse_words("ruby", "-e", "a = 1", "-w", "-e", "p a", "x")
+    assert (ruby.program, ruby.args) == ("/code/9/ruby-e.rb", ("x",))
+    php = parse_words("php", "-r", "f();", "x")
+    assert (php.program, php.args) == ("/code/10/php-r.php", ("x",))
 
 
 def test_a_bare_name_is_looked_for_on_the_path() -> None:
@@ -125,10 +156,11 @@ def test_go_run_runs_what_it_names() -> None:
         (["env", "-i", "./prog"], "env -i"),
         (["python3"], "reads one from a terminal"),
         (["python3", "-"], "reads one from a terminal"),
-        (["python3", "-c", "1"], "python -c"),
+        (["python3", "-c"], "python -c"),
         (["python3", "-Q", "script.py"], "python -Q"),
         (["node"], "reads one from a terminal"),
         (["node", "--test", "x.js"], "node --test"),
+        (["node", "-e", "f()"], "node -e: code on a command line"),
         (["go", "run", "-race", "."], "expected a package after go run"),
     ],
 )

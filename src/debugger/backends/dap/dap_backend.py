@@ -25,11 +25,12 @@ from debugger.backends.dap import dap_abilities as generic
 from debugger.backends.dap import dap_breakpoints, dap_convert, dap_inspection, detach
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
+from debugger.backends.dap.breakpoint_sites import BreakpointSites
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
 from debugger.backends.dap.dap_inspection import LEVELS, ProgramStacks, ReadAhead, StopValues
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.backends.dap.event_dispatcher import StopDoubts
-from debugger.backends.dap.stop_filter import LostStepRecovery, SharedSites, StepKeeper, StopFilter
+from debugger.backends.dap.stop_filter import LostStepRecovery, StepKeeper, StopFilter
 from debugger.backends.dap.two_connection_launch import (
     BreakpointSender,
     ForkedChild,
@@ -93,7 +94,9 @@ class DapBackend:
         self._thread: int | None = None
         self._stepped: int | None = None  # the thread of the last step
         self._stacks = ProgramStacks(self, adapter)
-        self._sites = SharedSites(self, adapter, self._report_event)
+        self._sites = BreakpointSites(
+            self, adapter, self._report_event, lambda: self._talk.client.capabilities
+        )
         self._lost_steps = LostStepRecovery(self, self._send_step)
         self._pauses = False
         self._is_begun = False
@@ -143,7 +146,7 @@ class DapBackend:
         # The dispatcher decides with these whether a stop may be reported without being filtered.
         doubts = StopDoubts(
             filters_exceptions=lambda: self._exceptions.needs_filter,
-            has_shared_sites=lambda: bool(self._sites),
+            has_filtered_sites=lambda: bool(self._sites),
             is_continuing_step=lambda: self._lost_steps.is_continuing_step,
         )
         self._talk.events.set_callbacks(doubts, follow_fork)
@@ -349,14 +352,13 @@ class DapBackend:
         """Replace the breakpoints of a source file (their `at`)."""
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
-        dap_breakpoints.check_options(self._talk, self._adapter, sent)
         if self.breakpoint_sender is not None:
             answers = await self.breakpoint_sender.send_file(file, sent)
         else:
             shared = {
                 (one.at or one.spec).line or 1
                 for members, one in zip(groups, sent, strict=True)
-                if self._sites.is_shared(members)
+                if self._sites.is_filtered(members)
             }
             answers = await dap_breakpoints.send_line_breakpoints(
                 self._talk, self._adapter, file, sent, shared
@@ -369,7 +371,6 @@ class DapBackend:
         """Replace the function breakpoints."""
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
-        dap_breakpoints.check_options(self._talk, self._adapter, sent)
         answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._adapter, sent)
         return await self._to_bounds("", breakpoints, groups, answers)
 
@@ -382,6 +383,7 @@ class DapBackend:
     ) -> list[BoundBreakpoint]:
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
         bounds = await dap_breakpoints.to_bounds(self, self._talk, self._adapter, sent, answers)
+        bounds = self._sites.note_bounds(name, sent, bounds)
         if self.step_keeper is not None:
             guarded_groups = [self._sites.breakpoint_for_steps(members) for members in groups]
             bounds = await self.step_keeper.note_breakpoints(name, guarded_groups, bounds)

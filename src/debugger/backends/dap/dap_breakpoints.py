@@ -15,7 +15,7 @@ from debugger.backends.dap.conversation import AdapterConversation
 from debugger.backends.dap.dap_client import DapClient
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import BreakpointOptions, EntryStop, mark_log_message
-from debugger.errors import DebuggerError, ErrorCode
+from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.program import CatchFilter, EvaluationPurpose, ExceptionDetails, Stopped
 
@@ -162,33 +162,6 @@ class DapExceptions:
 
 
 _Location = TypeVar("_Location")
-
-
-def check_options(
-    talk: AdapterConversation, adapter: DebugAdapter, breakpoints: Sequence[Breakpoint]
-) -> None:
-    """Refuse the options of breakpoints that an adapter does not claim to know.
-
-    It would leave them out without a word, and stop at every hit (bash-dap 0.3, rdbg 1.4).
-
-    Raises:
-        DebuggerError: NOT_SUPPORTED.
-    """
-    if not adapter.claims_breakpoint_options:
-        return
-    claimed = talk.client.capabilities
-    options = (
-        ("condition", "conditions", claimed.supports_conditional_breakpoints),
-        ("hit_count", "hit counts", claimed.supports_hit_conditional_breakpoints),
-        ("log", "log messages", claimed.supports_log_points),
-    )
-    for name, what, is_claimed in options:
-        if not is_claimed and any(getattr(one.spec, name) for one in breakpoints):
-            raise DebuggerError(
-                ErrorCode.NOT_SUPPORTED,
-                f"{adapter.name} does not claim to know {what} of breakpoints",
-                hint="debugger break LOC without it; debugger continue goes to the next hit",
-            )
 
 
 async def send_line_breakpoints(

@@ -256,7 +256,7 @@ class DapClient:
         """
         self._log_message("from", body)
         try:
-            message = _decode_as(body, dap.DapMessage)
+            message = _decode_as(body, dap.DapMessage, strict=False)
         except _UNREADABLE as error:
             raise DebuggerError(
                 ErrorCode.PROTOCOL, f"{self._adapter} sent a broken message: {error}"
@@ -333,15 +333,16 @@ _UNREADABLE = (ValueError, RecursionError)
 Read = TypeVar("Read", bound=msgspec.Struct)
 
 
-def _decode_as(data: bytes, kind: type[Read]) -> Read:
+def _decode_as(data: bytes, kind: type[Read], *, strict: bool = True) -> Read:
+    """Decode JSON; not strict: a number may be written as text (netcoredbg 3.1: `"seq":"7"`)."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return msgspec.json.decode(data, type=kind, strict=strict)
     except msgspec.ValidationError:
         raise
     except ValueError:
         # A Python program's text may hold half a surrogate pair: JSON can, UTF-8 cannot.
         text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
-        return msgspec.json.decode(text.encode(errors="replace"), type=kind)
+        return msgspec.json.decode(text.encode(errors="replace"), type=kind, strict=strict)
 
 
 def decode_body(raw: msgspec.Raw, kind: type[Body]) -> Body:
@@ -376,7 +377,8 @@ def response_error_text(response: dap.DapMessage) -> str:
     message = response.message or ""
     # `message` may be a key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
     text = detail if len(detail) > len(message) else message
-    return text.strip() or f"the adapter refused {response.command!r} without saying why"
+    text = text.strip().removeprefix("error: ")  # netcoredbg 3.1 begins its messages so
+    return text or f"the adapter refused {response.command!r} without saying why"
 
 
 class HandshakeWaits:

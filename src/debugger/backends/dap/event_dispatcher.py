@@ -25,6 +25,7 @@ from debugger.backends.base import (
 )
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
+from debugger.backends.dap.breakpoint_sites import HITTING
 from debugger.backends.dap.dap_client import decode_body
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError
@@ -39,7 +40,7 @@ _LOG_PREFIX = "[[log "
 _LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
 _CONSOLE_LINES = 20
 # Stops that a step keeper looks at: any of them may be at an address that LLDB's step ends at.
-_JUDGED_IN_STEPS = {StopReason.STEP, StopReason.BREAKPOINT, StopReason.FUNCTION_BREAKPOINT}
+_JUDGED_IN_STEPS = {StopReason.STEP, *HITTING}
 _CONSOLE_MAX = 2000
 
 
@@ -85,17 +86,18 @@ class StopDoubts:
     """What the backend is asked at each stop: may the stop be none for the user?"""
 
     filters_exceptions: Callable[[], bool] = lambda: False
-    has_shared_sites: Callable[[], bool] = lambda: False
+    has_filtered_sites: Callable[[], bool] = lambda: False
     is_continuing_step: Callable[[], bool] = lambda: False  # one that the adapter has lost
 
 
 class EventDispatcher:
     """Dispatches the events of one adapter to the sink.
 
-    A stop that may be none for the user (a shared site, a failed condition, an exception of another
-    type, a step that an adapter may have lost) goes through the stop filter first, in a task of its
-    own; any other stop is reported at once. `exited` and `terminated` may come in either order, or
-    one of them alone: the end is reported when both have come or `second_end_s` has passed.
+    A stop that may be none for the user (a filtered site, a failed condition, an exception of
+    another type, a step that an adapter may have lost) goes through the stop filter first, in a
+    task of its own; any other stop is reported at once. `exited` and `terminated` may come in
+    either order, or one of them alone: the end is reported when both have come or `second_end_s`
+    has passed.
 
     Only this class changes its attributes; the others of the backend call its methods.
     """
@@ -343,11 +345,12 @@ class EventDispatcher:
             or (stop.reason is StopReason.STEP and adapter.inspects_step_ends)
             or stop.reason in adapter.inspected_reasons
             or (stop.reason in _JUDGED_IN_STEPS and adapter.has_step_keeper)
+            or (stop.reason in HITTING and not stop.hits and adapter.claims_breakpoint_options)
         )
         by_breakpoint = bool(stop.hits) and (
             any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
             or any(hit in self.logs for hit in stop.hits)
-            or self._doubts.has_shared_sites()
+            or self._doubts.has_filtered_sites()
             or (adapter.failed_conditions_stop and any(hit in self.conditions for hit in stop.hits))
         )
         return (

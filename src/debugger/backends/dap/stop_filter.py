@@ -1,7 +1,4 @@
-"""Filters an adapter's stops, and resumes after those that no request of the user's explains.
-
-Breakpoints of ours that an adapter keeps as one are combined for it, and their stops told apart.
-"""
+"""Filters an adapter's stops, and resumes after those that no request of the user's explains."""
 
 from __future__ import annotations
 
@@ -9,17 +6,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 import msgspec
-from msgspec.structs import replace
 
 from debugger.backends.base import Backend, ConditionError, LogpointPassed, Sink
 from debugger.backends.dap import dap_breakpoints
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
+from debugger.backends.dap.breakpoint_sites import BreakpointSites
 from debugger.backends.dap.dap_breakpoints import DapExceptions
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.errors import DebuggerError
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, is_true_text, split_template
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, split_template
 from debugger.model.program import EvaluationPurpose, Frame, ResumeKind, Stopped, StopReason
 
 
@@ -140,139 +137,6 @@ def _remaining_step(step: _StepInProgress, frames: Sequence[Frame]) -> ResumeKin
     return None
 
 
-# The numbers of breakpoints that share one of the adapter's begin here; its own are smaller.
-_SHARED_FROM = 1 << 30
-# False values of all the languages, as their debuggers print them, in lower case.
-Fill = Callable[[str, Frame], Awaitable[str]]
-
-
-class SharedSites:
-    """The breakpoint sites of one program that several of our breakpoints share."""
-
-    def __init__(self, backend: Backend, adapter: DebugAdapter, sink: Sink) -> None:
-        self._backend = backend
-        self._adapter = adapter
-        self._sink = sink
-        self._members: dict[int, tuple[Breakpoint, ...]] = {}  # by the adapter's number
-        self._counts: dict[int, int] = {}  # hits of those that have a hit count, by our number
-
-    def __bool__(self) -> bool:
-        return bool(self._members)
-
-    def group_by_site(self, breakpoints: Sequence[Breakpoint]) -> list[tuple[Breakpoint, ...]]:
-        """Group a list's breakpoints by the adapter's breakpoint that stands for them."""
-        groups: dict[object, list[Breakpoint]] = {}
-        for one in breakpoints:
-            # An adapter keeps one breakpoint of those for which this key is equal: a second one
-            # would replace the first, or be refused.
-            groups.setdefault(self._adapter.site_key(one), []).append(one)
-        return [tuple(members) for members in groups.values()]
-
-    def is_shared(self, members: Sequence[Breakpoint]) -> bool:
-        """Return whether the stops at a site are filtered here."""
-        return len(members) > 1
-
-    def breakpoint_to_send(self, members: Sequence[Breakpoint]) -> Breakpoint:
-        """Return the breakpoint that is sent for those of a site."""
-        first = members[0]
-        if not self.is_shared(members):
-            # Hits that were counted while the site was shared are not counted again by the adapter.
-            remaining_hits = (first.spec.hit_count or 0) - self._counts.get(first.id, 0)
-            count = remaining_hits if remaining_hits > 1 else None
-            return replace(first, spec=replace(first.spec, hit_count=count))
-        # A shared site stops always; which member is due is decided in `filter_stop`.
-        plain = replace(first.spec, condition=None, hit_count=None, log=None, thread=None)
-        return replace(first, spec=plain)
-
-    def breakpoint_for_steps(self, members: Sequence[Breakpoint]) -> Breakpoint:
-        """Return a site's breakpoint for LLDB's step keeper: one that the program may pass.
-
-        The condition "1" tells the step keeper to stop where the arguments are in place: the site's
-        own conditions are evaluated at its stops.
-        """
-        sent = self.breakpoint_to_send(members)
-        if not self.is_shared(members) or all(_always_stops(one) for one in members):
-            return sent
-        return replace(sent, spec=replace(sent.spec, condition="1"))
-
-    def to_member_bounds(
-        self, members: Sequence[Breakpoint], answer: BoundBreakpoint
-    ) -> list[BoundBreakpoint]:
-        """Note the answer for a site; return one answer for each of its members."""
-        number = answer.backend_id
-        if not self.is_shared(members):
-            if number is not None:
-                self._members.pop(number, None)
-            return [answer]
-        # Without a number a stop cannot name the site: all members show the same answer.
-        if number is None:
-            return [answer] * len(members)
-        self._members[number] = tuple(members)
-        for one in members:
-            if one.spec.hit_count:
-                self._counts.setdefault(one.id, one.hits)
-        return [replace(answer, backend_id=_SHARED_FROM + one.id) for one in members]
-
-    def to_member_news(self, news: BoundBreakpoint) -> list[BoundBreakpoint]:
-        """Convert a change of one of the adapter's breakpoints to changes of its members."""
-        members = self._members.get(news.backend_id) if news.backend_id is not None else None
-        if members is None:
-            return [news]
-        return [replace(news, backend_id=_SHARED_FROM + one.id) for one in members]
-
-    async def filter_stop(self, stop: Stopped, fill: Fill) -> Stopped | None:
-        """Return a stop with the breakpoints that it is for; None where it is for none.
-
-        Texts of logpoints are written on the way.
-        """
-        shared = [number for number in stop.hits if number in self._members]
-        if not shared or stop.thread is None:
-            return stop
-        # Conditions are those of the innermost frame, as the adapter itself would evaluate them.
-        frame = (await self._backend.read_stack(stop.thread, levels=1)).frames[0]
-        hits = [number for number in stop.hits if number not in self._members]
-        for number in shared:
-            for one in self._members[number]:
-                if not await self._is_hit(one, stop.thread, frame):
-                    continue
-                if one.spec.log is None:
-                    hits.append(_SHARED_FROM + one.id)
-                else:
-                    self._sink(LogpointPassed(one.id, await fill(one.spec.log, frame), stop.thread))
-        return replace(stop, hits=tuple(hits)) if hits else None
-
-    async def _is_hit(self, one: Breakpoint, thread: int, frame: Frame) -> bool:
-        spec = one.spec
-        # The order matters: a hit counts only where thread and condition fit, as in gdb.
-        if spec.thread not in {None, thread}:
-            return False
-        if not await self._condition_holds(one, frame):
-            return False
-        if not spec.hit_count:
-            return True
-        count = self._counts[one.id] = self._counts.get(one.id, 0) + 1
-        return count >= spec.hit_count
-
-    async def _condition_holds(self, one: Breakpoint, frame: Frame) -> bool:
-        condition = self._adapter.format_condition(one)
-        if condition is None:
-            return True
-        try:
-            expression = self._adapter.format_truth(condition)
-            result = await self._backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
-        except DebuggerError as error:
-            # Reported, and no stop: a condition that fails in one frame of thousands would stop
-            # each time.
-            self._sink(ConditionError(one.id, f"{one.spec.condition}: {error.message}"))
-            return False
-        return is_true_text(result.value)
-
-
-def _always_stops(one: Breakpoint) -> bool:
-    spec = one.spec
-    return not (spec.condition or spec.hit_count or spec.log or spec.thread is not None)
-
-
 class StopFilter:
     """Filters the doubtful stops of one program.
 
@@ -290,7 +154,7 @@ class StopFilter:
         adapter: DebugAdapter,
         exceptions: DapExceptions,
         *,
-        sites: SharedSites,
+        sites: BreakpointSites,
         lost_steps: LostStepRecovery,
         sink: Sink,
     ) -> None:
@@ -357,7 +221,7 @@ class StopFilter:
         filtered = await steps.attribute_stop(stop) if steps is not None else stop
         if filtered is None:
             return await self._continue_past(stop)
-        stop = filtered
+        stop = await self._sites.complete_hits(filtered)
         if stop.reason is StopReason.STEP and self._adapter.inspects_step_ends:
             # Python only: pydevd ends a step in a frame that an exception leaves.
             ended = await self._adapter.inspect_step_end(self._connection, stop)

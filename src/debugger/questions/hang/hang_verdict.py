@@ -166,6 +166,7 @@ _LOCKS = frozenset({"lock", "rwlock", "file lock"})
 # What is said before what is waited for, in its stead where it has no name, and behind it.
 _WORDS: Mapping[str, tuple[str, str, str]] = {
     "lock": ("waits for", "a lock", ""),
+    "futex": ("waits for", "something in its own memory", ""),
     "rwlock": ("waits for", "a lock of readers and writers", ""),
     "semaphore": ("waits for", "a semaphore", ""),
     "group": ("waits for", "a group", ""),

@@ -147,8 +147,9 @@ def _thread_wait(
     text = awaited_expression(own)
     if kind in _LOCKS | {"futex"} and call is not None and call.name == "futex":
         owners = _lock_owners(call, kind, known)
-        text = f"{text or 'a lock'} ({call.arguments[0]:#x})"
-        return ThreadWait("lock" if owners or kind == "lock" else kind, text, owners)
+        kind = "lock" if owners else kind
+        unnamed = "something in its own memory" if kind == "futex" else "a lock"
+        return ThreadWait(kind, f"{text or unnamed} ({call.arguments[0]:#x})", owners)
     return ThreadWait(kind, text)
 
 

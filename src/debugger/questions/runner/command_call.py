@@ -32,6 +32,8 @@ from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, launch_target
 from debugger.targets import command_line as commands
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
+from debugger.targets.caller_commands import CallerCommands
+from debugger.targets.typed_code import TYPED_CODE, TypedCode
 
 _TIMEOUT_MAX = 24 * 3600.0
 
@@ -241,12 +243,17 @@ def with_default(
     return configured
 
 
-def caller_commands(call: CommandCall) -> commands.CallerCommands:
+def caller_commands(call: CommandCall) -> CallerCommands:
     """Return the look-ups for the caller's directory and environment."""
     path = call.env.get("PATH", os.defpath).split(os.pathsep)
     folders = [os.path.join(call.cwd, folder) for folder in path]
-    return commands.CallerCommands(
-        call.cwd, lambda name: launch_target.find_on_path(name, call.env, call.cwd), folders
+    return CallerCommands(
+        call.cwd,
+        lambda name: launch_target.find_on_path(name, call.env, call.cwd),
+        folders,
+        extensions=tuple(end for one in call.config.adapters.values() for end in one.extensions),
+        typed=TypedCode(call.scratch_root.parent / TYPED_CODE),
+        python_path=call.env.get("PYTHONPATH", ""),
     )
 
 

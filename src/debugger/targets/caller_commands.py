@@ -1,0 +1,78 @@
+"""Looks up what a command line names: in the caller's directory and environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from debugger.targets.typed_code import TypedCode
+
+
+class CallerCommands:
+    """Looks up files in the caller's directory and environment (`CommandLookup`)."""
+
+    def __init__(
+        self,
+        cwd: str,
+        which: Callable[[str], str | None],
+        folders: Sequence[str],
+        *,
+        extensions: tuple[str, ...],
+        typed: TypedCode,
+        python_path: str,
+    ) -> None:
+        self._cwd = cwd
+        self._which = which
+        self._folders = folders
+        self._extensions = extensions
+        self._typed = typed
+        self._python_path = python_path
+
+    def find_command(self, name: str) -> str | None:
+        """Return the file of a command: in the caller's directory, else on the PATH."""
+        here = os.path.normpath(os.path.join(self._cwd, os.path.expanduser(name)))
+        if os.path.exists(here):
+            return here
+        return self._which(name) if "/" not in name else None
+
+    def first_line(self, path: str) -> str:
+        """Return the first line of a text file, else nothing."""
+        try:
+            with open(path, "rb") as file:
+                head = file.read(256) if os.path.isfile(path) else b""
+        except OSError:
+            return ""
+        return head.split(b"\n", 1)[0].decode(errors="replace") if head[:2] == b"#!" else ""
+
+    def similar_names(self, name: str) -> Sequence[str]:
+        """Return the files beside a path, or the commands for a name without a folder."""
+        folder = os.path.dirname(name)
+        places = [os.path.join(self._cwd, folder), *([] if folder else self._folders)]
+        found: list[str] = []
+        for place in places:
+            try:
+                with os.scandir(place) as entries:
+                    found += [one.name for one in entries if not one.is_dir()]
+            except OSError:
+                continue
+        return found
+
+    def is_there(self, path: str) -> bool:
+        """Tell whether a file or directory exists."""
+        return os.path.exists(os.path.join(self._cwd, path))
+
+    def path_folders(self) -> Sequence[str]:
+        """Return the folders of the PATH."""
+        return self._folders
+
+    def has_own_adapter(self, name: str) -> bool:
+        """Tell whether an adapter of the user's own is for files of such a name."""
+        return bool(self._extensions) and name.endswith(self._extensions)
+
+    def store_code(self, text: str, name: str) -> str:
+        """Write code of a command line to a file of a name; return its path."""
+        return self._typed.store(text, name)
+
+    def python_path(self) -> str:
+        """Return PYTHONPATH with the caller's directory first, which `python -c` imports from."""
+        return os.pathsep.join(filter(None, (self._cwd, self._python_path)))
