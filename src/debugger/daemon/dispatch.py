@@ -36,6 +36,7 @@ from debugger.model.command_registry import (
     describe_activity,
 )
 from debugger.output import OutputStyle, to_data
+from debugger.output.location_text import escape_command
 from debugger.questions.group.group_choice import acts_on_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
@@ -406,7 +407,7 @@ def _name_program(error: DebuggerError, words: object) -> DebuggerError:
         return error
     if words[0].startswith("run:"):  # the hint wants another
         return error
-    program = shlex.join(words)
+    program = escape_command(shlex.join(words))
     if len(program) > _LONGEST_PROGRAM or not _PROGRAM_PLACE.search(error.hint):
         return error
     hint = _PROGRAM_PLACE.sub(lambda _: f"-- {program}", error.hint)

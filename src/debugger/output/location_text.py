@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from debugger.model.answers import BreakpointView, FrameView, VariableView
@@ -39,6 +40,20 @@ def escape_text(text: str, *, tabs: bool = False) -> str:
         )
 
     return _CONTROL.sub(escaped, text)
+
+
+def escape_command(command: str) -> str:
+    r"""Escape a command line so that a shell reads the same words: `$'x = 1\nf(x)'`."""
+    if not _CONTROL.search(command):
+        return command
+    return " ".join(map(_quote_word, shlex.split(command)))
+
+
+def _quote_word(word: str) -> str:
+    if not _CONTROL.search(word):
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{escape_text(escaped)}'"
 
 
 def escape_controls(text: str, *, has_colours: bool) -> str:

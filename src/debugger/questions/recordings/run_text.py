@@ -12,6 +12,7 @@ from debugger.output.list_text import format_output_line, indent_tree, list_sect
 from debugger.output.location_text import (
     IN_A_LIST,
     base_name,
+    escape_command,
     escape_text,
     file_names,
     format_chain,
@@ -94,7 +95,7 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
             f"[{origin.certainty}]{back}"
         )
     parts += [shorten_value(origin.reason, _CHANGED)] if origin.reason else []
-    command = f" ({escape_text(origin.command)})" if origin.command else ""
+    command = f" ({escape_command(origin.command)})" if origin.command else ""
     earlier = ""
     frames = tuple(dict.fromkeys(origin.earlier))
     if frames:
