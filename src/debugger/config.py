@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 
@@ -53,6 +54,37 @@ class AdapterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     assigns_by_expression: bool = False
     own_output: str | None = None
     suite: SuiteSettings | None = None
+
+
+# The sections of adapters that were tried whole (docs/adapters-config.md). One is part of the
+# configuration if its program is on the PATH, and completes a section without a command.
+KNOWN_ADAPTERS: Mapping[str, AdapterSettings] = {
+    "netcoredbg": AdapterSettings(
+        command=("netcoredbg", "--interpreter=vscode"),
+        languages=("dotnet",),
+        extensions=(".dll",),
+        launch={
+            "program": "{program}",
+            "args": "{args}",
+            "cwd": "{cwd}",
+            "env": "{env}",
+            "stopAtEntry": "{stop_on_entry}",
+        },
+        attach={"processId": "{pid}"},
+    ),
+    "bash-dap": AdapterSettings(
+        command=("bash-dap",),
+        languages=("bash",),
+        extensions=(".sh",),
+        launch={
+            "program": "{program}",
+            "args": "{args}",
+            "cwd": "{cwd}",
+            "env": "{env}",
+            "stopOnEntry": "{stop_on_entry}",
+        },
+    ),
+}
 
 
 class TimeoutSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,7 +175,7 @@ def load_config(env: Mapping[str, str]) -> Config:
     try:
         values = tomllib.loads(_read_file(file).decode())
     except FileNotFoundError:
-        return Config()
+        return with_known_adapters(Config(), env)
     # ValueError: no UTF-8, no TOML, a number of thousands of digits, a path that can be none.
     except (OSError, ValueError, RecursionError) as error:
         raise _config_error(file, str(error)) from error
@@ -158,7 +190,19 @@ def load_config(env: Mapping[str, str]) -> Config:
     except msgspec.ValidationError as error:
         raise _config_error(file, str(error)) from error
     _check_ranges(file, config)
-    return config
+    return with_known_adapters(config, env)
+
+
+def with_known_adapters(config: Config, env: Mapping[str, str]) -> Config:
+    """Add the known adapters that are there, and complete the sections of known names."""
+    adapters = dict(config.adapters)
+    for name, known in KNOWN_ADAPTERS.items():
+        own = adapters.get(name)
+        if own is not None and not own.command:
+            adapters[name] = structs.replace(known, path=own.path, args=own.args, suite=own.suite)
+        elif own is None and shutil.which(known.command[0], path=env.get("PATH", "")):
+            adapters[name] = known
+    return structs.replace(config, adapters=adapters)
 
 
 def _read_file(file: Path) -> bytes:

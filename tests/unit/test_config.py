@@ -103,3 +103,20 @@ def test_every_setting_is_told_with_its_full_name(file):
     assert flat["adapters.x.path"] == "/p"
     assert flat["adapters.x.args"] == []
     assert flat["daemon.idle_timeout_minutes"] == 30
+
+
+def test_a_known_adapter_on_the_path_is_configured(file, tmp_path):
+    program = tmp_path / "bin" / "bash-dap"
+    program.parent.mkdir()
+    program.write_text("")
+    program.chmod(0o755)
+    env = {"DEBUGGER_CONFIG": str(file), "PATH": str(program.parent)}
+    assert config.load_config(env).adapters == {"bash-dap": config.KNOWN_ADAPTERS["bash-dap"]}
+    file.write_text('[adapters.bash-dap]\ncommand = ["other"]\nlanguages = ["bash"]\n')
+    assert config.load_config(env).adapters["bash-dap"].command == ("other",)
+
+
+def test_a_section_without_a_command_completes_the_known_one(file):
+    known = load(file, '[adapters.netcoredbg]\npath = "/opt/netcoredbg"\n').adapters["netcoredbg"]
+    assert known.path == "/opt/netcoredbg"
+    assert known.command == ("netcoredbg", "--interpreter=vscode")

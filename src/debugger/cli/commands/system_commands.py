@@ -158,7 +158,8 @@ async def show_config(
     file = config.config_path(call.env)
     if path:
         return answers.Text(message=str(file))
-    defaults = dict(config.flatten_config(config.Config()))
+    without_file = config.with_known_adapters(config.Config(), call.env)
+    defaults = dict(config.flatten_config(without_file))
     return answers.Settings(
         path=str(file),
         exists=file.exists(),
