@@ -21,6 +21,7 @@ from debugger.session.session import Session
 from debugger.system import process_info
 
 _PARTS = ("locks", "tasks", "snapshot")
+_MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own is made in it
 SNAPSHOT_CODE = "debugger_hang_snapshot"
 _FOLDER = Path(__file__).parent / "inside"
 _LOADER = """
@@ -78,7 +79,7 @@ async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSn
     Raises:
         DebuggerError: TIMEOUT if the interpreter does not answer, ADAPTER_FAILED.
     """
-    with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
+    with tempfile.TemporaryDirectory(prefix="debugger-hang-", dir=_choose_parent()) as folder:
         path = make_writable(Path(folder) / "snapshot.json", session.pid)
         texts = {one: (_FOLDER / f"{one}.py").read_text("utf-8") for one in _PARTS}
         if extra is not None:
@@ -96,6 +97,15 @@ async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSn
                 ErrorCode.ADAPTER_FAILED,
                 f"cannot read Python's threads: {answer.value[:200]}",
             ) from error
+
+
+def _choose_parent() -> str | None:
+    """Return a folder for files that live for milliseconds: in memory where there is one.
+
+    The daemon makes one for each member of a group. On a disk that others keep busy each takes tens
+    of milliseconds, in which the daemon does nothing else.
+    """
+    return _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
 
 
 def make_writable(path: Path, pid: int | None) -> Path:
