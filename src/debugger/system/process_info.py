@@ -510,6 +510,15 @@ def read_owner(pid: int) -> int | None:
     return int(found[1]) if found is not None else None
 
 
+def has_library(pid: int, name: str) -> bool:
+    """Tell whether a process has loaded a library whose file name begins so, proc_pid_maps(5)."""
+    try:
+        text = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return f"/{name}" in text
+
+
 def is_suspended(pid: int) -> bool:
     """Tell whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), not a debugger."""
     first = next(iter(read_threads(pid).values()), None)

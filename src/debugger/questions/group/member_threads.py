@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -27,11 +28,13 @@ from debugger.questions.group.member_wait import (
     COMPUTES,
     ENDED,
     FAILED,
+    LOCKED,
     STARTING,
     STOPPED,
     WAITS,
     Blocker,
     MemberWait,
+    calls_mpi,
     is_meeting_call,
 )
 from debugger.questions.hang import goroutine_waits, native_waits, python_waits, thread_sampling
@@ -46,6 +49,7 @@ from debugger.questions.hang.thread_sampling import (
 )
 from debugger.session.group import Group, Member
 from debugger.session.session import Session
+from debugger.system import process_info
 from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
 
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
@@ -57,6 +61,8 @@ _MPI = re.compile(r"P?MPI_")
 _NAMED_PID = re.compile(r"\S+ \(pid (\d+)\)")
 # Waits within a process whose end is up to its other threads.
 _INNER = {"receive", "send", "condition", "tasks", "future", "lock", "group", "semaphore"}
+_ASLEEP = frozenset({"S", "D"})
+_LOCK_WAITS = 2  # threads at one futex
 _NAMED_MAX = 3  # members that hold the other end of a socket
 _MAIN_NAMES = {"MainThread", "the main thread", "main"}
 
@@ -79,17 +85,15 @@ async def read_member_waits(
         labels: Of all members, by pid.
     """
     session = member.session
-    if not session.is_live:
+    cwd, is_main = session.target.cwd, session is group.main
+    if session.state is State.TERMINATED:
         state = describe_state(session)
-        if session.state is not State.TERMINATED:  # its debugger starts
-            is_main = session is group.main
-            return [
-                MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)
-            ]
         if state == "ended":
             return [MemberWait(member.label, ENDED)]
         return [MemberWait(member.label, FAILED, detail=state)]
-    cwd, is_main = session.target.cwd, session is group.main
+    if session.state not in {State.RUNNING, State.STOPPED}:  # its debugger starts
+        state = describe_state(session)
+        return [MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)]
     if session.state is State.STOPPED:
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
         place, call = find_own_call(stack, cwd)
@@ -158,6 +162,8 @@ class _WaitReader:
         place, call = find_own_call(self._stack(thread), self._cwd)
         is_first = thread is self._threads[0]
         kind = _kind_of_wait(self._watch, thread, call)
+        if kind == COMPUTES and not call and place is not None and self._polls_mpi(place.text):
+            kind = WAITS
         blockers = self._find_blockers(thread, call) if kind == WAITS else ()
         by_call = self._watch.waits.get(thread.native)
         return MemberWait(
@@ -172,6 +178,9 @@ class _WaitReader:
             name="" if is_first else _name_thread(thread.name),
             native=thread.native,
         )
+
+    def _polls_mpi(self, text: str) -> bool:
+        return calls_mpi(text) and process_info.has_library(self._watch.pid, "libmpi")
 
     def _stack(self, thread: SampledThread) -> list[PlaceOf]:
         return [
@@ -207,6 +216,23 @@ class _WaitReader:
             name = self._names[blockers[0].thread]
             return f"{what} {_name_thread(name)}{end}"
         return ""
+
+
+def find_locked(member: Member) -> MemberWait | None:
+    """Describe a Python member that does not answer because compiled code has its lock.
+
+    Its debugger's threads wait for the interpreter, all at the same futex, and another one runs.
+    """
+    session = member.session
+    if session.pid is None or not reports_itself(member):
+        return None
+    threads = process_info.read_threads(session.pid)
+    calls = [one.call for one in threads.values() if one.state in _ASLEEP and one.call is not None]
+    waits = Counter(one.arguments[:1] for one in calls if one.name == "futex")
+    first = threads.get(session.pid)
+    if first is None or first.state in _ASLEEP or max(waits.values(), default=0) < _LOCK_WAITS:
+        return None
+    return MemberWait(member.label, WAITS, call=LOCKED)
 
 
 def _name_thread(name: str) -> str:
