@@ -81,6 +81,8 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     failed = [one for one in members if one.kind == FAILED]
     absent = _find_absent(members, meeting)
     blocked = _find_blocked(graph, members if not meeting else absent)
+    # Who is where the others are has done what it should, as far as this is known.
+    blocked = [(one, root) for one, root in blocked if root not in meeting]
     if not (blocked or meeting or failed):
         blocked = _find_awaited(graph, members)
     roots = [root for _, root in blocked]

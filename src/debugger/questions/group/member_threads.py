@@ -6,15 +6,19 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import StackPlace
 from debugger.model.location import is_library
+from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.statement import join_statement
 from debugger.model.thread_waits import SystemCall
-from debugger.questions.group import group_pause, member_meetings
+from debugger.questions.group import group_pause, member_meetings, mpi_calls
 from debugger.questions.group.member_meetings import MeetingFacts
 from debugger.questions.group.member_stacks import (
     PlaceOf,
@@ -37,6 +41,7 @@ from debugger.questions.group.member_wait import (
     calls_mpi,
     is_meeting_call,
 )
+from debugger.questions.group.mpi_calls import MpiCall
 from debugger.questions.hang import goroutine_waits, native_waits, python_waits, thread_sampling
 from debugger.questions.hang.hang_verdict import ThreadWait
 from debugger.questions.hang.thread_sampling import (
@@ -47,6 +52,7 @@ from debugger.questions.hang.thread_sampling import (
     watch_process,
     with_waits,
 )
+from debugger.session import source_files
 from debugger.session.group import Group, Member
 from debugger.session.session import Session
 from debugger.system import process_info
@@ -101,6 +107,7 @@ async def read_member_waits(
     # The debugger's own threads wait for sockets: what they wait for is not looked up.
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
     facts = MeetingFacts()
+    calls: dict[str, MpiCall] = {}
     threads: list[SampledThread] = []
     if reports_itself(member):
         snapshot = await python_waits.take_snapshot(session, member_meetings.MEETINGS)
@@ -113,7 +120,7 @@ async def read_member_waits(
         ]
     elif session.state is State.RUNNING and session.traits.runtime is not Runtime.NODE:
         watch = await with_waits(watch, watch.last_threads)
-        threads = await _sample_by_stopping(session, watch)
+        threads = await _sample_by_stopping(session, watch, calls)
     threads = threads or [SampledThread("", "", native=watch.pid)]
     threads.sort(key=lambda one: one.native != watch.pid and one.name not in _MAIN_NAMES)
     reader = _WaitReader(member.label, watch, cwd, threads)
@@ -123,11 +130,17 @@ async def read_member_waits(
         wait = reader.read_wait(one, is_main=is_main)
         waits.append(member_meetings.add_facts(wait, own))
     holders = await asyncio.to_thread(_find_holders, watch, threads, table)
-    return [_add_holder(one, holders[at], labels) for at, one in enumerate(waits)]
+    waits = [_add_holder(one, holders[at], labels) for at, one in enumerate(waits)]
+    ranks = frozenset(labels.values())
+    return [
+        _add_call(one, calls[one.thread], ranks) if one.thread in calls else one for one in waits
+    ]
 
 
-async def _sample_by_stopping(session: Session, watch: ProcessWatch) -> list[SampledThread]:
-    """Stop a member for as long as the stacks of its threads are read."""
+async def _sample_by_stopping(
+    session: Session, watch: ProcessWatch, calls: dict[str, MpiCall]
+) -> list[SampledThread]:
+    """Stop a member for as long as the stacks of its threads are read, and their MPI `calls`."""
     await group_pause.pause_session(session, _STOP_S)
     if session.state is not State.STOPPED:
         return []
@@ -137,12 +150,49 @@ async def _sample_by_stopping(session: Session, watch: ProcessWatch) -> list[Sam
         await thread_sampling.read_stacks(session, sample, valued=())
         if session.traits.runtime is Runtime.GO:
             return await goroutine_waits.merge_goroutine_samples(session, [sample])
+        for number, frames in sample.frames.items():
+            if (call := await _read_mpi_call(session, frames)) is not None:
+                calls[str(number)] = call
         return await native_waits.merge_thread_samples(session, [sample], watch)
 
     try:
         return await session.run_job(read)
     finally:
         await go_on(session)
+
+
+async def _read_mpi_call(session: Session, frames: Sequence[Frame]) -> MpiCall | None:
+    """Read whom the MPI call is for that a stopped thread is in (a job)."""
+    cwd = session.target.cwd
+    _, function = find_own_call([(one.function, one.file, one.line) for one in frames], cwd)
+    own = next((one for one in frames if not is_library(one.file, cwd)), None)
+    if own is None or not _MPI.match(function) or not own.file or not own.line:
+        return None
+    lines = source_files.read_source(own.file) or ()
+
+    async def evaluate(expression: str) -> str | None:
+        try:
+            found = await session.backend.evaluate(expression, own, EvaluationPurpose.PRINT)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            return None  # a macro, or optimised away: the line of the source shows it
+        return found.value
+
+    statement = join_statement(lines[own.line - 1 : own.line + 3], hash_comments=False)
+    return await mpi_calls.read_call(statement, function, evaluate)
+
+
+def _add_call(wait: MemberWait, call: MpiCall, ranks: AbstractSet[str]) -> MemberWait:
+    """Add whom an MPI call is for; it cannot end without the rank that it names."""
+    if wait.kind != WAITS:
+        return wait
+    blockers = wait.blockers
+    if str(call.awaited) in ranks - {wait.label}:
+        blockers = (Blocker(str(call.awaited)),)
+    name = f"{wait.call}({call.communicator})" if call.communicator else wait.call
+    detail = call.text or wait.detail
+    return msgspec.structs.replace(wait, call=name, detail=detail, blockers=blockers)
 
 
 class _WaitReader:
