@@ -277,15 +277,22 @@ def _is_guard(process: ProcessInfo) -> bool:
     return any(word.endswith("/debugger/system/supervisor.py") for word in process.words[1:5])
 
 
+# What starts a program and its adapter; the program's own command line names neither.
+_ADAPTER_PARTS = ("/adapters/debugpy/launcher.py", "/adapters/debugpy/run_adapter.py")
+
+
 def _is_own_code(process: ProcessInfo) -> bool:
     words = process.words
     if _is_guard(process):
         return True
     if process.interpreter != "python":
         return False
+    if any(word.endswith(_ADAPTER_PARTS) for word in words[1:5]):
+        return True
     script = process.script_path or ""
     return script in {"-m debugger", "-m debugger.daemon"} or (
-        _base_name(script) in {"debugger", "dbg"} and "attach" in words
+        _base_name(script) in {"debugger", "dbg"}
+        and ("attach" in words or script.endswith(("/bin/debugger", "/bin/dbg")))
     )
 
 
