@@ -98,6 +98,11 @@ def test_a_program_that_waits_for_its_processes_lags_behind_none() -> None:
     assert not any(one.is_laggard for one in verdict.rows)
 
 
+def test_a_group_of_one_is_where_its_member_is() -> None:
+    verdict = judge_waits([wait("main", place=ODD, is_main=True)])
+    assert (verdict.kind, verdict.cause) == ("unknown", "main waits in Queue.get at load data.py:7")
+
+
 def test_members_that_only_compute_are_said_to_compute() -> None:
     verdict = judge_waits([wait("0", COMPUTES), wait("1", COMPUTES)])
     assert (verdict.kind, verdict.cause) == ("computing", "0-1: computing, at no wait")

@@ -338,7 +338,15 @@ def _explain(
     if computing:
         members = [label for one in computing for label in one.members]
         return "computing", f"{_cut(format_members(members))}: computing, at no wait"
-    return "unknown", "no two members wait at the same place"
+    return "unknown", _describe_scattered(rows)
+
+
+def _describe_scattered(rows: Sequence[WaitRow]) -> str:
+    if len(rows) != 1:
+        return "no two members wait at the same place"
+    one = rows[0]  # a group of one is as a session
+    who = _cut(format_members(one.members))
+    return f"{who} {_describe_kind(one.kind)} {_describe_place(one.place, one.call)}"
 
 
 def _describe_progress(there: MemberWait, row: WaitRow, absent: Sequence[MemberWait]) -> str:
