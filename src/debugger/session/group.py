@@ -40,6 +40,7 @@ MEMBERS_MAX = 1000
 _FACTS_S = 2.0
 _AGAIN_S = 1.0  # the same, for one that has not done it at once
 _ASK_TIMES = 3
+_NAMED_MAX = 400  # characters of the names of programs
 _SHARING_LEAST = 2  # members of which something can be said to be shared
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
@@ -113,6 +114,10 @@ class Group:
             notes.append(f"{forgotten:,} more members ended earlier, and are no longer kept")
         if count > MEMBERS_MAX:
             notes.append(f"commands act on {MEMBERS_MAX:,} of the {count:,} members")
+        if self.pattern is not None and count == 1 < len(self.every_session()):
+            known = {one.target.program or "" for one in self.every_session() if one.parent}
+            there = ", ".join(sorted(known))[:_NAMED_MAX]
+            notes.append(f"no process matches {self.pattern}; there are: {there}")
         return notes
 
     def sessions(self) -> list[Session]:
