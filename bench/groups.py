@@ -8,12 +8,19 @@ characters, `hang --group`, the time until all are stopped by `pause` where they
 the time of `stop`, and the daemon's memory per member. For 1,000 simulated members: the merged
 backtrace, and the memory of each. For a group of one: the daemon's processor time for `print` and
 `backtrace` over the same in a plain session, measured in turns.
+
+What `pause` stops computes without an end up to 8 processes for each processor (`load: full`).
+More would measure how the machine shares its processors: they sleep 50 ms in each turn of their
+loop (`load: light`). What has not come in time is a row of its own, with the states then; the other
+rows follow, and the status is 1.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
+import os
 import resource
 import sys
 import tempfile
@@ -36,20 +43,22 @@ from simulated_groups import start_group
 
 COUNTS = (8, 64, 128)
 SIMULATED = 1000
-BEGIN_S = 300.0
+BEGIN_S = 60.0  # seconds until all must be members
+FULL_LEAST = 8  # processes that compute, for each processor
 ONE_TURNS, ONE_ASKS = 20, 30
-RANKS = """import multiprocessing as mp, sys
-def work(rank, barrier, go, spins):
+RANKS = """import multiprocessing as mp, sys, time
+def work(rank, barrier, go, load):
     if rank == 2:
         go.get()
-    if spins:
-        while True:
-            rank += 1
+    while load == "full":
+        rank += 1
+    while load == "light":
+        time.sleep(0.05)
     barrier.wait()
 if __name__ == "__main__":
     context, count = mp.get_context("fork"), int(sys.argv[1])
     barrier, go = context.Barrier(count), context.Queue()
-    given = (barrier, go, len(sys.argv) > 2)
+    given = (barrier, go, sys.argv[2])
     members = [context.Process(target=work, args=(rank, *given)) for rank in range(count)]
     for one in members:
         one.start()
@@ -59,26 +68,35 @@ if __name__ == "__main__":
 ONE = "def work(n):\n    return n\nwork(1)\nwork(2)\n"
 
 
-def wait_for_all(daemon: Daemon, count: int) -> None:
-    """Wait until all ranks are members and have their names."""
-    limit = time.monotonic() + BEGIN_S
+class NotMeasured(Exception):
+    """Something has not come in time; what there was."""
+
+
+def start_members(daemon: Daemon, program: str, count: int, load: str) -> float:
+    """Start ranks; return the seconds until all are members and have their names.
+
+    Raises:
+        NotMeasured: Some are not there in time.
+    """
+    begun = time.perf_counter()
+    daemon.run("start", "--group", program, "--no-wait", "--", str(count), load)
     expected = f"{count + 1} running (main,1-{count})"
-    while expected not in daemon.run("backtrace", "--by", "state"):
-        assert time.monotonic() < limit, daemon.run("status")
+    while expected not in (found := daemon.run("backtrace", "--by", "state")):
+        if time.perf_counter() > begun + BEGIN_S:
+            states = found.partition("\n")[0]
+            raise NotMeasured(f"not all there after {BEGIN_S:g} s (load: {load}): {states}")
+    return time.perf_counter() - begun
 
 
 def measure_members(folder: Path, count: int) -> dict[str, Any]:
     """Measure a group of so many real processes."""
-    daemon = Daemon(folder)
-    try:
+    with Daemon(folder) as daemon:
         before = daemon.memory_mb()
         program = str(folder / "ranks.py")
-        begun = time.perf_counter()
-        daemon.run("start", "--group", program, "--no-wait", "--", str(count))
-        wait_for_all(daemon, count)
+        begun_s = start_members(daemon, program, count, "none")
         found: dict[str, Any] = {
             "members": count + 1,
-            "all there, s": round(time.perf_counter() - begun, 1),
+            "all there, s": round(begun_s, 1),
             "mb a member": round((daemon.memory_mb() - before) / (count + 1), 2),
         }
         found["backtrace, ms"] = round(turns(5, lambda: daemon.ask("backtrace"))[0])
@@ -86,15 +104,14 @@ def measure_members(folder: Path, count: int) -> dict[str, Any]:
         found["hang, ms"] = round(once(lambda: daemon.ask("hang", "--group")))
         found["cause"] = daemon.run("hang", "--group").splitlines()[0]
         found["stop, ms"] = round(once(lambda: daemon.run("stop")))
-        daemon.run("start", "--group", program, "--no-wait", "--", str(count), "spins")
-        wait_for_all(daemon, count)
+        is_full = count <= FULL_LEAST * len(os.sched_getaffinity(0))
+        found["load"] = "full" if is_full else "light"
+        start_members(daemon, program, count, found["load"])
         found["pause, ms"] = round(once(lambda: daemon.run("pause", "--timeout", "1")))
         stopped = json.loads(daemon.run("--json", "status"))["data"]["states"]
         states = {one["state"]: len(one["members"]) for one in stopped}
         found["stopped by pause"] = states.get("stopped", 0)
         return found
-    finally:
-        daemon.run("stop", "--all")
 
 
 async def measure_simulated() -> dict[str, Any]:
@@ -133,12 +150,11 @@ def daemon_seconds(pid: int) -> float:
 
 def measure_one(folder: Path) -> dict[str, Any]:
     """Compare a group of one with a plain session."""
-    daemon = Daemon(folder)
-    try:
+    with Daemon(folder) as daemon:
         program = str(folder / "one.py")
         daemon.run("--session", "plain", "start", program, "--break", "one.py:2")
         daemon.run("--session", "group", "start", "--group", program, "--break", "one.py:2")
-        pid = json.loads(daemon.run("--json", "daemon", "status"))["data"]["pid"]
+        pid = daemon.pid()
         found = {}
         for words in (("print", "n"), ("backtrace",)):
             used = dict.fromkeys(("plain", "group"), 0.0)
@@ -151,27 +167,42 @@ def measure_one(folder: Path) -> dict[str, Any]:
             plain, grouped = used.values()
             found[f"{words[0]}, % more"] = round((grouped / plain - 1) * 100, 1)
         return found
-    finally:
-        daemon.run("stop", "--all")
 
 
-def main() -> None:
+def main() -> int:
     """Measure all, and print a line for each."""
-    counts = [int(one) for one in sys.argv[1:] if one.isdecimal()] or list(COUNTS)
-    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("counts", type=int, nargs="*", metavar="COUNT", default=COUNTS)
+    options.add_argument("--json", action="store_true", help="a row is an object")
+    given = options.parse_args()
+    status = 0
+    # What cannot be removed is said below, in place of an error that hides the one before it.
+    with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "ranks.py").write_text(RANKS)
         (folder / "one.py").write_text(ONE)
-        measures: list[Callable[[], dict[str, Any]]] = [
-            partial(measure_one, folder),
-            lambda: asyncio.run(measure_simulated()),
-            *(partial(measure_members, folder, count) for count in counts),
+        measures: list[tuple[dict[str, Any], Callable[[], dict[str, Any]]]] = [
+            ({"members": 1}, partial(measure_one, folder)),
+            ({"members": SIMULATED}, lambda: asyncio.run(measure_simulated())),
+            *(
+                ({"members": one + 1}, partial(measure_members, folder, one))
+                for one in given.counts
+            ),
         ]
-        for measure in measures:
-            row = measure()
+        for what, measure in measures:
+            try:
+                row = measure()
+            except (NotMeasured, TimeoutError) as error:
+                row, status = {**what, "not measured": str(error)}, 1
             text = ", ".join(f"{name}: {value}" for name, value in row.items())
-            print(json.dumps(row) if "--json" in sys.argv else text, flush=True)
+            print(json.dumps(row) if given.json else text, flush=True)
+    if folder.exists():
+        print(f"could not be removed: {folder}", file=sys.stderr)
+        status = 1
+    return status
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

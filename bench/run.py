@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import statistics
 import subprocess
@@ -24,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bare import Bare
 
@@ -58,6 +59,7 @@ int main(int count, char **words) {
 BREAK = {"lldb-dap": 5, "debugpy": 4}
 AIMS = {"status_ratio": 1.5, "start_ratio": 1.15, "next_added_ms": 2.0, "flood_ratio": 1.1}
 FLOODS = 3
+ANSWER_S = 120.0  # seconds until a command must have ended
 
 
 def once(action: Callable[[], object]) -> float:
@@ -74,7 +76,11 @@ def turns(count: int, *actions: Callable[[], object]) -> list[float]:
 
 
 class Daemon:
-    """The debugger under test: its command line, and one connection to its daemon."""
+    """The debugger under test: its command line, and one connection to its daemon.
+
+    As a context it ends the daemon with all sessions, and waits until its process has gone: only
+    then its folder can be removed.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -85,17 +91,52 @@ class Daemon:
         self.env.pop("PYTHONDONTWRITEBYTECODE", None)
         self.run("config")
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(ANSWER_S)
         self.socket.connect(str(folder / "run" / "daemon.sock"))
         self.answers = self.socket.makefile("rb")
         self.number = 0
 
+    def __enter__(self) -> Self:
+        """Return this daemon."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the daemon; one that stays is said, and no error of its own hides another."""
+        try:
+            process = os.pidfd_open(self.pid())
+            self.run("stop", "--all")
+            self.socket.close()
+            if not select.select([process], [], [], ANSWER_S)[0]:
+                print(f"the daemon in {self.folder} does not end", file=sys.stderr)
+            os.close(process)
+        except (OSError, ValueError) as error:
+            print(f"the daemon in {self.folder}: {error!r}", file=sys.stderr)
+
     def run(self, *words: str) -> str:
-        """Run a command as a user does."""
+        """Run a command as a user does.
+
+        Raises:
+            TimeoutError: It does not end.
+        """
         argv = [sys.executable, "-m", "debugger", *words]
-        done = subprocess.run(
-            argv, env=self.env, cwd=self.folder, capture_output=True, text=True, check=False
-        )
+        try:
+            done = subprocess.run(
+                argv,
+                env=self.env,
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=ANSWER_S,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(f"debugger {' '.join(words)}: no end in {ANSWER_S:g} s") from error
         return done.stdout
+
+    def pid(self) -> int:
+        """Return the daemon's process."""
+        pid: int = json.loads(self.run("--json", "daemon", "status"))["data"]["pid"]
+        return pid
 
     def ask(self, *words: str) -> dict[str, Any]:
         """Run a command over the open connection, without a client's start."""
@@ -115,8 +156,7 @@ class Daemon:
 
     def memory_mb(self) -> float:
         """Return the daemon's resident memory."""
-        pid = json.loads(self.run("--json", "daemon", "status"))["data"]["pid"]
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        for line in Path(f"/proc/{self.pid()}/status").read_text().splitlines():
             if line.startswith("VmRSS"):
                 return int(line.split()[1]) / 1024
         return 0.0

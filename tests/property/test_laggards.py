@@ -14,12 +14,14 @@ from debugger.questions.group.member_wait import (
     COMPUTES,
     ENDED,
     FAILED,
+    LOCKED,
     SILENT,
     STOPPED,
     WAITS,
     Blocker,
     Meeting,
     MemberWait,
+    calls_mpi,
     is_meeting,
 )
 
@@ -94,6 +96,11 @@ def test_a_program_that_waits_for_its_processes_lags_behind_none() -> None:
     verdict = judge_waits([wait("0"), wait("1"), wait("main", CHILD, ODD, is_main=True)])
     assert verdict.kind == "together"
     assert not any(one.is_laggard for one in verdict.rows)
+
+
+def test_a_group_of_one_is_where_its_member_is() -> None:
+    verdict = judge_waits([wait("main", place=ODD, is_main=True)])
+    assert (verdict.kind, verdict.cause) == ("unknown", "main waits in Queue.get at load data.py:7")
 
 
 def test_members_that_only_compute_are_said_to_compute() -> None:
@@ -239,7 +246,7 @@ def test_ranks_that_all_join_their_job_have_not_come_to_where_it_hangs() -> None
     assert is_settled(missing, missing)
 
 
-LOCKED = StackPlace("load", "/job/data.py", 20, "fcntl.flock(file, fcntl.LOCK_EX)")
+LOCKS = StackPlace("load", "/job/data.py", 20, "fcntl.flock(file, fcntl.LOCK_EX)")
 SLEEPS = StackPlace("write", "/job/data.py", 30, "time.sleep(60)")
 
 
@@ -250,7 +257,7 @@ def thread(label: str, key: str, place: StackPlace | None, *to: Blocker, **more)
 
 
 def test_the_thread_that_holds_what_a_laggard_waits_for_comes_first() -> None:
-    odd = wait("2", place=LOCKED, blockers=(Blocker("3", "writer"),), detail="a lock")
+    odd = wait("2", place=LOCKS, blockers=(Blocker("3", "writer"),), detail="a lock")
     verdict = judge_waits([wait("0"), wait("1"), odd, wait("3"), thread("3", "writer", SLEEPS)])
     assert verdict.cause == (
         "3 (writer) waits at write data.py:30; 2 waits in Queue.get at load data.py:20: "
@@ -277,7 +284,7 @@ def test_a_member_is_where_the_thread_is_that_its_main_thread_waits_for() -> Non
 
 
 def test_a_member_without_a_meeting_that_waits_for_another_is_blocked_by_it() -> None:
-    odd = wait("1", place=LOCKED, blockers=(Blocker("2"),), detail="a lock that member 2 holds")
+    odd = wait("1", place=LOCKS, blockers=(Blocker("2"),), detail="a lock that member 2 holds")
     verdict = judge_waits([odd, MemberWait("2", WAITS, SLEEPS)])
     assert (verdict.kind, verdict.rows[0].members) == ("blocked", ("2",))
     assert verdict.cause == (
@@ -295,7 +302,81 @@ def test_a_program_that_joins_what_still_writes_to_it_is_a_deadlock() -> None:
         waits.append(thread(label, "feeder", None, *readers))
     verdict = judge_waits(waits)
     assert verdict.kind == "deadlock"
-    assert [one.members for one in verdict.rows if one.is_laggard]
+    # A line of the program's own comes before the library's threads.
+    assert verdict.cause.startswith("main waits in Queue.get at load data.py:7; ")
+    assert verdict.rows[0].members == ("main",)
     # Any thread that does not wait for one of them might read.
     free = judge_waits([*waits, thread("main", "reader", SLEEPS)])
     assert free.kind != "deadlock"
+
+
+def test_of_those_that_could_read_a_pipe_the_one_that_waits_for_nobody_comes_first() -> None:
+    readers = [Blocker(one, is_possible=True) for one in ("main", "1", "2")]
+    verdict = judge_waits(
+        [
+            wait("main", CHILD, ODD, is_main=True, blockers=(Blocker("1"),)),
+            wait("1", place=LOCKS, blockers=tuple(readers)),
+            wait("2", place=SLEEPS),
+        ]
+    )
+    assert (verdict.kind, verdict.rows[0].members) == ("blocked", ("2",))
+
+
+def test_who_wait_for_a_manager_come_first_and_not_the_manager() -> None:
+    server = Blocker("SyncManager-1", is_possible=True)
+    verdict = judge_waits(
+        [
+            MemberWait("SyncManager-1", WAITS, None, "Condition.wait"),
+            wait("2", place=LOCKS, blockers=(server,)),
+            wait("3", place=ODD, blockers=(server,)),
+            wait("main", CHILD, SLEEPS, is_main=True, blockers=(Blocker("2"),)),
+        ]
+    )
+    assert verdict.cause == (
+        "2 waits in Queue.get at load data.py:20; 3 waits in Queue.get at load data.py:7"
+    )
+    assert [one.members for one in verdict.rows if one.is_laggard] == [("2",), ("3",)]
+
+
+def test_the_process_that_the_program_waits_for_is_named_where_nobody_meets() -> None:
+    main = wait("main", CHILD, ODD, is_main=True, blockers=(Blocker("pid7"),))
+    verdict = judge_waits([main, wait("pid7", place=LOCKS)])
+    assert (verdict.kind, verdict.rows[0].members) == ("blocked", ("pid7",))
+    assert judge_waits([main, wait("pid7", COMPUTES, LOCKS)]).kind == "computing"
+
+
+def test_a_member_that_died_comes_before_threads_that_nobody_ends() -> None:
+    verdict = judge_waits(
+        [
+            wait("1", place=None, blockers=(Blocker("main"),)),
+            MemberWait("main", WAITS, None, "Connection._recv", is_main=True),
+            MemberWait("pid9", FAILED, detail="ended with status 3"),
+        ]
+    )
+    assert verdict.rows[0].members == ("pid9",)
+
+
+def test_ranks_that_keep_the_interpreters_lock_are_where_the_others_are_missed() -> None:
+    ranks = [MemberWait(one, WAITS, call=LOCKED) for one in "013"]
+    verdict = judge_waits([*ranks, MemberWait("2", WAITS, ODD)])
+    assert verdict.cause == (
+        "2 waits at load data.py:7; 0-1,3 wait in compiled code that holds the interpreter's lock"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("comm.recv(source=1, tag=9)", True),
+        ("data = comm.Recv(buffer)", True),
+        ("comm.Barrier()", True),
+        ("comm.Ibcast(data).Wait()", True),
+        ("MPI.Request.Waitall(requests)", True),
+        ("comm.sendrecv(mine, dest=1)", True),
+        ("received(1)", False),
+        ("comm.Get_rank()", False),
+        ("total += step(3)", False),
+    ],
+)
+def test_the_methods_of_mpi4py_that_wait_are_known(text: str, *, waits: bool) -> None:
+    assert calls_mpi(text) is waits

@@ -36,9 +36,11 @@ from debugger.system import process_info
 T = TypeVar("T")
 
 MEMBERS_MAX = 1000
-_FACTS_S = 6.0  # seconds until a new member must have named itself, beside which it is a pid
+# Seconds after the last answer until a new member must have named itself; until then it is a pid.
+_FACTS_S = 2.0
 _AGAIN_S = 1.0  # the same, for one that has not done it at once
 _ASK_TIMES = 3
+_NAMED_MAX = 400  # characters of the names of programs
 _SHARING_LEAST = 2  # members of which something can be said to be shared
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
@@ -112,6 +114,10 @@ class Group:
             notes.append(f"{forgotten:,} more members ended earlier, and are no longer kept")
         if count > MEMBERS_MAX:
             notes.append(f"commands act on {MEMBERS_MAX:,} of the {count:,} members")
+        if self.pattern is not None and count == 1 < len(self.every_session()):
+            known = {one.target.program or "" for one in self.every_session() if one.parent}
+            there = ", ".join(sorted(known))[:_NAMED_MAX]
+            notes.append(f"no process matches {self.pattern}; there are: {there}")
         return notes
 
     def sessions(self) -> list[Session]:
@@ -149,15 +155,29 @@ class Group:
 
     async def members(self) -> list[Member]:
         """Return the members in the order of their labels; new ones are named first (bounded)."""
+        every = self._chosen_sessions()
+        await self._name_members([one for one in every if one.is_live])
+        return self._label_members(every)
+
+    def known_members(self) -> list[Member]:
+        """Return the members as `members`, without asking the new ones for their names."""
+        return self._label_members(self._chosen_sessions())
+
+    def _chosen_sessions(self) -> list[Session]:
+        """Return the sessions that commands act on: those that have ended are left out first."""
         sessions = self.sessions()
         self._forget_all_but({one.name for one in sessions})
-        if len(sessions) > MEMBERS_MAX:  # those that have ended are left out first
+        if len(sessions) > MEMBERS_MAX:
             sessions = sorted(sessions, key=lambda one: not one.is_live)[:MEMBERS_MAX]
-        unnamed = [one for one in sessions if one.name not in self._named and one.is_live]
-        limits = [_AGAIN_S if one.name in self._late else _FACTS_S for one in unnamed]
-        reading = map(_read_facts, unnamed, limits)
-        found = await asyncio.gather(*reading)
-        for session, facts in zip(unnamed, found, strict=True):
+        return sessions
+
+    async def _name_members(self, sessions: Iterable[Session]) -> None:
+        """Ask members for what names them; one that is late keeps its pid until the next time."""
+        unnamed = [Member(one.name, one) for one in sessions if one.name not in self._named]
+        within_s = _AGAIN_S if self._late.issuperset(one.label for one in unnamed) else _FACTS_S
+        found, _ = await ask_members(unnamed, lambda one: _read_facts(one.session), within_s)
+        for session in (one.session for one in unnamed):
+            facts = found.get(session.name)
             if facts is None:
                 self._late.add(session.name)
                 continue
@@ -165,6 +185,8 @@ class Group:
             self._facts[session.name] = facts
             if session is self.main or self._is_named(session):
                 self._named.add(session.name)
+
+    def _label_members(self, sessions: Sequence[Session]) -> list[Member]:
         for session in sessions:
             # It may have ended before it was asked, or while it was.
             started_with = session.process.variables
@@ -251,8 +273,8 @@ def _without(variables: Mapping[str, str], inherited: Mapping[str, str]) -> Mapp
     return {name: text for name, text in variables.items() if inherited.get(name) != text}
 
 
-async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
-    """Ask a Python process for what names it; None where it does not answer in time.
+async def _read_facts(session: Session) -> MemberFacts | None:
+    """Ask a Python process for what names it; None where it cannot answer.
 
     Of other programs the environment is known with which they were started.
     """
@@ -262,15 +284,14 @@ async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
         return MemberFacts(process_info.read_environment(session.pid or 0, RANK_VARIABLES))
     expression = _READ_FACTS % (_NAMES_FILE.read_text("utf-8"), RANK_VARIABLES)
     try:
-        async with asyncio.timeout(seconds):
-            answer = await session.run_job(
-                lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
-            )
+        answer = await session.run_job(
+            lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
+        )
         # debugpy 1.8.22 shows a text with quotes or without, by what asked for it.
         text = answer.value
         read = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
         variables, name, threads = read
-    except (DebuggerError, TimeoutError, ValueError, SyntaxError):
+    except (DebuggerError, ValueError, SyntaxError):
         return None  # it is named by its pid until it answers
     return MemberFacts(dict(variables), str(name), frozenset(threads))
 

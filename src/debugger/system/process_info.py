@@ -277,15 +277,22 @@ def _is_guard(process: ProcessInfo) -> bool:
     return any(word.endswith("/debugger/system/supervisor.py") for word in process.words[1:5])
 
 
+# What starts a program and its adapter; the program's own command line names neither.
+_ADAPTER_PARTS = ("/adapters/debugpy/launcher.py", "/adapters/debugpy/run_adapter.py")
+
+
 def _is_own_code(process: ProcessInfo) -> bool:
     words = process.words
     if _is_guard(process):
         return True
     if process.interpreter != "python":
         return False
+    if any(word.endswith(_ADAPTER_PARTS) for word in words[1:5]):
+        return True
     script = process.script_path or ""
     return script in {"-m debugger", "-m debugger.daemon"} or (
-        _base_name(script) in {"debugger", "dbg"} and "attach" in words
+        _base_name(script) in {"debugger", "dbg"}
+        and ("attach" in words or script.endswith(("/bin/debugger", "/bin/dbg")))
     )
 
 
@@ -508,6 +515,15 @@ def read_owner(pid: int) -> int | None:
         return None
     found = re.search(r"^Uid:(?:\s+\d+){3}\s+(\d+)$", text, re.MULTILINE)
     return int(found[1]) if found is not None else None
+
+
+def has_library(pid: int, name: str) -> bool:
+    """Tell whether a process has loaded a library whose file name begins so, proc_pid_maps(5)."""
+    try:
+        text = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return f"/{name}" in text
 
 
 def is_suspended(pid: int) -> bool:

@@ -16,6 +16,8 @@ from debugger.system.process_info import ProcessInfo
 from debugger.targets.process_target import PS, list_candidates, process_by_pid
 
 ATTACHED_MAX = 128  # processes that one attach takes
+# Names that every program of a language has.
+_INTERPRETERS = ("python", "python3", "python3.11", "pypy3", "node", "ruby", "java", "php")
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPER_WORDS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 
@@ -87,7 +89,9 @@ def _check_extent(search: GroupSearch, by_pid: Mapping[int, ProcessInfo]) -> Non
             f"the tree of process {search.tree} holds this debugger and programs of others",
             hint="debugger attach --group --tree PID takes the program's own first process",
         )
-    if search.name is not None and not re.search(r"\w", re.sub(r"\[[^]]*\]", "", search.name)):
+    name = search.name
+    is_open = name is not None and not re.search(r"\w", re.sub(r"\[[^]]*\]", "", name))
+    if is_open or any(fnmatchcase(one, name or "") for one in _INTERPRETERS):
         raise DebuggerError(
             ErrorCode.DENIED,
             f"--name {search.name} would match the programs of others",

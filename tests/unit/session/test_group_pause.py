@@ -16,14 +16,19 @@ from debugger.model.events import State
 from debugger.model.program import ResumeKind, StopReason
 from debugger.model.thread_waits import SystemCall
 from debugger.questions.group import group_pause
+from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.group_pause import GroupPause, find_crowd, find_endless_waits
 from debugger.session.group import Group, Member, MemberFacts
 from debugger.session.stepping import WaitLimit
 from debugger.system.process_info import ThreadState, is_suspended
-from debugger.system.suspended_processes import SuspendedProcesses
+from debugger.system.suspended_processes import (
+    SuspendedProcesses,
+    find_suspendable,
+    read_status,
+)
 from event_loop import await_condition
 from fakes.fake_backend import FakeBackend
-from simulated_groups import start_group
+from simulated_groups import start_group, start_member
 
 PYTHON = DebuggerTraits(runtime=Runtime.PYTHON)
 DEBUGGER_THREAD = 2
@@ -166,12 +171,94 @@ async def test_members_are_a_crowd_where_more_compute_than_there_are_processors(
 ):
     monkeypatch.setattr(group_pause, "count_processors", lambda: 2)
     _, members, _ = await start_running(session_factory.sessions, 4)
-    assert find_crowd(members, threads_of(COMPUTING)) == [100, 101, 102, 103]
-    assert find_crowd(members[:2], threads_of(COMPUTING)) == []
-    assert find_crowd(members, threads_of(ENDLESS)) == []
+    assert find_crowd(members, threads_of(COMPUTING), list) == [100, 101, 102, 103]
+    assert find_crowd(members, threads_of(COMPUTING), lambda busy: [*busy][1:]) == [101, 102, 103]
+    assert find_crowd(members[:2], threads_of(COMPUTING), list) == []
+    assert find_crowd(members, threads_of(ENDLESS), list) == []
     for one in members[:2]:  # their debuggers stop them by a signal of their own
         one.session.traits = DebuggerTraits(runtime=Runtime.NATIVE)
-    assert find_crowd(members, threads_of(COMPUTING)) == []
+    assert find_crowd(members, threads_of(COMPUTING), list) == []
+
+
+async def test_all_are_stopped_before_a_new_one_is_asked_for_its_name(session_factory):
+    group, *_ = await start_running(session_factory.sessions, 2)
+    await start_member(group.first.backend)
+    new = group.sessions()[-1]
+    await await_condition(lambda: new.state is State.RUNNING, what="the new member's start")
+    chosen = ChosenMembers(group, tuple(group.known_members()))
+    answer = await group_pause.pause_members(chosen, LONG, waits_for_all=True)
+    assert [(one.state, len(one.members)) for one in answer.states] == [("stopped", 4)]
+    calls = new.backend.calls
+    assert calls.index("pause") < calls.index("evaluate")
+
+
+def status_with(*, caught: int = 0, blocked: int = 0, parent: int = 50, tracer: int = 0):
+    return {
+        "SigCgt": f"{caught:016x}",
+        "SigBlk": f"{blocked:016x}",
+        "PPid": str(parent),
+        "TracerPid": str(tracer),
+    }
+
+
+SIGCHLD, SIGCONT = 1 << 16, 1 << 17
+POLLING = ThreadState(3, "python", "S", 0.1, SystemCall("epoll_wait", (4, 0, 0, 100)))
+UNKNOWN = ThreadState(3, "python", "S", 0.1, SystemCall("system call 65"))
+WAITS_FOR_STOPS = ThreadState(9, "sh", "S", 0.1, SystemCall("wait4", (2**64 - 1, 0, 2, 0)))
+WAITS_FOR_ENDS = ThreadState(9, "sh", "S", 0.1, SystemCall("wait4", (2**64 - 1, 0, 0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("own", "parent", "threads", "above", "is_suspendable"),
+    [
+        ({}, {}, [COMPUTING, ENDLESS, TIMED], [WAITS_FOR_ENDS], True),
+        ({"caught": SIGCHLD}, {"caught": SIGCONT}, [COMPUTING], [], True),
+        ({"caught": SIGCONT}, {}, [COMPUTING], [], False),
+        ({"blocked": SIGCONT}, {}, [COMPUTING], [], False),
+        ({"tracer": 7}, {}, [COMPUTING], [], False),
+        ({}, {"caught": SIGCHLD}, [COMPUTING], [], False),
+        ({}, {"blocked": SIGCHLD}, [COMPUTING], [], False),
+        ({}, {}, [COMPUTING], [WAITS_FOR_STOPS], False),
+        ({}, {}, [COMPUTING, POLLING], [], False),
+        ({}, {}, [COMPUTING, UNKNOWN], [], False),
+        ({}, None, [COMPUTING], [], False),
+        (None, {}, [COMPUTING], [], False),
+    ],
+)
+def test_only_a_process_whose_program_cannot_notice_it_is_suspended(
+    own, parent, threads, above, is_suspendable
+):
+    facts = {100: own, 50: parent}
+    found = find_suspendable(
+        {100: dict(enumerate(threads))},
+        lambda pid: {} if facts[pid] is None else status_with(**facts[pid]),
+        lambda pid: {one.number: one for one in above} if pid == 50 else {},
+    )
+    assert found == ([100] if is_suspendable else [])
+
+
+NOTICES = """
+import signal, sys, time
+signal.signal(getattr(signal, sys.argv[1]), lambda *_: None)
+print("ready", flush=True)
+input()
+"""
+
+
+@pytest.mark.parametrize(("number", "is_suspendable"), [("SIGCONT", False), ("SIGUSR1", True)])
+def test_the_handlers_of_a_real_process_are_read(number, is_suspendable):
+    words = [sys.executable, "-c", NOTICES, number]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+
+        def read_state(pid: int) -> Mapping[str, str]:
+            # This test's own process may have a handler of SIGCHLD.
+            return read_status(pid) if pid == process.pid else status_with()
+
+        found = find_suspendable({process.pid: {}}, read_state, lambda _: {})
+        assert found == ([process.pid] if is_suspendable else [])
+        process.kill()
 
 
 @pytest.mark.parametrize(

@@ -176,3 +176,12 @@ async def test_a_member_that_has_ended_is_named_by_what_it_was_started_with(sess
     backend.sink(BackendEnded())
     await await_condition(lambda: not session.is_live, what="the end of the member")
     assert [one.label for one in await group.members()] == ["main", "7"]
+
+
+async def test_a_filter_that_matches_no_process_is_said_in_every_answer(session_factory):
+    group, _ = await start_group(session_factory.sessions, 2)
+    group.pattern = "*nosuch*"
+    answer = await read_group_stacks(group, await group.members(), by="line", every=False)
+    assert answer.notes == ("no process matches *nosuch*; there are: worker.py",)
+    group.pattern = "*worker*"
+    assert group.describe_omitted() == []

@@ -65,6 +65,9 @@ def test_a_name_is_a_pattern() -> None:
         GroupSearch(name="*"),
         GroupSearch(name="?*"),
         GroupSearch(name="[a-z]*"),
+        GroupSearch(name="python*"),
+        GroupSearch(name="python3"),
+        GroupSearch(name="?y*"),
         GroupSearch(name=""),
     ],
 )
@@ -94,6 +97,20 @@ def test_a_search_that_finds_nothing_says_why(
         find_group_processes(search, PROCESSES, any_language=False)
     assert refused.value.code is code
     assert message in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("/venv/bin/debugger", "start", "train.py"),
+        ("-I", "-S", "/lib/debugger/backends/adapters/debugpy/launcher.py", "train.py"),
+        ("-I", "/lib/debugger/backends/adapters/debugpy/run_adapter.py"),
+    ],
+)
+def test_parts_of_another_debugger_are_no_members(words: tuple[str, ...]) -> None:
+    everything = [*PROCESSES, python_process(9, TOP, *words)]
+    found = find_group_processes(GroupSearch(tree=TOP), everything, any_language=True)
+    assert TOP + 9 not in [one.pid for one in found]
 
 
 def test_too_many_processes_are_refused() -> None:

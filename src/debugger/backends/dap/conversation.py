@@ -52,6 +52,9 @@ class AdapterLimits(Struct, frozen=True):
 
     initialize_s: float = 10.0
     request_s: float = 30.0
+    # For each step of a child's start, which nobody awaits: the child waits for its debugger, and
+    # of a hundred that begin together on two processors the last has its turn late.
+    child_s: float = 60.0
     logs_messages: bool = False  # all messages go to the log
 
 
@@ -94,6 +97,7 @@ class AdapterConversation:
         self._launcher: int | None = None
         self._delegation: LaunchConnection | None = None
         self._end_s = _DISCONNECT_S
+        self._start_s = 0.0  # least seconds for each step of the start
         self._first_output = ""  # of a program that we run, until it has begun
         self._ended: adapter_server.Ended | None = None  # of a program that is its own adapter
         self.stdio: ProgramStreams | None = None
@@ -232,8 +236,11 @@ class AdapterConversation:
         # A child has no process of its own to supervise: only a second connection to its parent's
         # adapter (js-debug), or to the port that debugpy named for it. So `_guard` stays None.
         self._read_link(
-            await dap_client.connect_child(self._adapter.name, configuration, self.address)
+            await dap_client.connect_child(
+                self._adapter.name, configuration, self.address, within_s=self._limits.child_s
+            )
         )
+        self._start_s = self._limits.child_s
         self.events.expect_no_status()  # neither debugpy nor js-debug knows a child's
         await self._begin_handshake(
             str(configuration.get("request", "attach")), dict(configuration)
@@ -287,7 +294,7 @@ class AdapterConversation:
             answer = await self.client.send_and_wait(
                 "initialize",
                 initialize,
-                within=max(self._limits.initialize_s, self._adapter.start_limit_s),
+                within=max(self._limits.initialize_s, self._adapter.start_limit_s, self._start_s),
             )
             self.client.decode_body(answer, dap.DapBody, ErrorCode.ADAPTER_FAILED)
             try:
@@ -359,7 +366,11 @@ class AdapterConversation:
             is_enough=event is self.events.happened,
             # `launch_s` allows for a build: delve compiles the package before it starts the
             # program.
-            within_s=max(self._limits.request_s, self._adapter.build_limit_s * (doing == "launch")),
+            within_s=max(
+                self._limits.request_s,
+                self._adapter.build_limit_s * (doing == "launch"),
+                self._start_s,
+            ),
         )
 
     @contextmanager

@@ -442,7 +442,11 @@ class HandshakeWaits:
 
 
 async def connect_child(
-    name: str, configuration: Mapping[str, Any], address: tuple[str, int] | None
+    name: str,
+    configuration: Mapping[str, Any],
+    address: tuple[str, int] | None,
+    *,
+    within_s: float,
 ) -> TcpConnection:
     """Connect to the address at which a child process is debugged, by the adapter's configuration.
 
@@ -452,9 +456,10 @@ async def connect_child(
     match configuration.get("connect"):
         # debugpy's configuration of a child names the port of its own server.
         case {"port": int(port), **more}:
-            return await TcpConnection.open_connection(str(more.get("host", "127.0.0.1")), port)
+            host = str(more.get("host", "127.0.0.1"))
+            return await TcpConnection.open_connection(host, port, within_s=within_s)
         case _ if address is not None:
-            return await TcpConnection.open_connection(*address)
+            return await TcpConnection.open_connection(*address, within_s=within_s)
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED, f"{name} does not say where its child process is to be met"
     )

@@ -190,19 +190,22 @@ class TcpConnection(asyncio.Protocol):
         self._made = made
 
     @classmethod
-    async def open_connection(cls, host: str, port: int) -> TcpConnection:
-        """Connect.
+    async def open_connection(
+        cls, host: str, port: int, *, within_s: float = _CONNECT_S
+    ) -> TcpConnection:
+        """Connect (bounded).
 
         Raises:
             DebuggerError: ADAPTER_FAILED.
         """
         loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(_CONNECT_S):
+            async with asyncio.timeout(within_s):
                 return (await loop.create_connection(cls, host, port))[1]
         except (OSError, TimeoutError) as error:
+            why = str(error) or f"no answer within {within_s:g} s"
             raise DebuggerError(
-                ErrorCode.ADAPTER_FAILED, f"cannot connect to the adapter at {host}:{port}: {error}"
+                ErrorCode.ADAPTER_FAILED, f"cannot connect to the adapter at {host}:{port}: {why}"
             ) from error
 
     async def forward_output(self, take: Callable[[bytes], None]) -> None:

@@ -191,7 +191,7 @@ async def pause(
     A program that waits inside a library may take long to stop. Without --timeout, the command
     waits at most 10 seconds, and 1 second for a group.
     """
-    if (chosen := await choose_members(call, choice)) is not None:
+    if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
         within = call.wait_limit(_GROUP_PAUSE_S if timeout is None else timeout, ends_idle=False)
         return await group_pause.pause_members(chosen, within, waits_for_all=timeout is not None)
     most = min(_PAUSE_S, call.config.timeouts.await_default_secs)

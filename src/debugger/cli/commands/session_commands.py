@@ -229,7 +229,7 @@ async def stop(
     """
     if every:
         return await _stop_all(call, kill=kill)
-    if (chosen := await choose_members(call, choice)) is not None:
+    if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
         return await group_run.end_members(call, chosen, kill=kill)
     session = call.current_session()
     if isinstance(session.target, AttachTarget):
@@ -524,7 +524,7 @@ async def _create_session(
 @register_command("detach", group=GROUP, acts_on_program=True)
 async def detach(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answers.Answer:
     """Leave the program running, and end the session."""
-    if (chosen := await choose_members(call, choice)) is not None:
+    if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
         return await group_run.detach_members(call, chosen)
     session = call.current_session()
     # What has ended, or lost its debugger, is forgotten all the same.

@@ -62,11 +62,14 @@ class ChosenMembers:
         return next(found, "")
 
 
-async def choose_members(call: CommandCall, choice: GroupChoice) -> ChosenMembers | None:
+async def choose_members(
+    call: CommandCall, choice: GroupChoice, *, asks_names: bool = True
+) -> ChosenMembers | None:
     """Return the members that a command acts on; None where it acts on a session.
 
     Without options a command acts on a group if the current session belongs to one of which no
-    member is in focus, or if the call names that group as its session.
+    member is in focus, or if the call names that group as its session. Without `asks_names` no time
+    is spent on the names of new members, for a command that acts on all before it names any.
 
     Raises:
         DebuggerError: NO_SESSION for an unknown group; USAGE, NOT_FOUND for a bad set.
@@ -77,7 +80,10 @@ async def choose_members(call: CommandCall, choice: GroupChoice) -> ChosenMember
     alone = group.every_session()
     if choice == NO_CHOICE and len(alone) == 1 and alone[0].state is not State.RUNNING:
         return None  # a group of one behaves as a session; while it runs, others may still come
-    members = await group.select(choice.members)
+    if asks_names or choice.members is not None:
+        members = await group.select(choice.members)
+    else:
+        members = group.known_members()
     if not members:
         raise DebuggerError(
             ErrorCode.NOT_FOUND, f"the group {group.name} has no members", hint="debugger sessions"

@@ -18,7 +18,7 @@ from debugger.questions.group.laggards import (
     is_settled,
     judge_waits,
 )
-from debugger.questions.group.member_threads import read_member_waits, reports_itself
+from debugger.questions.group.member_threads import find_locked, read_member_waits, reports_itself
 from debugger.questions.group.member_wait import SILENT, MemberWait
 from debugger.questions.hang import hang_question, python_waits, thread_sampling
 from debugger.questions.hang.answer import Hang
@@ -92,7 +92,10 @@ async def find_laggards(chosen: ChosenMembers, *, keeps_waits: bool = False) -> 
         await ask_members(
             running, lambda one: python_waits.remove_snapshot_code(one.session), _REMOVE_S
         )
-    waits += [MemberWait(one.label, SILENT, detail=one.reason) for one in silent]
+    by_label = {one.label: one for one in members}
+    for one in silent:
+        locked = await asyncio.to_thread(find_locked, by_label[one.label])
+        waits.append(locked or MemberWait(one.label, SILENT, detail=one.reason))
     verdict = judge_waits(waits)
     own = tuple(waits) if keeps_waits else ()
     return GroupHang(chosen.group.name, len(chosen.members), verdict, own)

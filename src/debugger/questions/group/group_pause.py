@@ -20,18 +20,21 @@ from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info
 from debugger.system.process_info import ThreadState
-from debugger.system.suspended_processes import SuspendedProcesses
+from debugger.system.suspended_processes import SuspendedProcesses, find_suspendable
 from debugger.system.wait_holders import waits_forever
 
 # Seconds between two looks at the members that have not stopped.
 LOOK_S = 0.1
 # Seconds in which a member that was suspended should stop once it goes on.
 TURN_S = 0.2
+# Seconds after the limit in which suspended members, which stand still already, get their turns.
+_LAST_TURNS_S = 2.0
 _TURNS_LEAST = 4  # members that go on at the same time: some wait for their debugger
 _CHANGES = frozenset({EventKind.STOP, EventKind.EXIT})
 _ASLEEP = frozenset({"S", "D"})
 
 ReadThreads = Callable[[int], Mapping[int, ThreadState]]
+FindSuspendable = Callable[[Mapping[int, Mapping[int, ThreadState]]], list[int]]
 
 
 async def pause_members(
@@ -39,7 +42,8 @@ async def pause_members(
 ) -> GroupStacks:
     """Stop the running members side by side, and show their stacks.
 
-    Without `waits_for_all` no time is spent on members that wait in compiled code without an end.
+    New members are asked for their names afterwards: one that stands still answers sooner. Without
+    `waits_for_all` no time is spent on members that wait in compiled code without an end.
     """
     members = drop_launcher(chosen.members)
     running = [one for one in members if one.session.state is State.RUNNING]
@@ -47,21 +51,48 @@ async def pause_members(
     with SuspendedProcesses(pids) as suspended:
         pause = GroupPause(chosen.group, running, suspended, waits_for_all=waits_for_all)
         late = await pause.stop_all(patience)
-    answer = await read_group_stacks(chosen.group, chosen.members, by="line", every=False)
+    shown = chosen.members
+    if not chosen.is_subset:
+        sessions = {one.label: one.session for one in members}
+        shown = tuple(await chosen.group.members())
+        labels = {one.session: one.label for one in shown}
+        late = [
+            SilentMember(labels.get(sessions[one.label], one.label), one.reason) for one in late
+        ]
+    answer = await read_group_stacks(chosen.group, shown, by="line", every=False)
     return msgspec.structs.replace(answer, silent=(*late, *answer.silent))
 
 
+async def _name_again(
+    chosen: ChosenMembers, late: Sequence[SilentMember]
+) -> tuple[ChosenMembers, list[SilentMember]]:
+    """Return all members, and those that are late, with the names that they have by now."""
+    named = tuple(await chosen.group.members())
+    labels = {one.session: one.label for one in named}
+    now = {one.label: labels.get(one.session, one.label) for one in chosen.members}
+    return ChosenMembers(chosen.group, named), [
+        SilentMember(now[one.label], one.reason) for one in late
+    ]
+
+
 def find_crowd(
-    members: Iterable[Member], read_threads: ReadThreads = process_info.read_threads
+    members: Iterable[Member],
+    read_threads: ReadThreads = process_info.read_threads,
+    find_suspendable: FindSuspendable = find_suspendable,
 ) -> list[int]:
     """Return the Python processes that compute, where they are more than there are processors.
 
     Each of them has as much of a processor as its debugger and this process, so that their stops
-    would come one by one over many seconds.
+    would come one by one over many seconds. Those that could notice a suspension are left out.
     """
     pids = [one.session.pid for one in members if _is_python(one) and one.session.pid is not None]
-    busy = [pid for pid in pids if any(one.state == "R" for one in read_threads(pid).values())]
-    return busy if len(busy) > count_processors() else []
+    threads = {pid: read_threads(pid) for pid in pids}
+    busy = {
+        pid: found
+        for pid, found in threads.items()
+        if any(one.state == "R" for one in found.values())
+    }
+    return find_suspendable(busy) if len(busy) > count_processors() else []
 
 
 def count_processors() -> int:
@@ -140,8 +171,8 @@ class GroupPause:
             cursor = timeline.cursor()
             going = [one for one in self._members if self._is_going(one)]
             self._give_turns(going, loop.time())
-            # A suspended member stands still already: it gets its turn also after the limit.
-            remaining = max((limit, *self._turns.values())) - loop.time()
+            last = max((limit, *self._turns.values()))
+            remaining = min(last, limit + _LAST_TURNS_S) - loop.time()
             if not going or remaining <= 0:
                 return
             await timeline.wait(cursor, _CHANGES, min(remaining, LOOK_S), interrupted=interrupted)

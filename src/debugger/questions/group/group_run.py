@@ -119,7 +119,7 @@ async def report_group_stop(group: Group, stop: answers.Stop) -> GroupStop:
     return GroupStop(
         group=group.name,
         member=own.label if own is not None and stop.state != State.RUNNING.value else "",
-        stop=msgspec.structs.replace(stop, notes=(*notes, *describe_filter(group))),
+        stop=msgspec.structs.replace(stop, notes=(*notes, *group.describe_omitted())),
         others=await _merge_places(others) if len(members) > 1 else (),
         timed_out=stop.timed_out,
     )
@@ -165,14 +165,6 @@ async def _stop_place(session: Session) -> str:
     return f"stopped at {frame.function}{file}{reason}"
 
 
-def describe_filter(group: Group) -> list[str]:
-    """Say that --members of a start matches none of the processes that came so far."""
-    if group.pattern is None or not len(group.sessions()) == 1 < len(group.every_session()):
-        return []
-    known = {one.target.program or "" for one in group.every_session() if one.parent}
-    return [f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"]
-
-
 async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     """Describe a group and its members."""
     stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
@@ -181,7 +173,7 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     focused = next(
         (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
     )
-    notes = [*chosen.group.describe_omitted(), *describe_filter(chosen.group)]
+    notes = chosen.group.describe_omitted()
     return GroupStatus(
         group=chosen.group.name,
         focused=focused,

@@ -14,6 +14,7 @@ from debugger.questions.group.member_wait import (
     COMPUTES,
     ENDED,
     FAILED,
+    LOCKED,
     SILENT,
     STARTING,
     STOPPED,
@@ -27,6 +28,7 @@ from debugger.questions.group.wait_chains import Key, WaitChains
 _JOINS_JOB = re.compile(
     r"(?:^|\b)P?MPI_(?:Init(?:_thread)?|Session_init)$|(?:^|\.)init_process_group$"
 )
+_MANAGER = re.compile(r"Manager-[\d:]+(?:@|\Z)")  # the name of its process
 # A program that was started is looked at again: seconds in which members that compute may come to
 # the others, in which one that is alone may start others (a launcher imports, and meets its like),
 # and between two looks.
@@ -72,15 +74,22 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     meeting = _find_meeting(members)
     cycle = graph.find_cycle()
     if cycle:
-        rows = _merge_rows(members, cycle, {one.key: 0 for one in cycle})
+        # A thread of a library, as the one that fills a queue, tells less than the program's own.
+        ranks = {one.key: int(one.place is None) for one in cycle}
+        rows = _merge_rows(members, cycle, ranks)
         return GroupVerdict("deadlock", "; ".join(map(_describe_wait, cycle)), rows)
     failed = [one for one in members if one.kind == FAILED]
     absent = _find_absent(members, meeting)
     blocked = _find_blocked(graph, members if not meeting else absent)
+    # Who is where the others are has done what it should, as far as this is known.
+    blocked = [(one, root) for one, root in blocked if root not in meeting]
+    if not (blocked or meeting or failed):
+        blocked = _find_awaited(graph, members)
     roots = [root for _, root in blocked]
     others = graph.other_threads({one.label for one in (*absent, *roots)} or _labels(members))
-    # What is not awaited itself comes first, then who is not there.
-    ranks = {one.key: 1 for one in (*failed, *absent)} | {one.key: 0 for one in roots}
+    # Who has failed comes first, then what is not awaited itself, then who is not there.
+    ranks = {one.key: 2 for one in absent} | {one.key: 1 for one in roots}
+    ranks |= {one.key: 0 for one in failed}
     rows = _merge_rows(members, (*roots, *others), ranks)
     kind, cause = _explain(meeting, failed, absent, blocked, rows)
     ended = [one for one in members if one.kind == ENDED]
@@ -101,10 +110,26 @@ def _find_blocked(
     found: dict[Key, tuple[MemberWait, MemberWait]] = {}
     for one in waits:
         root = graph.find_root(one) if one.kind == WAITS else one
+        if _is_manager(root) and root.label != one.label:
+            found.setdefault(one.key, (one, one))  # it serves the others, and waits for nobody
+            continue
         # At the same call, as of a queue whose lock one of its readers holds, none is behind.
         if root.label != one.label and (root.place, root.call) != (one.place, one.call):
             found.setdefault(root.key, (one, root))
     return list(found.values())
+
+
+def _find_awaited(
+    graph: WaitChains, waits: Sequence[MemberWait]
+) -> list[tuple[MemberWait, MemberWait]]:
+    """Return members that wait for the end of another one, and that one if it waits, too."""
+    chains = [(one, graph.find_root(one)) for one in waits if one.kind == CHILD]
+    return [(one, root) for one, root in chains if one is not root and root.kind == WAITS]
+
+
+def _is_manager(wait: MemberWait) -> bool:
+    """Tell whether a member is the process of a multiprocessing manager, which has its locks."""
+    return wait.place is None and _MANAGER.search(wait.label) is not None
 
 
 def is_settled(
@@ -166,7 +191,9 @@ def _find_absent(waits: Sequence[MemberWait], meeting: Sequence[MemberWait]) -> 
 
 
 def _find_meeting(waits: Sequence[MemberWait]) -> list[MemberWait]:
-    waiting = [one for one in waits if one.kind == WAITS and one.place is not None]
+    waiting = [
+        one for one in waits if one.kind == WAITS and (one.place is not None or one.call == LOCKED)
+    ]
     # The same collective call may be made at several lines.
     places = _group_by(waiting, lambda one: _collective_key(one) or (one.place, one.call))
     known = [one for one in places if is_meeting(one[0])]
@@ -300,15 +327,26 @@ def _explain(
     if failed:
         return "failed", f"{lost}; {where}" if meeting else lost
     if blocked:
+        # One that waits for a manager is its own root: nobody knows who has the manager's lock.
         waiting, root = blocked[0]
-        return "blocked", f"{_describe_wait(root)}; {_describe_wait(waiting)}"
+        pair = (root,) if root is waiting else (root, waiting)
+        more = [root for each, root in blocked[1:_ROOTS_MAX] if each is root]
+        return "blocked", "; ".join(map(_describe_wait, (*pair, *more)))
     if meeting:
         return "together", f"{where}, and no member is elsewhere"
     computing = [one for one in rows if one.kind == COMPUTES]
     if computing:
         members = [label for one in computing for label in one.members]
         return "computing", f"{_cut(format_members(members))}: computing, at no wait"
-    return "unknown", "no two members wait at the same place"
+    return "unknown", _describe_scattered(rows)
+
+
+def _describe_scattered(rows: Sequence[WaitRow]) -> str:
+    if len(rows) != 1:
+        return "no two members wait at the same place"
+    one = rows[0]  # a group of one is as a session
+    who = _cut(format_members(one.members))
+    return f"{who} {_describe_kind(one.kind)} {_describe_place(one.place, one.call)}"
 
 
 def _describe_progress(there: MemberWait, row: WaitRow, absent: Sequence[MemberWait]) -> str:

@@ -24,6 +24,7 @@ _LIBRARY_FRAMES = 3  # of a stack without any code of the program's own
 _TEXT_MAX = 80  # characters of a source line
 # Where a process of multiprocessing begins, or a thread: frames before it are not its own.
 _BEGINNINGS = ("_bootstrap", "_bootstrap_inner")
+_STARTS = "its debugger starts"
 _RUNS = "running; only a stop shows its stack: debugger pause"
 
 PlaceOf = tuple[str, str | None, int | None]
@@ -67,8 +68,10 @@ async def read_member_stacks(member: Member, group: Group, *, every: bool) -> li
         places = snapshot_places(snapshot, session.target.cwd, every=every)
         stacks = [_without_class(one) for one in places]
         state = "running"
-    else:
+    elif session.state is State.RUNNING:
         raise DebuggerError(ErrorCode.WRONG_STATE, _RUNS, hint="debugger pause")
+    else:
+        raise DebuggerError(ErrorCode.WRONG_STATE, _STARTS, hint="debugger await")
     cwd = session.target.cwd
     return [MemberStack(member.label, state, reduce_stack(one, cwd)) for one in stacks if one]
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import StackPlace
 from debugger.model.location import is_library
+from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.statement import join_statement
 from debugger.model.thread_waits import SystemCall
-from debugger.questions.group import group_pause, member_meetings
+from debugger.questions.group import group_pause, member_meetings, mpi_calls
 from debugger.questions.group.member_meetings import MeetingFacts
 from debugger.questions.group.member_stacks import (
     PlaceOf,
@@ -27,13 +32,16 @@ from debugger.questions.group.member_wait import (
     COMPUTES,
     ENDED,
     FAILED,
+    LOCKED,
     STARTING,
     STOPPED,
     WAITS,
     Blocker,
     MemberWait,
+    calls_mpi,
     is_meeting_call,
 )
+from debugger.questions.group.mpi_calls import MpiCall
 from debugger.questions.hang import goroutine_waits, native_waits, python_waits, thread_sampling
 from debugger.questions.hang.hang_verdict import ThreadWait
 from debugger.questions.hang.thread_sampling import (
@@ -44,8 +52,10 @@ from debugger.questions.hang.thread_sampling import (
     watch_process,
     with_waits,
 )
+from debugger.session import source_files
 from debugger.session.group import Group, Member
 from debugger.session.session import Session
+from debugger.system import process_info
 from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
 
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
@@ -57,6 +67,8 @@ _MPI = re.compile(r"P?MPI_")
 _NAMED_PID = re.compile(r"\S+ \(pid (\d+)\)")
 # Waits within a process whose end is up to its other threads.
 _INNER = {"receive", "send", "condition", "tasks", "future", "lock", "group", "semaphore"}
+_ASLEEP = frozenset({"S", "D"})
+_LOCK_WAITS = 2  # threads at one futex
 _NAMED_MAX = 3  # members that hold the other end of a socket
 _MAIN_NAMES = {"MainThread", "the main thread", "main"}
 
@@ -79,17 +91,15 @@ async def read_member_waits(
         labels: Of all members, by pid.
     """
     session = member.session
-    if not session.is_live:
+    cwd, is_main = session.target.cwd, session is group.main
+    if session.state is State.TERMINATED:
         state = describe_state(session)
-        if session.state is not State.TERMINATED:  # its debugger starts
-            is_main = session is group.main
-            return [
-                MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)
-            ]
         if state == "ended":
             return [MemberWait(member.label, ENDED)]
         return [MemberWait(member.label, FAILED, detail=state)]
-    cwd, is_main = session.target.cwd, session is group.main
+    if session.state not in {State.RUNNING, State.STOPPED}:  # its debugger starts
+        state = describe_state(session)
+        return [MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)]
     if session.state is State.STOPPED:
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
         place, call = find_own_call(stack, cwd)
@@ -97,6 +107,7 @@ async def read_member_waits(
     # The debugger's own threads wait for sockets: what they wait for is not looked up.
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
     facts = MeetingFacts()
+    calls: dict[str, MpiCall] = {}
     threads: list[SampledThread] = []
     if reports_itself(member):
         snapshot = await python_waits.take_snapshot(session, member_meetings.MEETINGS)
@@ -109,7 +120,7 @@ async def read_member_waits(
         ]
     elif session.state is State.RUNNING and session.traits.runtime is not Runtime.NODE:
         watch = await with_waits(watch, watch.last_threads)
-        threads = await _sample_by_stopping(session, watch)
+        threads = await _sample_by_stopping(session, watch, calls)
     threads = threads or [SampledThread("", "", native=watch.pid)]
     threads.sort(key=lambda one: one.native != watch.pid and one.name not in _MAIN_NAMES)
     reader = _WaitReader(member.label, watch, cwd, threads)
@@ -119,11 +130,17 @@ async def read_member_waits(
         wait = reader.read_wait(one, is_main=is_main)
         waits.append(member_meetings.add_facts(wait, own))
     holders = await asyncio.to_thread(_find_holders, watch, threads, table)
-    return [_add_holder(one, holders[at], labels) for at, one in enumerate(waits)]
+    waits = [_add_holder(one, holders[at], labels) for at, one in enumerate(waits)]
+    ranks = frozenset(labels.values())
+    return [
+        _add_call(one, calls[one.thread], ranks) if one.thread in calls else one for one in waits
+    ]
 
 
-async def _sample_by_stopping(session: Session, watch: ProcessWatch) -> list[SampledThread]:
-    """Stop a member for as long as the stacks of its threads are read."""
+async def _sample_by_stopping(
+    session: Session, watch: ProcessWatch, calls: dict[str, MpiCall]
+) -> list[SampledThread]:
+    """Stop a member for as long as the stacks of its threads are read, and their MPI `calls`."""
     await group_pause.pause_session(session, _STOP_S)
     if session.state is not State.STOPPED:
         return []
@@ -133,12 +150,49 @@ async def _sample_by_stopping(session: Session, watch: ProcessWatch) -> list[Sam
         await thread_sampling.read_stacks(session, sample, valued=())
         if session.traits.runtime is Runtime.GO:
             return await goroutine_waits.merge_goroutine_samples(session, [sample])
+        for number, frames in sample.frames.items():
+            if (call := await _read_mpi_call(session, frames)) is not None:
+                calls[str(number)] = call
         return await native_waits.merge_thread_samples(session, [sample], watch)
 
     try:
         return await session.run_job(read)
     finally:
         await go_on(session)
+
+
+async def _read_mpi_call(session: Session, frames: Sequence[Frame]) -> MpiCall | None:
+    """Read whom the MPI call is for that a stopped thread is in (a job)."""
+    cwd = session.target.cwd
+    _, function = find_own_call([(one.function, one.file, one.line) for one in frames], cwd)
+    own = next((one for one in frames if not is_library(one.file, cwd)), None)
+    if own is None or not _MPI.match(function) or not own.file or not own.line:
+        return None
+    lines = source_files.read_source(own.file) or ()
+
+    async def evaluate(expression: str) -> str | None:
+        try:
+            found = await session.backend.evaluate(expression, own, EvaluationPurpose.PRINT)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            return None  # a macro, or optimised away: the line of the source shows it
+        return found.value
+
+    statement = join_statement(lines[own.line - 1 : own.line + 3], hash_comments=False)
+    return await mpi_calls.read_call(statement, function, evaluate)
+
+
+def _add_call(wait: MemberWait, call: MpiCall, ranks: AbstractSet[str]) -> MemberWait:
+    """Add whom an MPI call is for; it cannot end without the rank that it names."""
+    if wait.kind != WAITS:
+        return wait
+    blockers = wait.blockers
+    if str(call.awaited) in ranks - {wait.label}:
+        blockers = (Blocker(str(call.awaited)),)
+    name = f"{wait.call}({call.communicator})" if call.communicator else wait.call
+    detail = call.text or wait.detail
+    return msgspec.structs.replace(wait, call=name, detail=detail, blockers=blockers)
 
 
 class _WaitReader:
@@ -158,6 +212,8 @@ class _WaitReader:
         place, call = find_own_call(self._stack(thread), self._cwd)
         is_first = thread is self._threads[0]
         kind = _kind_of_wait(self._watch, thread, call)
+        if kind == COMPUTES and not call and place is not None and self._polls_mpi(place.text):
+            kind = WAITS
         blockers = self._find_blockers(thread, call) if kind == WAITS else ()
         by_call = self._watch.waits.get(thread.native)
         return MemberWait(
@@ -172,6 +228,9 @@ class _WaitReader:
             name="" if is_first else _name_thread(thread.name),
             native=thread.native,
         )
+
+    def _polls_mpi(self, text: str) -> bool:
+        return calls_mpi(text) and process_info.has_library(self._watch.pid, "libmpi")
 
     def _stack(self, thread: SampledThread) -> list[PlaceOf]:
         return [
@@ -207,6 +266,23 @@ class _WaitReader:
             name = self._names[blockers[0].thread]
             return f"{what} {_name_thread(name)}{end}"
         return ""
+
+
+def find_locked(member: Member) -> MemberWait | None:
+    """Describe a Python member that does not answer because compiled code has its lock.
+
+    Its debugger's threads wait for the interpreter, all at the same futex, and another one runs.
+    """
+    session = member.session
+    if session.pid is None or not reports_itself(member):
+        return None
+    threads = process_info.read_threads(session.pid)
+    calls = [one.call for one in threads.values() if one.state in _ASLEEP and one.call is not None]
+    waits = Counter(one.arguments[:1] for one in calls if one.name == "futex")
+    first = threads.get(session.pid)
+    if first is None or first.state in _ASLEEP or max(waits.values(), default=0) < _LOCK_WAITS:
+        return None
+    return MemberWait(member.label, WAITS, call=LOCKED)
 
 
 def _name_thread(name: str) -> str:

@@ -13,6 +13,8 @@ WAITS, COMPUTES, CHILD, STOPPED, FAILED, ENDED, SILENT = (
     *("waits", "computes", "child", "stopped", "failed", "ended", "silent"),
 )
 STARTING = "its start"  # in the place of a call
+# The same, of a Python process that answers nothing: mpi4py's `allreduce` of objects.
+LOCKED = "compiled code that holds the interpreter's lock"
 # Calls in which the members of a job meet: of threading and multiprocessing, torch.distributed,
 # MPI and mpi4py. A method of compiled code has no frame: then the line of the program names it.
 _MEETING = re.compile(
@@ -20,6 +22,14 @@ _MEETING = re.compile(
     r"|i?all_?reduce\w*|i?all_?gather\w*"
     r"|i?broadcast\w*|i?bcast|reduce|reduce_scatter\w*|i?scatter(?:v|_object_list)?"
     r"|i?gather(?:v|_object)?|i?all_?to_?all\w*|init_process_group|new_group))(?:$|\()",
+    re.IGNORECASE,
+)
+# Methods of mpi4py, whose compiled code has no frame, and which poll for what others send.
+_MPI_METHOD = re.compile(
+    r"\.(?:i?m?probe|i?(?:b|s|r)?send(?:_init)?|i?m?recv(?:_init)?|sendrecv(?:_replace)?"
+    r"|wait(?:all|any|some)?|finalize|disconnect|accept|connect|fence|lock|unlock"
+    r"|(?:i?(?:barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan)[vw]?)"
+    r")\(",
     re.IGNORECASE,
 )
 
@@ -89,6 +99,11 @@ class MemberWait(Struct, frozen=True):
 def is_meeting_call(function: str) -> bool:
     """Tell whether a function of a library is one in which members meet."""
     return _MEETING.search(function) is not None
+
+
+def calls_mpi(text: str) -> bool:
+    """Tell whether a line of Python calls a method of mpi4py that waits for other ranks."""
+    return _MPI_METHOD.search(text) is not None
 
 
 def is_meeting(wait: MemberWait) -> bool:

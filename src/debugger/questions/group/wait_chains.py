@@ -44,8 +44,7 @@ class WaitChains:
     def find_root(self, first: MemberWait) -> MemberWait:
         """Return the thread at the end of a chain of waits, each for one thread or member."""
         path, at = [first], first
-        while len(at.blockers) == 1:
-            (blocker,) = at.blockers
+        while (blocker := self._find_only_blocker(at, path)) is not None:
             after = self._resolve(blocker)
             if after is None or after in path or (blocker.thread and blocker.is_possible):
                 break
@@ -56,6 +55,26 @@ class WaitChains:
             path.append(after)
             at = after
         return at
+
+    def _find_only_blocker(self, wait: MemberWait, path: Sequence[MemberWait]) -> Blocker | None:
+        """Return who alone could end a wait; None for nobody, or for several.
+
+        Of several that have the other end of a pipe, those are left out that wait for the waiter.
+        """
+        others = [one for one in wait.blockers if one.thread or one.label != wait.label]
+        if len(others) > 1:
+            others = [one for one in others if not self._leads_back(one, path)]
+        return others[0] if len(others) == 1 else None
+
+    def _leads_back(self, blocker: Blocker, path: Sequence[MemberWait]) -> bool:
+        labels, seen = {one.label for one in path}, []
+        at = self._resolve(blocker)
+        while at is not None and at not in seen:
+            if at.label in labels:
+                return True
+            seen.append(at)
+            at = self._resolve(at.blockers[0]) if len(at.blockers) == 1 else None
+        return False
 
     def find_cycle(self) -> list[MemberWait]:
         """Return threads of which each waits for the next one, and the last for the first.
@@ -69,7 +88,7 @@ class WaitChains:
             path, at = [first], first
             while (after := self._next_dead(at)) is not None:
                 if after in path:
-                    return _begin_with_smallest(path[path.index(after) :])
+                    return _begin_with_own(path[path.index(after) :])
                 path.append(after)
                 at = after
         return []
@@ -131,6 +150,7 @@ class WaitChains:
         return next(iter((*meets, *waits, *(works if last.place is None else ()))), last)
 
 
-def _begin_with_smallest(cycle: Sequence[MemberWait]) -> list[MemberWait]:
-    at = min(range(len(cycle)), key=lambda each: cycle[each].key)
+def _begin_with_own(cycle: Sequence[MemberWait]) -> list[MemberWait]:
+    """Begin a cycle with a line of the program's own code, of these with the first label."""
+    at = min(range(len(cycle)), key=lambda each: (cycle[each].place is None, cycle[each].key))
     return [*cycle[at:], *cycle[:at]]

@@ -21,6 +21,8 @@ from debugger.session.session import Session
 from debugger.system import process_info
 
 _PARTS = ("locks", "tasks", "snapshot")
+_MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own is made in it
+_MEMORY_LEAST = 4 << 20  # bytes free; a snapshot of 500 threads has less than one million
 SNAPSHOT_CODE = "debugger_hang_snapshot"
 _FOLDER = Path(__file__).parent / "inside"
 _LOADER = """
@@ -78,7 +80,7 @@ async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSn
     Raises:
         DebuggerError: TIMEOUT if the interpreter does not answer, ADAPTER_FAILED.
     """
-    with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
+    with tempfile.TemporaryDirectory(prefix="debugger-hang-", dir=find_memory_folder()) as folder:
         path = make_writable(Path(folder) / "snapshot.json", session.pid)
         texts = {one: (_FOLDER / f"{one}.py").read_text("utf-8") for one in _PARTS}
         if extra is not None:
@@ -96,6 +98,21 @@ async def take_snapshot(session: Session, extra: Path | None = None) -> PythonSn
                 ErrorCode.ADAPTER_FAILED,
                 f"cannot read Python's threads: {answer.value[:200]}",
             ) from error
+
+
+def find_memory_folder(folder: str = _MEMORY) -> str | None:
+    """Return a folder in memory for files that live for milliseconds; None without one, or space.
+
+    The daemon makes one for each member of a group. On a disk that others keep busy each takes tens
+    of milliseconds, in which the daemon does nothing else.
+    """
+    try:
+        space = os.statvfs(folder)
+    except OSError:
+        return None
+    # A container's is 64 MB, which workers may have filled.
+    has_space = space.f_bavail * space.f_frsize >= _MEMORY_LEAST
+    return folder if has_space and os.access(folder, os.W_OK | os.X_OK) else None
 
 
 def make_writable(path: Path, pid: int | None) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.questions.hang.python_waits import make_writable
+from debugger.questions.hang.python_waits import find_memory_folder, make_writable
 from debugger.system.process_info import read_owner
 
 NOBODY = 65534
@@ -49,3 +49,12 @@ def test_a_process_of_another_user_may_write_it_and_replace_nothing(path):
     assert path.read_text() == "here"
     removing = [*other, "rm", "-f", str(path)]
     assert subprocess.run(removing, check=False, capture_output=True).returncode != 0
+
+
+def test_without_space_in_memory_a_disk_is_used(tmp_path, monkeypatch):
+    folder = str(tmp_path)
+    assert find_memory_folder(str(tmp_path / "none")) is None
+    for free, found in ((1 << 30, folder), (0, None)):
+        space = os.statvfs_result((1, 1, 0, 0, free, 0, 0, 0, 0, 255))
+        monkeypatch.setattr(os, "statvfs", lambda _, space=space: space)
+        assert find_memory_folder(folder) == found
