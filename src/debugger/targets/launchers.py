@@ -144,6 +144,11 @@ def parse_remote_shell(words: Sequence[str]) -> tuple[str, str]:
     return f"{user}{words[at]}", " ".join(words[at + 1 :])
 
 
+def takes_remote_shell(launcher: str) -> bool:
+    """Tell whether a launcher reaches other hosts by what `shell_environment` names."""
+    return LAUNCHERS.get(PurePath(launcher).name) is _MPI
+
+
 def labelling_options(file: str) -> tuple[str, ...]:
     """Return the options by which a launcher's output names the rank of each line."""
     return _LABELLING.get(PurePath(file).name, ())
