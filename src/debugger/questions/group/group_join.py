@@ -69,7 +69,7 @@ def prepare_launcher(
         return launch_target.find_on_path(word, env, cwd) is not None
 
     positions = launchers.find_rank_programs(str(request.program), request.args, is_program)
-    program = _find_code(call, request.args[positions[0] :])
+    program = _find_code(call, launchers.without_member(request.args[positions[0] :]))
     group = call.session_name or call.sessions.unused_name(Path(program).stem)
     chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
     ours = launchers.member_words("--group", group, *chosen)

@@ -119,7 +119,7 @@ def find_rank_program(
     positions = launchers.find_rank_programs(
         words[0], words[1:], lambda word: launch_target.find_on_path(word, env, cwd) is not None
     )
-    ranks = words[1 + positions[0] :]
+    ranks = launchers.without_member(words[1 + positions[0] :])
     if part.shell:
         shell = group_join.prepare_shell(call, (part.shell,), part.name)
         return RankProgram(ranks, shell)

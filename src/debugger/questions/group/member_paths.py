@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -100,9 +101,14 @@ async def compare_branches(
     if ranks.launcher is not None:
         env = {**launch.env, **ranks.launcher.env}
         launch = msgspec.structs.replace(launch, env=env)
+    is_part = bool(call.sessions.name_suffix or part.name)
+    if is_part:
+        # What is idle here may wait for processes of other machines.
+        program = msgspec.structs.replace(
+            program, patience=replace(program.patience, idle_limits={})
+        )
     own = msgspec.structs.replace(program, launch=launch, launcher=ranks.before, shell=part.shell)
     ran = await record_processes(own)
-    is_part = bool(call.sessions.name_suffix or part.name)
     if program.is_python and not is_part:
         require_recording(ran, own.launch_argv)
     recordings = ran.recordings
