@@ -183,12 +183,13 @@ def _check_language(
     can_join = found.language == "python" or found.traits.runtime in {Runtime.NATIVE, Runtime.GO}
     if ranks.launcher is None or can_join:
         return
-    alone = f"debugger {verb} --group --at LOC EXPR -- {first_command(ranks.words)}"
-    lines = f"debugger path --group -- {first_command(requested.words)}"
+    program, job = first_command(ranks.words), first_command(requested.words)
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"{verb} --group cannot read values of {found.language} processes that a launcher starts",
-        hint=lines if found.language in LANGUAGES else alone,
+        hint=f"debugger path --group -- {job}"
+        if found.language in LANGUAGES
+        else f"debugger {verb} --group --at LOC EXPR -- {program}",
     )
 
 
