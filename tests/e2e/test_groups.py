@@ -177,7 +177,7 @@ def test_the_member_that_took_another_branch_first_is_named_with_the_line(cli: C
         (("path", "--group", "--in", "work", "--", program), "takes no --in"),
         (("diff", "--group", "--", program, "--vs", program), "takes no --vs"),
         (("diff", "--group", "--function", "work", "--", program), "takes no --function"),
-        (("path", "--group", "--", "/bin/true"), "of Python processes that it starts"),
+        (("path", "--group", "--", "/bin/true"), "no debug information of sources of its own"),
         (("path", "--group", "--", resolve_program("loop.py")), "no other Python process"),
     ]
     for words, message in refusals:

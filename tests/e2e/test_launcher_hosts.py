@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from cli_commands import Cli, answer_data, marked_location
-from debuggees import build_debuggee
+from cli_commands import Cli, answer_data, marked_location, resolve_program
+from debuggees import build_debuggee, find_marker
 from left_out import leave_out
 from process_trees import read_again
 from ssh_hosts import SshHosts, require_hosts, write_debugger_config
@@ -49,10 +51,11 @@ def at_hosts(
     assert answer_data(shared_cli("--json", "sessions", check=0))["sessions"] == []
 
 
-def list_ranks() -> list[int]:
+def list_ranks(program: str = "") -> list[int]:
     """Return the processes that run the ranks' program, on any host."""
-    program = str(build_debuggee(PROGRAM).resolve())
-    return [one.pid for one in psutil.process_iter(["exe"]) if one.info["exe"] == program]
+    name = program or str(build_debuggee(PROGRAM).resolve())
+    every = psutil.process_iter(["exe", "cmdline"])
+    return [one.pid for one in every if name in (one.info["exe"], *(one.info["cmdline"] or ()))]
 
 
 def test_the_rank_that_lags_on_another_host_is_named_by_one_command(
@@ -86,6 +89,54 @@ def test_the_first_rank_to_fail_is_named_with_the_others_of_all_hosts(
     ended = {label for one in crash["ends"] for label in one["members"]}
     assert {"0", "1", "3"} <= ended
     wait_until(lambda: not list_ranks(), what="the end of the ranks")
+
+
+@pytest.mark.parametrize("name", ["groups/branching.c", "groups/stepping_rank.py"])
+def test_the_rank_on_another_host_that_took_another_branch_is_named(
+    at_hosts: Cli, name: str, wait_until: Callable[..., None]
+) -> None:
+    program = resolve_program(name)
+    ranks = [sys.executable, program] if name.endswith(".py") else [program]
+    answer = read_again(at_hosts, "path", "--group", "--", *LAUNCHER, *ranks)
+    assert answer["members"] == ["0", "1", "2", "3"]
+    if name.endswith(".py"):
+        assert answer["splits"][0]["ways"][0]["members"] == ["2"]
+    else:
+        (split,) = answer["counted"]
+        assert split["line"] == find_marker(name, "odd")
+        assert [one["members"] for one in split["counts"]] == [["0", "1", "3"], ["2"]]
+    wait_until(lambda: not list_ranks(program), what="the end of the ranks")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "expression"),
+    [
+        ("groups/branching.c", "branch", "total"),
+        ("groups/stepping_rank.py", "step", "value"),
+    ],
+)
+def test_values_of_the_ranks_of_all_hosts_are_compared_hit_by_hit(
+    at_hosts: Cli, name: str, place: str, expression: str
+) -> None:
+    program = resolve_program(name)
+    ranks = [sys.executable, program] if name.endswith(".py") else [program]
+    at = marked_location(name, place)
+    words = ("--group", "--at", at, expression, "--", *LAUNCHER, *ranks)
+    answer = answer_data(at_hosts("--json", "probe", *words, check=0))
+    assert (answer["members"], answer.get("notes", [])) == (["0", "1", "2", "3"], [])
+    (found,) = answer["places"]
+    assert [(one["value"], one["members"]) for one in found["counts"]] == [("4", [*"0123"])]
+
+
+def test_a_program_that_the_other_hosts_do_not_have_is_refused_with_what_works(
+    at_hosts: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "main.go").write_text("package main\n\nfunc main() {}\n")
+    (tmp_path / "go.mod").write_text("module ranks\n")
+    words = ("--cwd", str(tmp_path), "--", *LAUNCHER, "go", "run", str(tmp_path))
+    refused = at_hosts("path", "--group", *words)
+    assert "a Go program with counters, which other hosts do not have" in refused.err
+    assert "hint: debugger path --group --host h1,h2 -- go run" in refused.err
 
 
 def test_ranks_of_all_hosts_stop_and_a_host_that_dies_is_named(

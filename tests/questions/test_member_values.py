@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from debuggees import find_marker, find_source
+from left_out import leave_out
 from process_trees import list_sessions, read_again
 
 LAUNCHER = (str(find_source("groups/mpirun.openmpi")), "-n", "3")
@@ -81,3 +83,41 @@ def test_a_place_that_no_process_comes_to_is_said(cli: Cli) -> None:
     program = resolve_program("groups/forked_ranks.c")
     never = cli("probe", "--group", "--at", "no_such_function", "1", "--", program, check=None)
     assert "processes came to no_such_function; exited with status 0" in never.err
+
+
+def find_odd_line(cli: Cli, name: str, *words: str) -> dict[str, Any]:
+    """Return the first line whose counts differ; nothing of the run is left."""
+    answer = answer_data(cli("--json", "path", "--group", "--", *words))
+    assert list_sessions(cli) == {}
+    split = answer["counted"][0]
+    assert (split["line"], split["after"]) == (
+        find_marker(name, "odd"),
+        find_marker(name, "branch"),
+    )
+    return dict(split)
+
+
+@pytest.mark.parametrize("name", ["groups/branching.c", "groups/branching.js"])
+def test_the_process_that_took_another_branch_is_named_in_other_languages(
+    cli: Cli, name: str
+) -> None:
+    if name.endswith(".js") and shutil.which("node") is None:
+        leave_out("node is missing (make tools)")
+    never, once = find_odd_line(cli, name, resolve_program(name))["counts"]
+    assert (never["value"], len(never["members"])) == ("0", 3)
+    assert (once["value"], len(once["members"])) == ("1", 1)
+
+
+def test_the_lines_of_a_launchers_compiled_ranks_are_compared(cli: Cli) -> None:
+    words = (*LAUNCHER, resolve_program("groups/branching.c"))
+    never, once = find_odd_line(cli, "groups/branching.c", *words)["counts"]
+    assert (never["members"], once["members"]) == (["0", "1"], ["2"])
+
+
+def test_values_of_a_launchers_node_ranks_are_refused_with_what_works(cli: Cli) -> None:
+    if shutil.which("node") is None:
+        leave_out("node is missing (make tools)")
+    name = resolve_program("groups/branching.js")
+    refused = cli("probe", "--group", "--at", "work", "total", "--", *LAUNCHER, "node", name)
+    assert "cannot read values of javascript processes that a launcher starts" in refused.err
+    assert f"hint: debugger path --group -- {LAUNCHER[0]}" in refused.err

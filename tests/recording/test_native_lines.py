@@ -13,7 +13,7 @@ import pytest
 from debuggees import build_debuggee, find_marker
 from debugger.errors import DebuggerError
 from debugger.recorders.model import LinesHit
-from debugger.recorders.native.line_recorder import NativeLineRecorder, NativeLines
+from debugger.recorders.native.line_recorder import RANK_WORDS, NativeLineRecorder, NativeLines
 from debugger.recorders.recorded_process import CompletedRun, record_run
 
 
@@ -70,3 +70,23 @@ def test_a_program_without_lines_of_its_own_is_refused(tmp_path: Path) -> None:
     program = build_debuggee("spectrum/forked.c", debug=False)
     with pytest.raises(DebuggerError, match="has no debug information of sources of its own"):
         NativeLines(str(program), str(tmp_path))
+
+
+def test_forked_processes_are_recordings_of_their_own_with_all_their_lines() -> None:
+    program = build_debuggee("groups/branching.c")
+    lines = NativeLines(str(program), str(program.parent))
+    recorder = NativeLineRecorder(lines, is_each=True)
+    words = [*RANK_WORDS, str(program)]
+    folder, env = str(program.parent), dict(os.environ)
+    ran = asyncio.run(record_run(words, recorder, cwd=folder, env=env, timeout_s=30))
+    assert (ran.status, len(ran.recordings)) == (0, 4)
+    assert [one.process.is_fork for one in ran.recordings] == [False, True, True, True]
+    odd = find_marker("groups/branching.c", "odd")
+    per_process = [
+        {one.functions[each.function].name: {*each.lines} for each in one.events
+         if isinstance(each, LinesHit)}
+        for one in ran.recordings
+    ]  # fmt: skip
+    # What the first has run already runs in the others, too.
+    assert [len(one["work"] - {odd}) for one in per_process] == [len(per_process[0]["work"])] * 4
+    assert sum(odd in one["work"] for one in per_process) == 1

@@ -43,10 +43,12 @@ from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session.process_tree import root_session
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
-from debugger.targets import launchers
+from debugger.targets import launch_target, launchers
 from debugger.targets.typed_code import TYPED_CODE, TypedCode
 
 _LONGEST_PROGRAM: Final = 200  # characters
+# Their processes are compared: those that a launcher starts on other hosts, too.
+_COMPARING: Final = frozenset({"probe", "diff", "path"})
 # At the end of a command: words behind it would be taken for the program's.
 _PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,| \(|\Z)")
 
@@ -100,7 +102,7 @@ class Dispatcher:
             route = self._router.find_route(parsed, request)
             if route is not None:
                 return await self._run_at_host(request, parsed, route)
-            if _is_about_launcher(parsed):
+            if _is_about_launcher(parsed, request.cwd):
                 answer, stops_daemon = await self._run_launcher(request, parsed), False
             else:
                 answer, stops_daemon = await self._run_command(request, parsed)
@@ -202,6 +204,8 @@ class Dispatcher:
             return await self._router.jobs.explain_hang(call, run_here)
         if invocation.command.name == "crash":
             return await self._router.jobs.explain_crash(call, run_here)
+        if invocation.command.name != "start":
+            return await self._router.jobs.compare_ranks(call, run_here)
         timeout = invocation.args.get("timeout")
         seconds = self._settings.timeouts.await_default_secs if timeout is None else timeout
         answer = await self._router.jobs.follow_start(call, seconds, run_here)
@@ -369,10 +373,14 @@ def _build_reply(
     )
 
 
-def _is_about_launcher(invocation: Invocation) -> bool:
-    """Tell whether a command starts a launcher whose ranks are to be members."""
+def _is_about_launcher(invocation: Invocation, cwd: str) -> bool:
+    """Tell whether a command starts a launcher whose ranks may come to be on other hosts."""
     args = invocation.args
-    words = args.get("words") or (None,)
+    words: tuple[str, ...] = args.get("words") or ("",)
+    if invocation.command.name in _COMPARING and launchers.is_launcher(words[0]):
+        # A part of such a question has its name.
+        is_whole = bool(args.get("is_group")) and not args.get("part")
+        return is_whole and launch_target.find_other_host(words, cwd) is not None
     programs = {"start": args.get("program"), "hang": words[0], "crash": words[0]}
     program = programs.get(invocation.command.name)
     return bool(args.get("is_group")) and launchers.is_launcher(program)

@@ -33,12 +33,13 @@ from debugger.questions.group.answer import (
     MergedState,
     NamedValues,
 )
-from debugger.questions.group.branch_answer import build_branches
+from debugger.questions.group.branch_answer import build_branches, build_counted_branches
 from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_differences import compare_location
 from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
+_LEAST = 2  # members of which one can have taken another branch
 QuestionAnswer = GroupHang | GroupCrash | MemberProbes | MemberBranches
 GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | QuestionAnswer
 _SILENT = "no answer"  # the state of members whose host is not reached
@@ -155,8 +156,10 @@ def _relabel_question(answer: QuestionAnswer, name: Relabel) -> QuestionAnswer:
             hits = [replace(one, label=name(one.label)) for one in answer.hits]
             return replace(answer, members=_names(answer.members, name), hits=tuple(hits))
         case MemberBranches():
-            passed = [replace(one, label=name(one.label)) for one in answer.passed]
-            return replace(answer, members=_names(answer.members, name), passed=tuple(passed))
+            passed = tuple(replace(one, label=name(one.label)) for one in answer.passed)
+            counts = tuple(replace(one, label=name(one.label)) for one in answer.counts)
+            members = _names(answer.members, name)
+            return replace(answer, members=members, passed=passed, counts=counts)
 
 
 def _names(labels: Iterable[str], name: Relabel) -> tuple[str, ...]:
@@ -390,6 +393,15 @@ def _merge_branches(
 ) -> MemberBranches:
     """Compare the branches of all hosts' members."""
     ends = dict.fromkeys([*(one.end for one in answers), *(one.reason for one in silent)])
+    counts = [each for one in answers for each in one.counts]
+    if sum(len(one.members) for one in answers) < _LEAST:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"fewer than {_LEAST} processes were recorded; {'; '.join(ends)}",
+            hint="debugger path -- CMD shows what one process does",
+        )
+    if counts:
+        return build_counted_branches(group, counts, "; ".join(ends))
     members = [each for one in answers for each in one.passed]
     return build_branches(group, members, "; ".join(ends))
 

@@ -196,6 +196,8 @@ class HostRouter:
         """Start what a launcher of this machine runs on a host, as a part of its group."""
         host = self.hosts.host_at(route.hosts[0])
         name = str(call.invocation.args["group"])
+        if self.jobs.has_question(name):
+            return await self.jobs.run_question_part(name, host, command)
         if call.invocation.args.get("is_crash"):
             return await self.jobs.run_crash_part(call, host, command)
 

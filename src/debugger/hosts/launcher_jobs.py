@@ -35,11 +35,18 @@ from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import State
 from debugger.model.location import SourceMap
 from debugger.output import to_data
-from debugger.questions.group.answer import PART_BEGUN, GroupCrash, GroupStop
+from debugger.questions.group.answer import (
+    PART_BEGUN,
+    GroupCrash,
+    GroupStop,
+    MemberBranches,
+)
+from debugger.questions.group.branch_answer import add_source_texts
 from debugger.session.group import SilentMember
 
-CrashPart = tuple[Host, asyncio.Task[dict[str, Any]]]
+JobPartTask = tuple[Host, asyncio.Task[dict[str, Any]]]
 _PART_S = 15.0  # seconds until a host must have answered after the launcher has ended
+_LAST_S = 5.0  # the same after it was told to end
 # Runs a command on this machine.
 RunHere = Callable[[HostCall], Awaitable[Answer]]
 
@@ -99,8 +106,11 @@ class LauncherJobs:
         # Of each start that waits for a stop: whether a group has a part on another host since.
         self._grown: set[asyncio.Event] = set()
         # Of each group of a question: what its launcher runs on other hosts.
-        self._crash_parts: dict[str, list[CrashPart]] = {}
+        self._crash_parts: dict[str, list[JobPartTask]] = {}
         self._failures: dict[str, FirstFailure] = {}
+        # The questions that compare ranks, by the name of their job.
+        self._questions: dict[str, JobQuestion] = {}
+        self._questions_begun = 0
 
     def note_part(self) -> None:
         """Record that a group has a new part on another host."""
@@ -187,7 +197,57 @@ class LauncherJobs:
         if parts:
             await asyncio.wait([task for _, task in parts], timeout=_PART_S)
             await measure_clocks(self._hosts, call, [host for host, _ in parts])
-        return merge_crash_parts(self._hosts.own, answer, parts, call)
+        return merge_job_parts(self._hosts.own, answer, parts, call)
+
+    def has_question(self, name: str) -> bool:
+        """Tell whether a launcher's shell is of a question that compares ranks."""
+        return name in self._questions
+
+    async def compare_ranks(self, call: HostCall, run_here: RunHere) -> Answer:
+        """Start a launcher, and compare what its ranks do, wherever they are.
+
+        Raises:
+            DebuggerError: What starting the launcher raises; NOT_FOUND where no rank ran.
+        """
+        self._questions_begun += 1
+        verb = call.invocation.command.name
+        name = f"{verb}-ranks-{self._questions_begun}"
+        question = self._questions[name] = JobQuestion(call)
+        try:
+            own = call.replace_command(verb, {**call.invocation.args, "part": name})
+            answer = await run_here(own)
+            tasks = [task for _, task in question.parts]
+            if tasks:
+                await asyncio.wait(tasks, timeout=_PART_S)
+            question.is_over.set()
+            if late := [one for one in tasks if not one.done()]:
+                await asyncio.wait(late, timeout=_LAST_S)
+        finally:
+            question.is_over.set()
+            self._questions.pop(name, None)
+            for _, task in question.parts:
+                task.cancel()
+        merged = merge_job_parts(self._hosts.own, answer, question.parts, call)
+        return add_source_texts(merged) if isinstance(merged, MemberBranches) else merged
+
+    async def run_question_part(self, name: str, host: Host, command: str) -> CommandReply:
+        """Run what a launcher starts on a host as a part of a question, and keep the answer.
+
+        Raises:
+            DebuggerError: The host cannot be reached, or the connection broke.
+        """
+        question = self._questions[name]
+        call = question.call
+        own = {**call.invocation.args, "part": f"{name}@{host.label}", "shell": command}
+        changes = {"args": call.map_arguments(own, host), "json": False, "result": True}
+        changes |= {"budget": BUDGET, "progress": False}
+        request = call.build_request(host, None, changes, interrupted=question.is_over)
+        part = asyncio.create_task(self._hosts.send_request(host, request))
+        question.parts.append((host, part))
+        # Its answer counts also if the launcher ends its shell before.
+        reply = build_reply(await asyncio.shield(part), call.folders_at(host))
+        # It is the launcher's own machine that reports a failure of the part.
+        return replace(reply, result=None, text=None)
 
     async def explain_hang(self, call: HostCall, run_here: RunHere) -> Answer:
         """Start a launcher, and explain after some time which of its ranks lags; then end it.
@@ -208,21 +268,35 @@ class LauncherJobs:
         return await find_laggards_of_job(call, ask)
 
 
-def merge_crash_parts(
-    own: Host, answer: GroupCrash, parts: Sequence[CrashPart], call: HostCall
+class JobQuestion:
+    """A question that compares a launcher's ranks, and what the launcher runs on other hosts."""
+
+    def __init__(self, call: HostCall) -> None:
+        self.call = call
+        self.parts: list[JobPartTask] = []
+        # The launcher has ended: its processes on other hosts are to end.
+        self.is_over = asyncio.Event()
+
+
+def merge_job_parts(
+    own: Host, answer: Answer, parts: Sequence[JobPartTask], call: HostCall
 ) -> Answer:
     """Merge the answer of a launcher's machine with those of the hosts that it has reached."""
-    group = HostGroup(answer.group, {own.label: answer.group}, [own])
+    name = str(getattr(answer, "group", ""))
+    group = HostGroup(name, {own.label: name}, [own])
     replies = [PartReply(own, data=to_data(answer, budget=None))]
     silent: list[SilentMember] = []
     for host, task in parts:
-        group.add_part(host, f"{answer.group}@{host.label}")
+        group.add_part(host, f"{name}@{host.label}")
         error = DebuggerError(ErrorCode.TIMEOUT, f"no answer within {_PART_S:g} s")
         if task.done() and not task.cancelled():
             failure = task.exception()
             reply = None if failure else build_reply(task.result(), call.folders_at(host))
             if reply is not None and reply.success:
-                replies.append(PartReply(host, data=dict(reply.result or {})))
+                data = dict(reply.result or {})
+                if "end" in data:  # how the launcher has ended says it for all
+                    data["end"] = getattr(answer, "end", "")
+                replies.append(PartReply(host, data=data))
                 continue
             known = failure if failure is not None else reply and reply.error
             error = known if isinstance(known, DebuggerError) else error

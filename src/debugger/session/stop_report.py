@@ -31,6 +31,8 @@ from debugger.session.timeline import Filters
 from debugger.system.idle_detector import IdleWait
 from debugger.system.process_info import is_suspended
 
+# What a note begins with at the end of a program.
+LEFT_RUNNING = "ended what the program left running: "
 LEVELS = 20  # frames of the stack
 LOCALS_MAX = 50
 _VALUE_MAX = 400  # characters
@@ -431,7 +433,7 @@ def report_end(session: Session) -> answers.Stop:
         notes += (exited.doubt,)
     if session.left_behind:
         those = ", ".join(session.left_behind[:5])
-        notes += (f"ended what the program left running: {those}",)
+        notes += (f"{LEFT_RUNNING}{those}",)
     panic = _rust_panic(session) if exited.code == _PANIC_STATUS else None
     if panic is not None and not any(one.spec.function == _PANIC for one in listed):
         notes += (f"a panic ended it{panic}: debugger break {_PANIC}, then debugger restart",)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
@@ -22,6 +24,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_files
 from debugger.sources import project_files
 from debugger.symbols.program_file import ProgramFile, inspect_program
+from debugger.targets import launchers
 from debugger.targets.launch_json.launch_file import FILE
 
 _PYTHON_S = 10.0  # seconds for an interpreter to answer
@@ -130,6 +133,26 @@ def prepare_launcher(request: LaunchRequest) -> LaunchTarget:
         env={**request.env, **parse_environment(request.changed_env, request.verb)},
         stdin=_stdin_file(request),
     )
+
+
+def find_other_host(words: Sequence[str], cwd: str) -> str | None:
+    """Return the first host that a launcher's command names and that is not this machine."""
+    own = {"localhost", "127.0.0.1", "::1", socket.gethostname(), platform.node().split(".")[0]}
+
+    def read_text(name: str) -> str:
+        try:
+            return (Path(cwd) / name).read_text("utf-8", errors="replace")
+        except OSError:
+            return ""  # as the launcher reports
+
+    def is_program(word: str) -> bool:
+        return find_on_path(word, os.environ, cwd) is not None
+
+    try:
+        (at, *_) = launchers.find_rank_programs(words[0], words[1:], is_program)
+    except DebuggerError:
+        return None
+    return launchers.find_other_host(words[1 : 1 + at], own, read_text)
 
 
 def _go_directory(program: str, cwd: str) -> str:

@@ -91,6 +91,8 @@ _SHELL_VALUES = frozenset({"-l", "-p", "-o", "-i", "-F"})
 MEMBER_PYTHON = "DEBUGGER_MEMBER_PYTHON"
 MEMBER_DAEMON = "DEBUGGER_MEMBER_DAEMON"
 MEMBER_GROUP = "DEBUGGER_MEMBER_GROUP"
+_OURS = frozenset({"debugger", "dbg"})
+_MEMBER_WORDS = ("member", "--")
 _MEMBER = f'exec "${MEMBER_PYTHON}" -I -m debugger member "$@"'
 
 
@@ -142,6 +144,11 @@ def parse_remote_shell(words: Sequence[str]) -> tuple[str, str]:
             hint="debugger start --group -- mpirun --host h1,h2 ./program",
         )
     return f"{user}{words[at]}", " ".join(words[at + 1 :])
+
+
+def takes_remote_shell(launcher: str) -> bool:
+    """Tell whether a launcher reaches other hosts by what `shell_environment` names."""
+    return LAUNCHERS.get(PurePath(launcher).name) is _MPI
 
 
 def labelling_options(file: str) -> tuple[str, ...]:
@@ -235,11 +242,23 @@ def find_other_host(
     return None
 
 
+def without_member(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the command of a rank without `debugger member --` that the user put before it."""
+    name, *others = words
+    is_ours = PurePath(name).name in _OURS and tuple(others[:2]) == _MEMBER_WORDS
+    return tuple(others[2:] if is_ours and others[2:] else words)
+
+
 def put_before_programs(
     args: Sequence[str], positions: Sequence[int], words: Sequence[str]
 ) -> tuple[str, ...]:
     """Return a launcher's arguments with words in front of each program."""
     result: list[str] = []
-    for at, word in enumerate(args):
-        result += [*words, word] if at in positions else [word]
+    at = 0
+    while at < len(args):
+        if at in positions:
+            result += words
+            at += len(args) - at - len(without_member(args[at:]))
+        result.append(args[at])
+        at += 1
     return tuple(result)

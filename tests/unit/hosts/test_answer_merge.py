@@ -28,6 +28,7 @@ from debugger.questions.group.answer import (
     GroupStatus,
     GroupStop,
     GroupValues,
+    MemberBranches,
     MemberEnd,
     MemberProbes,
     MemberView,
@@ -36,6 +37,7 @@ from debugger.questions.group.answer import (
     ProbedPoint,
 )
 from debugger.questions.group.laggards import judge_waits
+from debugger.questions.group.member_counts import FunctionCounts, LineTimes, MemberCounts
 from debugger.questions.group.member_differences import MemberHits
 from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
@@ -206,3 +208,23 @@ def test_hits_of_all_hosts_are_compared_and_come_through_json() -> None:
     ]
     with pytest.raises(DebuggerError, match=r"none of 1 processes came to x\.py:3"):
         merge_answers("g", [build("0")], ())
+
+
+def test_counted_lines_of_all_hosts_are_compared_and_come_through_json() -> None:
+    def count(label: str, *lines: int) -> MemberBranches:
+        times = tuple(LineTimes(one, 0, 1, one) for one in lines)
+        counts = (MemberCounts(label, (FunctionCounts("/job/a.c", "work", 1, times),)),)
+        end = "exited with status 0"
+        return MemberBranches("a", (label,), (), 0, 0, end, counts=counts, is_counted=True)
+
+    first = read_answer(to_data(count("0", 10, 11), budget=None))
+    assert isinstance(first, MemberBranches)
+    lost = [SilentMember("*@h3", "h3: no answer")]
+    merged = merge_answers("a", [first, count("2", 10, 11, 12)], lost)
+    assert isinstance(merged, MemberBranches)
+    (split,) = merged.counted
+    assert (merged.members, split.line, split.after) == (("0", "2"), 12, 11)
+    assert merged.end == "exited with status 0; h3: no answer"
+    with pytest.raises(DebuggerError, match="fewer than 2 processes were recorded") as caught:
+        merge_answers("a", [count("0", 10)], lost)
+    assert caught.value.hint == "debugger path -- CMD shows what one process does"

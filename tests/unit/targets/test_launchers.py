@@ -19,6 +19,7 @@ from debugger.targets.launchers import (
     parse_remote_shell,
     put_before_programs,
     shell_environment,
+    without_member,
     without_remote_shell,
 )
 
@@ -139,3 +140,12 @@ def test_a_host_other_than_this_machine_is_found(words: str, found: str | None) 
     own = {"localhost", "here"}
     host = find_other_host(words.split(), own, files.__getitem__)
     assert (host or "").removeprefix("me@") == (found or "")
+
+
+def test_the_command_that_makes_a_member_is_not_put_before_itself() -> None:
+    args = ("-n", "1", "debugger", "member", "--", "./a", ":", "-n", "1", "./b", "member")
+    put = put_before_programs(args, [2, 9], ("OURS",))
+    assert put == ("-n", "1", "OURS", "./a", ":", "-n", "1", "OURS", "./b", "member")
+    assert without_member(("debugger", "member", "--", "./a", "1")) == ("./a", "1")
+    own = ("debugger", "member", "-b", "main", "--", "./a")
+    assert without_member(own) == own

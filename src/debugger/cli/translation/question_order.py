@@ -69,8 +69,9 @@ def order_question(arranged: ArrangedWords) -> Result:
         fixed = replace(arranged, rest=(*first, "--vs", *rest)).change(positionals=())
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
     between = next((one for one in ("vs", "--") if one in rest[1:-1]), None)
-    if between is not None and _compares(arranged):
-        at = rest.index(between)
+    at = rest.index(between) if between is not None else 0
+    # The words that make a launcher's rank a member end so.
+    if between is not None and rest[at - 1] != "member" and _compares(arranged):
         fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
     arranged = _take_placed_condition(arranged)

@@ -15,6 +15,7 @@ from debugger.questions.diff import diff_probes
 from debugger.questions.diff import diff_question as questions
 from debugger.questions.diff.answer import Diff
 from debugger.questions.group import member_paths, member_probes
+from debugger.questions.group.job_part import ALONE, JOB_PART, JobPart
 from debugger.questions.probe import probe_comparison
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
@@ -62,6 +63,7 @@ async def diff(
     is_group: Annotated[
         bool, Option("--group", help="compare CMD's processes: their branches, or values at --at")
     ] = False,
+    part: Annotated[JobPart, JOB_PART] = ALONE,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
     versus_stdin: Annotated[
         str | None, Option("--vs-stdin", help="standard input of the other run", metavar="FILE")
@@ -83,7 +85,9 @@ async def diff(
         if not at:
             others |= {"--function": function}
             refused = [flag for flag, value in others.items() if value]
-            return await member_paths.answer_branches(call, requested, refused, verb="diff")
+            return await member_paths.answer_branches(
+                call, requested, refused, verb="diff", part=part
+            )
         return await member_probes.answer_comparison(
             call,
             requested,
@@ -91,6 +95,7 @@ async def diff(
             hits,
             [flag for flag, value in others.items() if value],
             verb="diff",
+            part=part,
         )
     scope = diff_probes.probe_scope(at, hits) or function or ""
     sides = await _compared_sides(

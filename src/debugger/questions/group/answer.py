@@ -8,6 +8,7 @@ from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
 from debugger.questions.group.laggards import GroupVerdict
 from debugger.questions.group.member_branches import BranchSplit, MemberLines
+from debugger.questions.group.member_counts import CountSplit, MemberCounts
 from debugger.questions.group.member_differences import ComparedLocation, MemberHits
 from debugger.questions.group.member_wait import MemberWait
 from debugger.questions.runner.answer import Crash
@@ -135,6 +136,11 @@ class MemberBranches(Struct, frozen=True):
     evidence: str | None = None
     # What each member did, for the daemon of another machine, which compares those of all hosts.
     passed: tuple[MemberLines, ...] = ()
+    # Where only counts of lines are known, in the place of `splits`; or only which lines ran.
+    counted: tuple[CountSplit, ...] = ()
+    counts: tuple[MemberCounts, ...] = ()
+    is_counted: bool = False
+    only_lines: bool = False
 
 
 class GroupStop(Struct, frozen=True):

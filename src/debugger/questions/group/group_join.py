@@ -35,6 +35,7 @@ from debugger.targets.attach_request import AttachRequest
 
 _AWAITED_S = 20.0  # seconds until an adapter must wait for the program
 _VERB = "member"
+_SHELL = "/bin/sh"
 # On the import path of a group's processes.
 _ENTRY = str(Path(__file__).parent / "entry")
 
@@ -68,7 +69,7 @@ def prepare_launcher(
         return launch_target.find_on_path(word, env, cwd) is not None
 
     positions = launchers.find_rank_programs(str(request.program), request.args, is_program)
-    program = _find_code(call, request.args[positions[0] :])
+    program = _find_code(call, launchers.without_member(request.args[positions[0] :]))
     group = call.session_name or call.sessions.unused_name(Path(program).stem)
     chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
     ours = launchers.member_words("--group", group, *chosen)
@@ -90,6 +91,13 @@ def prepare_launcher(
 def member_environment(group: str) -> dict[str, str]:
     """Return what a process must know to join a group of this daemon."""
     return launchers.member_environment(sys.executable, paths.runtime_dir(), group)
+
+
+def prepare_shell(call: CommandCall, command: Sequence[str], group: str) -> LaunchTarget:
+    """Return a shell command as the launcher of a group, which its ranks join."""
+    env = {**call.env, **member_environment(group)}
+    args = ("-c", " ".join(command))
+    return LaunchTarget(program=_SHELL, args=args, cwd=str(Path.home()), env=env, stdin="/dev/null")
 
 
 def follow_python(launch: LaunchTarget, group: str) -> LaunchTarget:

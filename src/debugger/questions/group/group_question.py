@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import platform
-import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
@@ -14,6 +15,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.questions.group import group_join
 from debugger.questions.group.answer import GroupStop
 from debugger.questions.group.group_run import report_group_stop
+from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     BreakpointChooser,
@@ -33,6 +35,7 @@ async def build_group_question(
     requested: QuestionOptions,
     chooser: BreakpointChooser = no_breakpoints,
     launcher_breaks: tuple[BreakpointSpec, ...] = (),
+    part: JobPart = ALONE,
 ) -> tuple[QuestionRun, str]:
     """Build the run of a command as a group; return it with the group's name.
 
@@ -41,6 +44,7 @@ async def build_group_question(
         requested: Its command and options.
         chooser: Chooses the breakpoints of a program.
         launcher_breaks: The breakpoints of what a launcher starts.
+        part: What is to be run of a job whose ranks are on several machines.
 
     Raises:
         DebuggerError: What resolving the program raises; USAGE for what is not started.
@@ -59,8 +63,11 @@ async def build_group_question(
         if question.language == "python" and isinstance(target, LaunchTarget):
             question = replace(question, target=group_join.follow_python(target, name))
         return question, name
-    request = _launcher_request(call, requested)
-    launch, name, _ = group_join.prepare_launcher(call, request)
+    if part.shell:
+        name, launch = part.name, group_join.prepare_shell(call, (part.shell,), part.name)
+    else:
+        own = replace(call, session_name=part.name) if part.name else call
+        launch, name, _ = group_join.prepare_launcher(own, _launcher_request(call, requested))
     question = QuestionRun(
         sessions=call.sessions,
         target=launch,
@@ -86,41 +93,53 @@ def _launcher_request(call: CommandCall, requested: QuestionOptions) -> launch_t
     )
 
 
-def find_rank_words(
-    call: CommandCall, requested: QuestionOptions
-) -> tuple[tuple[str, ...], LaunchTarget | None]:
-    """Return the command of the processes to compare, and the launcher that starts them, if any.
+class RankProgram(Struct, frozen=True):
+    """The processes that a question compares, and what starts them."""
+
+    # The command of each of them.
+    words: tuple[str, ...]
+    # The launcher that starts it several times, and its words in front of the command.
+    launcher: LaunchTarget | None = None
+    before: tuple[str, ...] = ()
+
+
+def find_rank_program(
+    call: CommandCall, requested: QuestionOptions, part: JobPart = ALONE
+) -> RankProgram:
+    """Return the processes to compare; what a launcher runs on other hosts joins a `part`.
 
     Raises:
         DebuggerError: USAGE for a launcher without a program; NOT_FOUND for one that is not there;
-            NOT_SUPPORTED for one that reaches other hosts.
+            NOT_SUPPORTED for one that reaches other hosts in a way that is not followed.
     """
     words = requested.words
     if not words or not launchers.is_launcher(words[0]):
-        return words, None
-    launcher = launch_target.prepare_launcher(_launcher_request(call, requested))
+        return RankProgram(words)
+    cwd, env = call.cwd, call.env
     positions = launchers.find_rank_programs(
-        words[0],
-        words[1:],
-        lambda word: launch_target.find_on_path(word, launcher.env, launcher.cwd) is not None,
+        words[0], words[1:], lambda word: launch_target.find_on_path(word, env, cwd) is not None
     )
+    ranks = launchers.without_member(words[1 + positions[0] :])
+    if part.shell:
+        shell = group_join.prepare_shell(call, (part.shell,), part.name)
+        return RankProgram(ranks, shell)
+    launcher = launch_target.prepare_launcher(_launcher_request(call, requested))
     before = words[1 : 1 + positions[0]]
-    own = {"localhost", "127.0.0.1", "::1", socket.gethostname(), platform.node().split(".")[0]}
-    host = launchers.find_other_host(before, own, lambda name: _read_text(launcher.cwd, name))
-    if host is not None:
+    host = launch_target.find_other_host(words, launcher.cwd)
+    if host is not None and not (part.name and launchers.takes_remote_shell(words[0])):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{requested.verb} --group compares ranks on this machine, and not those on {host}",
+            f"how {words[0]} reaches {host} is not followed: Open MPI's ssh is",
             hint=f"debugger {requested.verb} --group … --host h1,h2 -- CMD runs CMD on each host",
         )
-    return words[1 + positions[0] :], launcher
-
-
-def _read_text(folder: str, name: str) -> str:
-    try:
-        return (Path(folder) / name).read_text("utf-8", errors="replace")
-    except OSError:
-        return ""  # as the launcher reports
+    if part.name:
+        own = {
+            **group_join.member_environment(part.name),
+            **launchers.shell_environment(sys.executable),
+        }
+        before = launchers.without_remote_shell(before)
+        launcher = structs.replace(launcher, args=(*before, *ranks), env={**launcher.env, **own})
+    return RankProgram(ranks, launcher, (words[0], *before))
 
 
 async def begin_group_question(call: CommandCall, requested: QuestionOptions) -> GroupStop:

@@ -147,7 +147,10 @@ def is_settled(
     if may_start and not is_found and set(members) <= {MAIN}:
         return False
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
-    if any(one.call in {STARTING, "<module>"} for one in computing):
+    # On a busy machine one that imports waits for a processor or a disk, and seems to wait.
+    imports = any(one.call == "<module>" for one in verdict.rows)
+    begins = may_start and any(one.place is None for one in computing)
+    if imports or begins or any(one.call == STARTING for one in computing):
         return False
     joining = [
         _JOINS_JOB.search(one.call) is not None

@@ -16,6 +16,7 @@ from debugger.model.debugger_words import ForkFollowing
 from debugger.model.events import Event, EventKind
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.group.group_question import build_group_question
+from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.group.member_differences import MemberHits
 from debugger.questions.probe.logpoint_probe import (
     LOGGED_BURST,
@@ -35,6 +36,7 @@ from debugger.recorders.model import ProbeSeen
 from debugger.session import source_files
 from debugger.session.group import Group, drop_launcher
 from debugger.session.session import Session
+from debugger.session.stop_report import LEFT_RUNNING
 from debugger.session.timeline import Filters
 
 _LOGGED = Filters(kinds={EventKind.LOGPOINT})
@@ -134,6 +136,7 @@ async def log_members(
     *,
     within: HitRange,
     hits: HitFilter,
+    part: JobPart = ALONE,
 ) -> LoggedMembers:
     """Run a program, or a launcher's job, to its end with a logpoint in each process.
 
@@ -148,7 +151,7 @@ async def log_members(
         del language, keep
         return specs
 
-    question, name = await build_group_question(call, requested, choose, specs)
+    question, name = await build_group_question(call, requested, choose, specs, part)
     groups = call.sessions.groups
     # Members may come as soon as the program runs.
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
@@ -163,7 +166,9 @@ async def log_members(
         _read_page(run, tables)
         members = drop_launcher(await group.members())
         collected = tuple(tables.collect_hits(one.session, one.label) for one in members)
-    return LoggedMembers(collected, ending, (*ending.notes, *_describe_lost(tables)))
+    # What a launcher has left are its connections to other hosts, which we made.
+    notes = [one for one in ending.notes if not (part.name and one.startswith(LEFT_RUNNING))]
+    return LoggedMembers(collected, ending, (*notes, *_describe_lost(tables)))
 
 
 async def _read_events(run: RunningQuestion, group: Group, tables: _MemberTables) -> None:

@@ -11,11 +11,13 @@ from msgspec import Struct, structs
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
+from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import order_members
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.group.answer import MemberProbes, ProbedPoint
-from debugger.questions.group.group_question import find_rank_words
+from debugger.questions.group.group_question import RankProgram, find_rank_program
+from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.group.member_differences import (
     ComparedLocation,
     MemberHits,
@@ -28,6 +30,8 @@ from debugger.questions.probe.probe_arguments import are_named, parse_probe_poin
 from debugger.questions.probe.probe_comparison import hits_compared
 from debugger.questions.probe.probe_points import HitRange, ProbePoint, range_of
 from debugger.questions.probe.recorded_probe import record_probed_run
+from debugger.questions.recordings.counted_run import LANGUAGES
+from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     QuestionOptions,
@@ -47,6 +51,7 @@ async def answer_comparison(
     refused: Sequence[str],
     *,
     verb: str,
+    part: JobPart = ALONE,
 ) -> MemberProbes:
     """Answer `probe --group` or `diff --group`, and keep the evidence.
 
@@ -63,7 +68,7 @@ async def answer_comparison(
             f"--group compares the hits of one run's processes, and takes no {refused[0]}",
             hint=f"debugger {verb} --group --at LOC 'EXPR, EXPR' -- {first_command(words)}",
         )
-    answer = await compare_members(call, requested, at, hits, verb=verb)
+    answer = await compare_members(call, requested, at, hits, verb=verb, part=part)
     places = [word for place, text in at for word in ("--at", place, text)]
     return keep_evidence(
         call,
@@ -81,6 +86,7 @@ async def compare_members(
     hits: HitFilter,
     *,
     verb: str,
+    part: JobPart = ALONE,
 ) -> MemberProbes:
     """Run a program, or a launcher's job, and compare the values of its processes hit by hit.
 
@@ -91,7 +97,7 @@ async def compare_members(
             process came to any location.
     """
     are_named(at, verb=verb)
-    target, points, run = await _run_members(call, requested, at, hits, verb=verb)
+    target, points, run = await _run_members(call, requested, at, hits, verb=verb, part=part)
     probed = [
         ProbedPoint(number, one.asked, tuple(one.expressions))
         for number, one in enumerate(points)
@@ -100,7 +106,7 @@ async def compare_members(
     places = tuple(
         compare_location(run.members, one.number, one.asked, one.expressions) for one in probed
     )
-    is_part = bool(call.sessions.name_suffix)
+    is_part = _is_part(call, part)
     if not is_part and not any(one.counts for one in places):
         names = ", ".join(one.asked for one in places)
         raise DebuggerError(
@@ -137,10 +143,11 @@ async def _run_members(
     hits: HitFilter,
     *,
     verb: str,
+    part: JobPart,
 ) -> tuple[LaunchTarget, Sequence[ProbePoint], _MemberRun]:
     """Run the program; return it, the probed locations, and the values of its processes."""
-    words, launcher = find_rank_words(call, requested)
-    found = await build_question(call, structs.replace(requested, words=words))
+    ranks = find_rank_program(call, requested, part)
+    found = await build_question(call, structs.replace(requested, words=ranks.words))
     target = found.target
     if not isinstance(target, LaunchTarget):
         raise DebuggerError(
@@ -148,22 +155,42 @@ async def _run_members(
             f"{verb} --group compares the processes of a program that it starts",
             hint=f"debugger {verb} --group --at FILE:LINE 'EXPR, EXPR' -- CMD",
         )
+    _check_language(found, ranks, requested, verb)
     points = parse_probe_points(call, found, at, hits, verb=verb)
     # The last hit that counts in one process is no end of the others.
     within = structs.replace(range_of(None, None, hits), ends_run=False)
     if found.language == "python":
         run = await _record_members(
-            call, found, launcher, points, within=within, hits=hits, verb=verb
+            call, found, ranks.launcher, points, within=within, hits=hits, verb=verb, part=part
         )
     else:
-        if launcher is None:
+        if ranks.launcher is None:
             requested = follow_forks(call, requested, found)
             found = await build_question(call, requested)
         began = time.monotonic()
-        logged = await log_members(call, requested, found, points, within=within, hits=hits)
+        logged = await log_members(
+            call, requested, found, points, within=within, hits=hits, part=part
+        )
         end = _describe_stop(logged.end.last)
         run = _MemberRun(logged.members, end, time.monotonic() - began, logged.notes)
     return target, points, run
+
+
+def _check_language(
+    found: QuestionRun, ranks: RankProgram, requested: QuestionOptions, verb: str
+) -> None:
+    """Refuse the ranks of a launcher whose debugger cannot take them."""
+    can_join = found.language == "python" or found.traits.runtime in {Runtime.NATIVE, Runtime.GO}
+    if ranks.launcher is None or can_join:
+        return
+    program, job = first_command(ranks.words), first_command(requested.words)
+    raise DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"{verb} --group cannot read values of {found.language} processes that a launcher starts",
+        hint=f"debugger path --group -- {job}"
+        if found.language in LANGUAGES
+        else f"debugger {verb} --group --at LOC EXPR -- {program}",
+    )
 
 
 async def _record_members(
@@ -175,6 +202,7 @@ async def _record_members(
     within: HitRange,
     hits: HitFilter,
     verb: str,
+    part: JobPart,
 ) -> _MemberRun:
     assert isinstance(found.target, LaunchTarget)
     ran = await record_probed_run(
@@ -187,10 +215,17 @@ async def _record_members(
         hits=hits,
         each=hits_compared(len(points)),
         again=f"debugger {verb} --group --at {{}} EXPR -- CMD",
+        words=command_call.launch_argv(found.target),
+        is_part=_is_part(call, part),
     )
     labelled = label_recordings(ran.recordings, launcher)
     members = tuple(collect_hits(label, one) for label, one in labelled)
     return _MemberRun(members, _describe_end(ran), ran.took_s)
+
+
+def _is_part(call: CommandCall, part: JobPart) -> bool:
+    """Tell whether other processes are on other machines."""
+    return bool(call.sessions.name_suffix or part.name)
 
 
 def _describe_end(ran: CompletedRun) -> str:

@@ -8,12 +8,10 @@ is started by the debugger of that host, and its ranks find their way to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from debugger.backends import select_backend
-from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import EventKind, State
@@ -23,7 +21,6 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.session import Session
 
-_SHELL = "/bin/sh"
 _FAILED = 1  # the status where none is known
 _LONGEST_S = 24 * 3600.0
 _LOOK_S = 60.0  # seconds between two looks for an end
@@ -39,7 +36,7 @@ async def begin_remote_shell(
     Raises:
         DebuggerError: USAGE for a name in use; LAUNCH_FAILED.
     """
-    target = _prepare_shell(call, command, group)
+    target = group_join.prepare_shell(call, command, group)
     session = await call.sessions.create(
         target, select_backend.launcher_maker(call.scratch_root), name=group
     )
@@ -51,7 +48,7 @@ async def begin_remote_shell(
     except DebuggerError:
         await call.sessions.close(session, kill=True)
         raise
-    return JoinedMember(group, _SHELL, target.args)
+    return JoinedMember(group, str(target.program), target.args)
 
 
 async def explain_remote_crash(call: CommandCall, command: Sequence[str], group: str) -> GroupCrash:
@@ -62,7 +59,7 @@ async def explain_remote_crash(call: CommandCall, command: Sequence[str], group:
     """
     question = QuestionRun(
         sessions=call.sessions,
-        target=_prepare_shell(call, command, group),
+        target=group_join.prepare_shell(call, command, group),
         make_backend=select_backend.launcher_maker(call.scratch_root),
         name=group,
         breakpoints=group_crash.LAUNCHER_BREAKS,
@@ -70,12 +67,6 @@ async def explain_remote_crash(call: CommandCall, command: Sequence[str], group:
         patience=call.wait_limit(_LONGEST_S),
     )
     return await group_crash.explain_run(call, question, group, is_part=True)
-
-
-def _prepare_shell(call: CommandCall, command: Sequence[str], group: str) -> LaunchTarget:
-    env = {**call.env, **group_join.member_environment(group)}
-    args = ("-c", " ".join(command))
-    return LaunchTarget(program=_SHELL, args=args, cwd=str(Path.home()), env=env, stdin="/dev/null")
 
 
 async def await_remote_shell(call: CommandCall, group: str) -> RemoteShellEnd:

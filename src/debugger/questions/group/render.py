@@ -27,6 +27,7 @@ from debugger.questions.group.answer import (
 )
 from debugger.questions.group.laggards import WaitRow
 from debugger.questions.group.member_branches import BranchSplit
+from debugger.questions.group.member_counts import CountSplit
 from debugger.questions.group.member_differences import ComparedLocation, ExpressionDifference
 from debugger.questions.group.member_wait import CHILD, FAILED, SILENT, STOPPED
 from debugger.session.group import SilentMember
@@ -144,9 +145,14 @@ def format_member_branches(answer: MemberBranches, _page: RenderPage) -> list[Te
     """Format where members took different branches, the first time first."""
     head = f"{short_name(answer.group)}: {format_count(len(answer.members), 'member')}"
     lines = [line for one in answer.splits for line in _format_split(one)]
-    if not answer.splits:
+    lines += [line for one in answer.counted for line in _format_counted(one, answer)]
+    if not lines and answer.is_counted:
+        lines = [f"all ran the same {format_count(answer.lines, 'line')}"]
+    elif not lines:
         lines = [f"all went the same way after {format_count(answer.lines, 'line')}"]
-    more = answer.total - len(answer.splits)
+    more = answer.total - len(answer.splits) - len(answer.counted)
+    known = "which lines ran is known" if answer.only_lines else "how often lines ran is known"
+    note = f"{known}, and not each time: debugger probe --group --at LOC EXPR -- CMD has values"
     return [
         fixed_section(f"{head}; {answer.end}", _HEAD),
         list_section(
@@ -157,8 +163,20 @@ def format_member_branches(answer: MemberBranches, _page: RenderPage) -> list[Te
             if more
             else []
         ),
+        *([fixed_section(note, _NOTES)] if answer.is_counted else []),
         *([fixed_section(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
     ]
+
+
+def _format_counted(split: CountSplit, answer: MemberBranches) -> Iterator[str]:
+    place = f"{short_name(split.function)} {Path(split.file).name}:{split.line}"
+    counts = []
+    for one in split.counts:
+        ran = "ran" if answer.only_lines else f"ran {format_count(int(one.value), 'time')}"
+        counts.append(f"{ran if int(one.value) else 'did not run'} on {format_set(one.members)}")
+    yield f"{place} {' · '.join(counts)}{_format_source(split.text)}"
+    if split.after:
+        yield f"  after line {split.after}, the same on all{_format_source(split.after_text)}"
 
 
 def _format_split(split: BranchSplit) -> Iterator[str]:

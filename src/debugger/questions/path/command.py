@@ -13,6 +13,7 @@ from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
 from debugger.questions.group import member_paths
+from debugger.questions.group.job_part import ALONE, JOB_PART, JobPart
 from debugger.questions.path import call_page, path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
@@ -86,6 +87,7 @@ async def path(
     is_group: Annotated[
         bool, Option("--group", help="compare CMD's processes: which took another branch first")
     ] = False,
+    part: Annotated[JobPart, JOB_PART] = ALONE,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show which of its own functions ran, as a tree in the order of time.
@@ -101,7 +103,7 @@ async def path(
         given |= {"--process": process, "--vs": versus, "--html": html}
         refused = [*(flag for flag, value in given.items() if value), *hits.options()[:1]]
         group_run = msgspec.structs.replace(options, words=words)
-        return await member_paths.answer_branches(call, group_run, refused, verb="path")
+        return await member_paths.answer_branches(call, group_run, refused, verb="path", part=part)
     page = None
     if html is not None:
         page = choose_file(call, "path", "--html", html, ("html",), force=force)

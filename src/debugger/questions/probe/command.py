@@ -17,6 +17,7 @@ from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
 from debugger.questions.diff import diff_probes
 from debugger.questions.group import member_probes
+from debugger.questions.group.job_part import ALONE, JOB_PART, JobPart
 from debugger.questions.locations import event_location
 from debugger.questions.probe import pair_plot, probe_plot
 from debugger.questions.probe.answer import Probe
@@ -92,6 +93,7 @@ async def probe(
     is_group: Annotated[
         bool, Option("--group", help="compare CMD's processes: whose value differs first")
     ] = False,
+    part: Annotated[JobPart, JOB_PART] = ALONE,
     by: Annotated[
         Means | None, Option("--by", help="how to collect the values; default: automatic")
     ] = None,
@@ -122,6 +124,7 @@ async def probe(
             hits,
             [flag for flag, value in given_by.items() if value],
             verb="probe",
+            part=part,
         )
     if versus or BETWEEN in words:
         given: dict[str, object] = {"--pid": pid, "--rows": rows, "--csv": csv, "--output": output}

@@ -287,18 +287,22 @@ async def record_probed_run(
     each: int = 0,
     again: str = "debugger probe --at {} EXPR -- CMD",
     numbers_all: bool = False,
+    words: Sequence[str] = (),
+    is_part: bool = False,
 ) -> CompletedRun:
     """Run a Python program with a recorder, to its end or the time-out; the hits stay by process.
 
     `again` is the command that repeats the question, with `{}` for the location. With `each` this
     many hits of each location are kept before some are omitted, with longer values. With
     `numbers_all` a hit's number counts those that the filter omits, except by its condition.
+    `words` are the program's, where what is run is a launcher of it; a part of a launcher's job
+    may have no process.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if no Python of it can be recorded.
     """
     argv = command_call.launch_argv(launch)
-    roots = roots_of(argv, launch.cwd)
+    roots = roots_of(words or argv, launch.cwd)
     probes = await asyncio.to_thread(
         _find_probes, points, within, hits, roots, again, is_split=not each and not numbers_all
     )
@@ -315,7 +319,8 @@ async def record_probed_run(
         scratch_root=scratch_root,
         interrupted=interrupted,
     )
-    require_recording(ran, argv)
+    if not is_part:
+        require_recording(ran, argv)
     return ran
 
 

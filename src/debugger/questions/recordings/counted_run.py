@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from debugger.backends.base import LaunchTarget
@@ -63,8 +63,11 @@ async def run_counted(
     patience: WaitLimit,
     scratch: Path | None,
     window: RecordingWindow | None = None,
+    wrap: Callable[[list[str]], list[str]] = list,
 ) -> CompletedRun:
     """Run a program with counters; with a window, only that part of the run is reported.
+
+    `wrap` puts the words of a launcher in front of the program.
 
     Raises:
         DebuggerError: NOT_SUPPORTED for a built program of Go; LAUNCH_FAILED.
@@ -86,7 +89,7 @@ async def run_counted(
         else:
             argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
         return await record_run(
-            argv,
+            wrap(argv),
             recorder,
             cwd=launch.cwd,
             env=env,

@@ -196,8 +196,10 @@ class RecordedProgram(Struct, frozen=True):
     language: str = ""
     question: QuestionRun | None = None
     options: QuestionOptions | None = None  # those of the command
-    # The words in front of it of the launcher that starts it several times.
+    # The words in front of it of the launcher that starts it several times; on another host the
+    # shell command that such a launcher runs there, which starts it too.
     launcher: tuple[str, ...] = ()
+    shell: str = ""
     # The same, by the debugger that traces calls; asked for only where it is needed.
     traced: Callable[[], Awaitable[QuestionRun]] | None = None
 
@@ -209,7 +211,11 @@ class RecordedProgram(Struct, frozen=True):
     @property
     def launch_argv(self) -> list[str]:
         """The program's command line, with the interpreter if it needs one."""
-        return [*self.launcher, *command_call.launch_argv(self.launch)]
+        return self.wrap_command(command_call.launch_argv(self.launch))
+
+    def wrap_command(self, words: Sequence[str]) -> list[str]:
+        """Return the command line that starts the program, by its launcher if it has one."""
+        return ["/bin/sh", "-c", self.shell] if self.shell else [*self.launcher, *words]
 
     @property
     def is_python(self) -> bool:
@@ -219,7 +225,8 @@ class RecordedProgram(Struct, frozen=True):
     @property
     def source_roots(self) -> tuple[str, ...]:
         """The folders of the program's own code."""
-        return roots_of(self.launch_argv, self.launch.cwd)
+        own = command_call.launch_argv(self.launch)
+        return roots_of((*self.launcher, *own), self.launch.cwd)
 
 
 class RecordedRun(Struct, frozen=True):
@@ -261,18 +268,7 @@ async def run_recorded(
         return await _run_counted(program, window, pick)
     if not program.is_python:
         raise unsupported_error(program)
-    ran = await record_run(
-        program.launch_argv,
-        order(program.source_roots),
-        cwd=program.launch.cwd,
-        # The order of a set of strings depends on the hash seed; the caller's own seed wins.
-        env={**(SAME_SETS if is_compared else {}), **program.launch.env},
-        stdin=await command_call.stdin_bytes(program.launch),
-        timeout_s=program.patience.seconds,
-        scratch_root=program.scratch,
-        interrupted=program.patience.interrupted,
-        idle_limits=program.patience.idle_limits,
-    )
+    ran = await record_python(program, order(program.source_roots), is_compared=is_compared)
     own = require_recording(ran, program.launch_argv)
     chosen = _picked_recording(pick, ran.recordings) or own
     run_view = recorded_run_view(
@@ -285,6 +281,28 @@ async def run_recorded(
     )
     process = None if chosen is own else process_name(ran.recordings, chosen)
     return RecordedRun(chosen, ran.recordings, run_view, "python", process)
+
+
+async def record_python(
+    program: RecordedProgram, order: RecordingOrder, *, is_compared: bool
+) -> CompletedRun:
+    """Run a Python program recorded; no recording is an answer, too.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    return await record_run(
+        program.launch_argv,
+        order,
+        cwd=program.launch.cwd,
+        # The order of a set of strings depends on the hash seed; the caller's own seed wins.
+        env={**(SAME_SETS if is_compared else {}), **program.launch.env},
+        stdin=await command_call.stdin_bytes(program.launch),
+        timeout_s=program.patience.seconds,
+        scratch_root=program.scratch,
+        interrupted=program.patience.interrupted,
+        idle_limits=program.patience.idle_limits,
+    )
 
 
 async def _run_counted(

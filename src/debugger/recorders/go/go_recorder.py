@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
+from debugger.model.group_labels import RANK_VARIABLES
 from debugger.recorders.counted_recording import add_note, make_recording
 from debugger.recorders.go.go_cover import (
     FOLDER,
@@ -59,6 +60,20 @@ class _GoSource(Struct, frozen=True):
     blocks: tuple[CoverBlock, ...] = ()
 
 
+# In front of a rank's program: notes the variables that name it, by the number of its process.
+_RANKS = "DEBUGGER_RANKS"
+_NOTE = f'''env | grep -E '^({"|".join(RANK_VARIABLES)})=' > "${_RANKS}/$$"; exec "$@"'''
+RANK_WORDS = ("/bin/sh", "-c", _NOTE, "debugger")
+
+
+def _read_variables(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:  # it is no rank
+        return {}
+    return {name: text for name, is_one, text in (one.partition("=") for one in lines) if is_one}
+
+
 class GoRecorder:
     """Reads the counters of one built program (`ProcessRecorder`)."""
 
@@ -77,9 +92,10 @@ class GoRecorder:
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
         """Add the folder of the counters."""
-        counters = folder / "counters"
-        counters.mkdir(mode=0o700)
-        return {**env, FOLDER: str(counters)}
+        counters, ranks = folder / "counters", folder / "ranks"
+        for one in (counters, ranks):
+            one.mkdir(mode=0o700)
+        return {**env, FOLDER: str(counters), _RANKS: str(ranks)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
         """Do nothing: the counters are always complete."""
@@ -91,14 +107,17 @@ class GoRecorder:
         """Read the counters of each process, the program's own first."""
         found = {pid: CounterFiles(), **find_counter_files(folder / "counters")}
         numbers = sorted(found, key=lambda one: (one != pid, one))[: self._processes_max]
-        made = [self._make_recording(one, found[one]) for one in numbers]
+        variables = {one: _read_variables(folder / "ranks" / str(one)) for one in numbers}
+        made = [self._make_recording(one, found[one], variables[one]) for one in numbers]
         if omitted := len(found) - len(numbers):
             made[0] = add_note(
                 made[0], f"{omitted:,} more processes ran, whose counts are not read"
             )
         return tuple(made), ()
 
-    def _make_recording(self, pid: int, counts: CounterFiles) -> Recording:
+    def _make_recording(
+        self, pid: int, counts: CounterFiles, variables: Mapping[str, str]
+    ) -> Recording:
         ran = []
         for number, one in enumerate(self._sources):
             times = counts.read_counts(number)
@@ -108,7 +127,8 @@ class GoRecorder:
                 one._replace(times=count) for one, count in zip(one.blocks, times, strict=False)
             ]
             ran += read_covered(one.file, blocks, one.text)
-        made = make_recording(ran, RecordedProcess(pid=pid, language="go"))
+        process = RecordedProcess(pid=pid, language="go", variables=variables)
+        made = make_recording(ran, process)
         notes = (RecordingNote("partly", 0, self._note),) if self._note else ()
         edges = window_notes(has_ended=counts.has_ended) if counts.has_begun else ()
         return structs.replace(made, events=(*made.events, *notes, *edges))

@@ -6,13 +6,15 @@ import os
 import platform
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.group_labels import RANK_VARIABLES
 from debugger.model.location import is_library
 from debugger.recorders.model import (
     CallsMerged,
@@ -25,7 +27,10 @@ from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.elf_file import demangle
 
 _SCRIPT = str(Path(__file__).parent / "inside" / "run_once.py")
-_FOLDER = "DEBUGGER_ONCE"
+_FOLDER, _PYTHON, _OURS = "DEBUGGER_ONCE", "DEBUGGER_ONCE_PYTHON", "DEBUGGER_ONCE_SCRIPT"
+_RANK = f'exec "${_PYTHON}" -I "${_OURS}" "$@"'
+# In front of a rank's program: it finds the recorder of the machine that it starts on.
+RANK_WORDS = ("/bin/sh", "-c", _RANK, "debugger")
 _ADDRESSES_MAX = 400_000
 
 
@@ -87,10 +92,14 @@ class NativeLines:
 
 
 class NativeLineRecorder:
-    """Runs a program with a breakpoint at each of its lines (`ProcessRecorder`)."""
+    """Runs a program with a breakpoint at each of its lines (`ProcessRecorder`).
 
-    def __init__(self, lines: NativeLines) -> None:
+    With `is_each` its processes, or the ranks that a launcher starts, are recordings of their own.
+    """
+
+    def __init__(self, lines: NativeLines, *, is_each: bool = False) -> None:
         self._lines = lines
+        self._is_each = is_each
 
     def command_line(self, words: Sequence[str]) -> list[str]:
         """Return the command that runs the program recorded."""
@@ -100,11 +109,16 @@ class NativeLineRecorder:
         """Write the request, and name its folder."""
         records = folder / "once"
         records.mkdir(mode=0o700)
-        request = {"program": self._lines.program, "lowest": self._lines.lowest}
+        request = {
+            "program": self._lines.program,
+            "lowest": self._lines.lowest,
+            "is_each": self._is_each,
+            "variables": RANK_VARIABLES if self._is_each else (),
+        }
         (records / "request.json").write_bytes(msgspec.json.encode(request))
         addresses = array("Q", [one.address for one in self._lines.statements])
         (records / "addresses").write_bytes(addresses.tobytes())
-        return {**env, _FOLDER: str(records)}
+        return {**env, _FOLDER: str(records), _PYTHON: sys.executable, _OURS: _SCRIPT}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
         """Do nothing: what was reached is written at once."""
@@ -114,16 +128,43 @@ class NativeLineRecorder:
         self, folder: Path, pid: int
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
         """Read the lines that were reached, in the order of their first time."""
-        reached = array("I")
-        path = folder / "once" / "reached"
-        content = path.read_bytes() if path.is_file() else b""
-        reached.frombytes(content[: len(content) // reached.itemsize * reached.itemsize])
+        records = folder / "once"
+        found: list[Recording] = []
+        for path in sorted(records.glob("reached-*"), key=lambda one: one.stat().st_ctime_ns):
+            first = int(path.name.partition("-")[2])
+            for process, numbers in _read_reached(path, first).items():
+                made = self._make_recording(process if self._is_each else pid, numbers)
+                variables = _read_variables(records / f"variables-{first}")
+                own = structs.replace(made.process, variables=variables, is_fork=process != first)
+                found.append(structs.replace(made, process=own))
+        return tuple(found) or (self._make_recording(pid, ()),), ()
+
+    def _make_recording(self, pid: int, reached: Iterable[int]) -> Recording:
         firsts: dict[RecordedFunction, dict[tuple[str, int], int]] = {}
         for order, number in enumerate(reached):
             one = self._lines.statements[number]
             lines = firsts.setdefault(self._lines.function_at(one), {})
             lines.setdefault((one.file, one.line), order)
-        return (_make_recording(pid, firsts),), ()
+        return _make_recording(pid, firsts)
+
+
+def _read_reached(path: Path, first: int) -> dict[int, list[int]]:
+    """Read the numbers of the lines that each process reached; the program's own comes first."""
+    pairs = array("I")
+    content = path.read_bytes()
+    size = 2 * pairs.itemsize
+    pairs.frombytes(content[: len(content) // size * size])
+    found: dict[int, list[int]] = {first: []}
+    for process, number in zip(pairs[::2], pairs[1::2], strict=True):
+        found.setdefault(process, []).append(number)
+    return found
+
+
+def _read_variables(path: Path) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):  # it was killed before it wrote them
+        return {}
 
 
 def _make_recording(

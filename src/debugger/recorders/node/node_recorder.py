@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Struct, field
 
+from debugger.model.group_labels import RANK_VARIABLES
 from debugger.recorders.counted_recording import CoveredFunction, add_note, make_recording
 from debugger.recorders.model import RecordedProcess, Recording, RecordingNote, window_notes
 from debugger.recorders.node.source_maps import CachedMap, counts_of_sources
@@ -75,6 +76,7 @@ class _ProcessRecord(Struct, frozen=True):
     parent: int = 0
     words: tuple[str, ...] = ()
     time: float = 0
+    variables: dict[str, str] = {}
 
 
 class _CountingOrder(Struct, frozen=True):
@@ -83,6 +85,7 @@ class _CountingOrder(Struct, frozen=True):
     roots: Sequence[str]
     between: tuple[Sequence[NodeMark], Sequence[NodeMark]] | None
     cache: str | None  # the folder of rewritten scripts
+    variables: Sequence[str] = RANK_VARIABLES  # of its environment, that each process reports
 
 
 class _MarkRecord(Struct, frozen=True):
@@ -175,6 +178,7 @@ class NodeRecorder:
             language="javascript",
             words=begun.words if begun is not None else (),
             time_ns=int(begun.time * 1e6) if begun is not None else 0,
+            variables=begun.variables if begun is not None else {},
         )
         self._changed, self._maps, self._foreign = {}, {}, {}
         met = [one for one in threads if one.met >= 0]

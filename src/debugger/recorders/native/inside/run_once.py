@@ -3,6 +3,9 @@
 Standard library only, run by path: `run_once.py PROGRAM ARGUMENTS…`, with a folder in the
 environment (`DEBUGGER_ONCE`) that holds the request and gets the result. Each breakpoint is removed
 when it is reached, so a loop costs no more than a straight line. x86-64 Linux.
+
+A launcher may run it in front of each of its ranks. Then the processes are told apart (`is_each`
+of the request): a process that is forked gets its own breakpoints, where it has none any more.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ import sys
 from array import array
 
 FOLDER = "DEBUGGER_ONCE"
+# Of a rank, which finds both by the environment of its machine.
+PYTHON, SCRIPT = "DEBUGGER_ONCE_PYTHON", "DEBUGGER_ONCE_SCRIPT"
 _REQUEST, _ADDRESSES, _REACHED = "request.json", "addresses", "reached"
 # Requests and options of ptrace(2), from sys/ptrace.h.
 _TRACEME, _CONT, _DETACH, _OPTIONS, _PEEK, _POKE = 0, 7, 17, 0x4200, 3, 6
@@ -54,26 +59,33 @@ def _load_bias(process: int, program: str, lowest: int) -> int:
 class TracedLines:
     """The breakpoints in a program and in the processes that it forks."""
 
-    def __init__(self, process: int, addresses: list[int], reached: int) -> None:
+    def __init__(self, process: int, addresses: list[int], reached: int, *, is_each: bool) -> None:
         self._process = process
         self._reached = reached
+        self._is_each = is_each
+        self._addresses = addresses
         self._memories: dict[int, int] = {}
         # The original byte and the number of each address.
         self._known: dict[int, tuple[bytes, int]] = {}
         self._processes = {process}
-        start = 0
+        self._insert_all(process)
+
+    def _insert_all(self, process: int) -> None:
+        addresses, start = self._addresses, 0
         for end in range(1, len(addresses) + 1):
             # Code that lies together is read and written at once.
             if end == len(addresses) or addresses[end] - addresses[end - 1] > _APART:
-                self._insert(addresses[start:end], start)
+                self._insert(process, addresses[start:end], start)
                 start = end
 
-    def _insert(self, addresses: list[int], number: int) -> None:
-        memory = self._memory(self._process)
+    def _insert(self, process: int, addresses: list[int], number: int) -> None:
+        memory = self._memory(process)
         first = addresses[0]
         code = bytearray(os.pread(memory, addresses[-1] - first + 1, first))
         for at, address in enumerate(addresses, number):
-            self._known[address] = bytes(code[address - first : address - first + 1]), at
+            # In a forked process some are there already.
+            original = bytes(code[address - first : address - first + 1]), at
+            self._known.setdefault(address, original)
         for address in addresses:
             code[address - first : address - first + 1] = _BREAKPOINT
         os.pwrite(memory, code, first)
@@ -107,6 +119,8 @@ class TracedLines:
         is_ours = event != 0 or (number == signal.SIGTRAP and self._remove_reached(process))
         if process not in self._processes:
             self._processes.add(process)
+            if self._is_each and _thread_group(process) == process:
+                self._insert_all(process)
             # A new thread or process stops once, before its first instruction.
             is_ours = is_ours or number == signal.SIGSTOP
         _ptrace(_CONT, process, 0, 0 if is_ours else number)
@@ -120,13 +134,25 @@ class TracedLines:
         # Another thread may have reached it at the same moment: to write it again does no harm.
         os.pwrite(self._memory(process), original, address)
         _ptrace(_POKE, process, _RIP, address)
-        os.write(self._reached, array("I", [number]).tobytes())
+        own = _thread_group(process) if self._is_each else self._process
+        os.write(self._reached, array("I", [own, number]).tobytes())
         return True
+
+
+def _thread_group(thread: int) -> int:
+    """Return the process that a thread is of."""
+    with open(f"/proc/{thread}/status", encoding="utf-8", errors="replace") as status:  # noqa: PTH123
+        for line in status:
+            if line.startswith("Tgid:"):
+                return int(line.split()[1])
+    return thread
 
 
 def main() -> None:
     """Run the program, and end as it does."""
     folder, argv = os.environ.pop(FOLDER), sys.argv[1:]
+    for name in (PYTHON, SCRIPT):
+        os.environ.pop(name, None)
     with open(f"{folder}/{_REQUEST}", encoding="utf-8") as file:  # noqa: PTH123
         request = json.load(file)
     with open(f"{folder}/{_ADDRESSES}", "rb") as file:  # noqa: PTH123
@@ -134,14 +160,22 @@ def main() -> None:
     process = os.fork()
     if process == 0:
         _ptrace(_TRACEME, 0)
-        os.execve(argv[0], argv, os.environ)  # noqa: S606
+        os.execve(request["program"], argv, os.environ)  # noqa: S606
     _, status = os.waitpid(process, 0)
     if os.WIFSTOPPED(status):
         _ptrace(_OPTIONS, process, 0, _FOLLOWED)
         bias = _load_bias(process, request["program"], request["lowest"])
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        reached = os.open(f"{folder}/{_REACHED}", flags, 0o600)
-        status = TracedLines(process, [one + bias for one in linked], reached).run()
+        # Each rank has a file of its own: process and number, in turn, with its variables beside.
+        reached = os.open(f"{folder}/{_REACHED}-{process}", flags, 0o600)
+        if request["variables"]:
+            own = {name: os.environ[name] for name in request["variables"] if name in os.environ}
+            with open(f"{folder}/variables-{process}", "w", encoding="utf-8") as file:  # noqa: PTH123
+                json.dump(own, file)
+        lines = TracedLines(
+            process, [one + bias for one in linked], reached, is_each=request["is_each"]
+        )
+        status = lines.run()
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(os.WTERMSIG(status), signal.SIG_DFL)

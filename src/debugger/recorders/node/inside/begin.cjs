@@ -20,7 +20,11 @@
     if (isMainThread) {
       const file = join(folder, `process-${process.pid}.json`);
       const words = [...process.argv];
-      const told = { pid: process.pid, parent: process.ppid, words, time: Date.now() };
+      const variables = {};
+      for (const name of order.variables ?? []) {
+        if (name in process.env) variables[name] = process.env[name];
+      }
+      const told = { pid: process.pid, parent: process.ppid, words, time: Date.now(), variables };
       try {
         writeFileSync(file, JSON.stringify(told));
       } catch {
