@@ -243,8 +243,8 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 296,
     "backends": 1186,
-    "backends/adapters": 11223,
-    "backends/dap": 4326,
+    "backends/adapters": 11300,
+    "backends/dap": 4361,
     "backends/inprocess": 11812,
     "backends/lldb": 3756,
     "cli": 2146,

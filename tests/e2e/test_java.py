@@ -251,3 +251,27 @@ def test_the_adapter_compiles_without_warnings(tmp_path: Path) -> None:
     words = ["javac", "-Xlint:all", "-Werror", "-d", str(tmp_path), *map(str, SOURCES.iterdir())]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_next_shows_what_a_method_returned_from_whichever_line(cli: Cli) -> None:
+    """The JVM is asked for a return only where the line has an instruction that returns."""
+    returned = [
+        ("from_switch", "200"),
+        ("after_switch", "11"),
+        ("lambda", "8"),
+        ("other", '"other"'),
+        ("sparse", '"two"'),
+        ("one", "4"),
+    ]
+    start = ("start", build_java("Returns"), "--break", at("Returns", "from_switch"))
+    stop = answer_data(java(cli, *start))
+    for marker, value in returned:
+        if marker == "sparse":
+            java(cli, "break", "Returns.sparse")
+        elif marker != "from_switch":
+            java(cli, "break", at("Returns", marker))
+        if marker != "from_switch":
+            stop = answer_data(java(cli, "continue"))
+        assert stop["frame"]["line"] == find_marker("java/Returns.java", marker)
+        stop = answer_data(java(cli, "next"))
+        assert stop["returned"]["value"] == value, marker
