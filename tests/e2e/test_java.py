@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -275,3 +276,30 @@ def test_next_shows_what_a_method_returned_from_whichever_line(cli: Cli) -> None
         assert stop["frame"]["line"] == find_marker("java/Returns.java", marker)
         stop = answer_data(java(cli, "next"))
         assert stop["returned"]["value"] == value, marker
+
+
+@pytest.mark.parametrize("place", ["beside", "downloads"])
+def test_a_librarys_source_is_shown_from_its_sources_jar(
+    cli: Cli, tmp_path: Path, place: str
+) -> None:
+    library = "package lib;\npublic class Twice {\n  public static int of(int n) {\n    return n + n;\n  }\n}\n"
+    program = "public class Use { public static void main(String[] a) { lib.Twice.of(a.length); } }\n"
+    made = tmp_path / "made"
+    (made / "lib").mkdir(parents=True)
+    (made / "lib" / "Twice.java").write_text(library)
+    (tmp_path / "Use.java").write_text(program)
+    subprocess.run(["javac", "-g", "lib/Twice.java"], cwd=made, check=True)
+    with zipfile.ZipFile(tmp_path / "twice-1.0.jar", "w") as jar:
+        jar.write(made / "lib" / "Twice.class", "lib/Twice.class")
+    words = ["javac", "-g", "-cp", "twice-1.0.jar", "Use.java"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    (made / "lib" / "Twice.java").unlink()
+    folder = tmp_path / {"beside": ".", "downloads": ".m2/repository/lib/twice/1.0"}[place]
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / "twice-1.0-sources.jar", "w") as jar:
+        jar.writestr("lib/Twice.java", library)
+    start = ("start", "java", "--break", "Twice.of", "--", "-cp", ".:twice-1.0.jar", "Use")
+    shown = cli(*start, check=0, cwd=tmp_path, env={"HOME": str(tmp_path)}).out
+    assert "Twice.of at Twice.java:4" in shown
+    assert "-> 4      return n + n;" in shown
+

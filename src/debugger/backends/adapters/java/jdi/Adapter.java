@@ -227,6 +227,7 @@ public final class Adapter {
             Path base = Path.of(searching.baseDirectory());
             searching.classPath().forEach(one -> sources.addFolder(base.resolve(one)));
         }
+        sources.addClassPath(vm);
         pausesAtStart = request.isTrue("pause");
         target = new Target(client, vm, sources, request, connection.starter());
     }
@@ -359,7 +360,8 @@ public final class Adapter {
         } catch (AbsentInformationException withoutDebugInformation) {
             name = null;
         }
-        boolean isLibrary = Names.isLibrary(location.declaringType().name());
+        boolean isLibrary = Names.isLibrary(location.declaringType().name())
+                || (file != null && sources.isLibrary(file));
         return Client.fields(
                 "id", require().handles().add(position),
                 "name", Names.function(location),

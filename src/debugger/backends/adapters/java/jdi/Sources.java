@@ -2,7 +2,9 @@ package debugger.jdi;
 
 import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.Location;
+import com.sun.jdi.PathSearchingVirtualMachine;
 import com.sun.jdi.ReferenceType;
+import com.sun.jdi.VirtualMachine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -27,6 +29,9 @@ final class Sources {
 
     private final Set<Path> roots = new LinkedHashSet<>();
     private final Map<String, Optional<Path>> found = new HashMap<>();
+    private final SourceJars jars = new SourceJars(
+            Path.of(System.getProperty("debugger.cache", System.getProperty("java.io.tmpdir"))),
+            Path.of(System.getenv().getOrDefault("HOME", System.getProperty("user.home"))));
 
     /** Adds a folder of classes, or one where the program was started. */
     synchronized void addFolder(Path folder) {
@@ -43,6 +48,20 @@ final class Sources {
             }
         }
         found.clear();
+    }
+
+    /** Adds what a JVM loads classes from: jars, whose sources may lie in others. */
+    synchronized void addClassPath(VirtualMachine vm) {
+        if (vm instanceof PathSearchingVirtualMachine searching) {
+            Path base = Path.of(searching.baseDirectory());
+            searching.classPath().forEach(one -> jars.addLibrary(base.resolve(one)));
+            found.clear();
+        }
+    }
+
+    /** Tells whether a source is a library's, from a jar. */
+    boolean isLibrary(Path file) {
+        return jars.isCopy(file);
     }
 
     /** Learns from the path of a source file where the files of its packages are. */
@@ -99,7 +118,7 @@ final class Sources {
                 break;
             }
         }
-        return Optional.empty();
+        return Optional.ofNullable(jars.find(sourcePath));
     }
 
     /** Tells whether a file declares the package of a source's path. */
