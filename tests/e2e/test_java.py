@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cli_commands import Cli, answer_data
+from conftest import wait_until
 from debuggees import PROGRAMS, build_java, find_marker
 from debugger.backends.adapters.java.run_adapter import SOURCES
 
@@ -282,8 +283,13 @@ def test_next_shows_what_a_method_returned_from_whichever_line(cli: Cli) -> None
 def test_a_librarys_source_is_shown_from_its_sources_jar(
     cli: Cli, tmp_path: Path, place: str
 ) -> None:
-    library = "package lib;\npublic class Twice {\n  public static int of(int n) {\n    return n + n;\n  }\n}\n"
-    program = "public class Use { public static void main(String[] a) { lib.Twice.of(a.length); } }\n"
+    library = (
+        "package lib;\npublic class Twice {\n  public static int of(int n) {\n"
+        "    return n + n;\n  }\n}\n"
+    )
+    program = (
+        "public class Use { public static void main(String[] a) { lib.Twice.of(a.length); } }\n"
+    )
     made = tmp_path / "made"
     (made / "lib").mkdir(parents=True)
     (made / "lib" / "Twice.java").write_text(library)
@@ -303,3 +309,22 @@ def test_a_librarys_source_is_shown_from_its_sources_jar(
     assert "Twice.of at Twice.java:4" in shown
     assert "-> 4      return n + n;" in shown
 
+
+def test_hang_reads_the_dump_of_a_jvm_that_does_not_listen(
+    cli: Cli, running: list[subprocess.Popen[bytes]]
+) -> None:
+    words = ["java", "-cp", str(build_java("Deadlock").parent), "Deadlock"]
+    process = subprocess.Popen(words, cwd=JAVA, stdout=subprocess.PIPE)
+    running.append(process)
+
+    def is_deadlocked() -> bool:
+        dump = ["jcmd", str(process.pid), "Thread.print"]
+        done = subprocess.run(dump, capture_output=True, text=True, check=False)
+        return "Java-level deadlock" in done.stdout
+
+    wait_until(is_deadlocked, 60)
+    found = answer_data(java(cli, "hang", "--pid", process.pid))
+    assert (found["kind"], found["adapter"]) == ("deadlock", "jcmd")
+    assert "(biller) waits for other (Object), held by thread" in found["cause"]
+    assert found["frame"]["file"] == str(JAVA / "Deadlock.java")
+    assert process.poll() is None

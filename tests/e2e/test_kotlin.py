@@ -33,9 +33,7 @@ def kotlin(cli: Cli, *words: str) -> Any:
 
 def start(cli: Cli, program: KotlinProgram, *breaks: str, words: tuple[str, ...] = ()) -> Any:
     options = [f"--break={one}" for one in breaks]
-    return kotlin(
-        cli, "start", "java", *options, "--", "-cp", program.class_path, MAIN, *words
-    )
+    return kotlin(cli, "start", "java", *options, "--", "-cp", program.class_path, MAIN, *words)
 
 
 def locals_of(stop: Any) -> dict[str, str]:

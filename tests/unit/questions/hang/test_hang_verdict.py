@@ -117,7 +117,9 @@ def test_children_sleep_and_nothing_at_all_have_their_words() -> None:
     assert _judged().kind == "unknown"
 
 
-def test_where_the_main_thread_is_in_a_library_the_longest_chain_of_the_programs_own_is_told() -> None:
+def test_where_the_main_thread_is_in_a_library_the_longest_chain_of_the_programs_own_is_told() -> (
+    None
+):
     main = _thread("m", ThreadWait("condition", "Pool"), is_own=False)
     others = (_thread("s", ThreadWait("sleep")), _thread("w", _lock("stock", "s")))
     idle = _thread("i", _lock("pool", "m"), is_own=False)

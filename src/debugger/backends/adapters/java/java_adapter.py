@@ -169,6 +169,7 @@ class JavaAdapter(AgentAdapter):
         """Return a hint for a program that does not start; None if the adapter may be at fault."""
         if "cannot connect" in text:
             return (
+                "debugger hang --pid PID shows its threads all the same; or "
                 "start it with java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,"
                 "address=127.0.0.1:5005 …, then: debugger attach --connect 127.0.0.1:5005 "
                 "--adapter java"

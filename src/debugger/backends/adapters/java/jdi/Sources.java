@@ -22,7 +22,7 @@ final class Sources {
     // Where sources are in a project of Maven's, Gradle's or an editor's.
     private static final List<String> FOLDERS = List.of("", "src", "src/main/java",
             "src/test/java", "src/main/kotlin", "src/test/kotlin", "src/main/groovy",
-            "src/test/groovy", "app/src/main/java");
+            "src/test/groovy", "src/main/scala", "src/test/scala", "app/src/main/java");
     // From a folder of classes to its project: `.`, `build`, `target/classes`,
     // `out/production/NAME`, `build/classes/java/main`.
     private static final int LEVELS = 5;
@@ -57,6 +57,11 @@ final class Sources {
             searching.classPath().forEach(one -> jars.addLibrary(base.resolve(one)));
             found.clear();
         }
+    }
+
+    /** Tells whether a file's language lets it lie outside of its package's folder, or of the first. */
+    static boolean isOutOfPackage(String file) {
+        return file.endsWith(".kt") || file.endsWith(".scala") || file.endsWith(".groovy");
     }
 
     /** Tells whether a source is a library's, from a jar. */
@@ -105,8 +110,7 @@ final class Sources {
                 return Optional.of(file);
             }
         }
-        // Kotlin's packages need not be folders, or the first part of their names is none.
-        for (String rest = sourcePath; rest.endsWith(".kt");
+        for (String rest = sourcePath; isOutOfPackage(rest);
                 rest = rest.substring(rest.indexOf('/') + 1)) {
             for (Path root : new ArrayList<>(roots)) {
                 Path file = root.resolve(rest);
