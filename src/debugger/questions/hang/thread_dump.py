@@ -70,7 +70,7 @@ class DumpedThread:
     native: int
     frames: list[DumpedFrame] = field(default_factory=list)
     wait: tuple[str, str, str] | None = None  # how, the object's address, its class
-    held_objects: set[str] = field(default_factory=set)
+    locks: set[str] = field(default_factory=set)
     is_sleeping: bool = False
 
 
@@ -96,10 +96,10 @@ def _read_line(one: DumpedThread, line: str) -> None:
         one.frames.append(DumpedFrame(frame[1], frame[2], frame[3], line_number))
     elif (wait := _WAITS.match(line)) is not None:
         one.wait = one.wait or (wait[1], wait[2], wait[3])
-    elif (held := _LOCKED.match(line)) is not None:
+    elif (locked := _LOCKED.match(line)) is not None:
         # Object.wait() has let its monitor go, which is listed as locked all the same.
-        if one.wait is None or one.wait[1] != held[1]:
-            one.held_objects.add(held[1])
+        if one.wait is None or one.wait[1] != locked[1]:
+            one.locks.add(locked[1])
     elif "(sleeping)" in line:
         one.is_sleeping = True
 
@@ -109,7 +109,7 @@ def merge_dumps(
 ) -> list[SampledThread]:
     """Merge the dumps of a process, oldest first; the waits and owners are those of the last."""
     threads = dumps[-1]
-    owners = {address: one.key for one in threads for address in one.held_objects}
+    owners = {address: one.key for one in threads for address in one.locks}
     stacks: dict[str, list[Stack]] = {}
     for dump in dumps:
         for one in dump:

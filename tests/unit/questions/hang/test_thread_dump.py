@@ -69,7 +69,7 @@ def test_the_jvms_own_threads_are_left_out_and_a_lambdas_frame_has_its_class() -
 
 
 def test_object_wait_has_let_its_monitor_go() -> None:
-    assert parse_dump(MAIN)[0].held_objects == set()
+    assert parse_dump(MAIN)[0].locks == set()
 
 
 def test_a_deadlock_of_monitors_names_the_owners_and_what_is_awaited(tmp_path: Path) -> None:
