@@ -10,7 +10,7 @@ PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
 TOOLS = gcc:gcc g++:g++ gfortran:gfortran rustc:rustc cargo:cargo golang-go:go nodejs:node ruby:ruby ruby-rspec:rspec \
-  php-cli:php phpunit:phpunit openjdk-17-jdk-headless:javac \
+  php-cli:php phpunit:phpunit openjdk-17-jdk-headless:javac maven:mvn \
   chromium:chromium chromium-driver:chromedriver tmux:tmux \
   openssh-client:ssh openssh-server:/usr/sbin/sshd openmpi-bin:mpirun
 # The adapters that they need besides; they are installed as a user installs them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from cli_commands import Cli, answer_data
+from conftest import wait_until
 from debuggees import PROGRAMS, build_java, find_marker
 from debugger.backends.adapters.java.run_adapter import SOURCES
 
@@ -251,3 +253,78 @@ def test_the_adapter_compiles_without_warnings(tmp_path: Path) -> None:
     words = ["javac", "-Xlint:all", "-Werror", "-d", str(tmp_path), *map(str, SOURCES.iterdir())]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_next_shows_what_a_method_returned_from_whichever_line(cli: Cli) -> None:
+    """The JVM is asked for a return only where the line has an instruction that returns."""
+    returned = [
+        ("from_switch", "200"),
+        ("after_switch", "11"),
+        ("lambda", "8"),
+        ("other", '"other"'),
+        ("sparse", '"two"'),
+        ("one", "4"),
+    ]
+    start = ("start", build_java("Returns"), "--break", at("Returns", "from_switch"))
+    stop = answer_data(java(cli, *start))
+    for marker, value in returned:
+        if marker == "sparse":
+            java(cli, "break", "Returns.sparse")
+        elif marker != "from_switch":
+            java(cli, "break", at("Returns", marker))
+        if marker != "from_switch":
+            stop = answer_data(java(cli, "continue"))
+        assert stop["frame"]["line"] == find_marker("java/Returns.java", marker)
+        stop = answer_data(java(cli, "next"))
+        assert stop["returned"]["value"] == value, marker
+
+
+@pytest.mark.parametrize("place", ["beside", "downloads"])
+def test_a_librarys_source_is_shown_from_its_sources_jar(
+    cli: Cli, tmp_path: Path, place: str
+) -> None:
+    library = (
+        "package lib;\npublic class Twice {\n  public static int of(int n) {\n"
+        "    return n + n;\n  }\n}\n"
+    )
+    program = (
+        "public class Use { public static void main(String[] a) { lib.Twice.of(a.length); } }\n"
+    )
+    made = tmp_path / "made"
+    (made / "lib").mkdir(parents=True)
+    (made / "lib" / "Twice.java").write_text(library)
+    (tmp_path / "Use.java").write_text(program)
+    subprocess.run(["javac", "-g", "lib/Twice.java"], cwd=made, check=True)
+    with zipfile.ZipFile(tmp_path / "twice-1.0.jar", "w") as jar:
+        jar.write(made / "lib" / "Twice.class", "lib/Twice.class")
+    words = ["javac", "-g", "-cp", "twice-1.0.jar", "Use.java"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    (made / "lib" / "Twice.java").unlink()
+    folder = tmp_path / {"beside": ".", "downloads": ".m2/repository/lib/twice/1.0"}[place]
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / "twice-1.0-sources.jar", "w") as jar:
+        jar.writestr("lib/Twice.java", library)
+    start = ("start", "java", "--break", "Twice.of", "--", "-cp", ".:twice-1.0.jar", "Use")
+    shown = cli(*start, check=0, cwd=tmp_path, env={"HOME": str(tmp_path)}).out
+    assert "Twice.of at Twice.java:4" in shown
+    assert "-> 4      return n + n;" in shown
+
+
+def test_hang_reads_the_dump_of_a_jvm_that_does_not_listen(
+    cli: Cli, running: list[subprocess.Popen[bytes]]
+) -> None:
+    words = ["java", "-cp", str(build_java("Deadlock").parent), "Deadlock"]
+    process = subprocess.Popen(words, cwd=JAVA, stdout=subprocess.PIPE)
+    running.append(process)
+
+    def is_deadlocked() -> bool:
+        dump = ["jcmd", str(process.pid), "Thread.print"]
+        done = subprocess.run(dump, capture_output=True, text=True, check=False)
+        return "Java-level deadlock" in done.stdout
+
+    wait_until(is_deadlocked, 60)
+    found = answer_data(java(cli, "hang", "--pid", process.pid))
+    assert (found["kind"], found["adapter"]) == ("deadlock", "jcmd")
+    assert "(biller) waits for other (Object), held by thread" in found["cause"]
+    assert found["frame"]["file"] == str(JAVA / "Deadlock.java")
+    assert process.poll() is None

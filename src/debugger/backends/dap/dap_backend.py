@@ -324,7 +324,10 @@ class DapBackend:
         self._sink(event)
 
     def _read_ahead(self, stop: Stopped) -> None:
-        if stop.reason is StopReason.STEP and stop.thread is not None:
+        read = self._talk.events.read_responses
+        if stop.reason is StopReason.STEP and read:
+            self._ahead.take_responses(read)
+        elif stop.reason is StopReason.STEP and stop.thread is not None:
             self._ahead.begin_reading(stop.thread, self._stacks.kept_stack(stop.thread, LEVELS))
         else:
             self._ahead.forget_requests()
@@ -446,6 +449,9 @@ class DapBackend:
             self._lost_steps.forget_step()
         if how is ResumeKind.FINISH and self.breakpoint_sender is not None:
             await self.breakpoint_sender.step_out(thread)
+        elif how is not ResumeKind.CONTINUE and self._adapter.sends_values and self._ahead.was_read:
+            arguments = ask.ReportedStepArguments(thread, LEVELS)
+            await self.send_request(ask.RESUMES[how], arguments, dap.DapBody)
         else:
             await self.send_request(ask.RESUMES[how], ask.ThreadArguments(thread), dap.DapBody)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Protocol
@@ -62,6 +62,23 @@ class ReadAhead:
     def note_read(self) -> None:
         """Note that the variables of the innermost frame are read at this stop."""
         self._was_read = True
+
+    @property
+    def was_read(self) -> bool:
+        """Whether the variables of the innermost frame were read at this stop."""
+        return self._was_read
+
+    def take_responses(self, responses: Sequence[dap.ReadResponse]) -> None:
+        """Take the responses that came with a stop, as if they had been requested."""
+        self._was_read = False
+        self.forget_requests()
+        for one in responses:
+            response = asyncio.get_running_loop().create_future()
+            response.set_result(
+                dap.DapMessage("response", command=one.command, success=True, body=one.body)
+            )
+            arguments = _READ_BY[one.command](one.number)
+            self._sent.append((one.command, arguments, response, _ignore_response))
 
     def begin_reading(self, thread: int, stack: Stack | None) -> None:
         """Send a report's requests, if the last stop was reported; a known `stack` is not read."""
@@ -156,8 +173,16 @@ class ReadAhead:
                 )
 
 
-def _ignore_response(message: dap.DapMessage) -> None:
+def _ignore_response(message: object) -> None:
     del message
+
+
+# The requests of a report, by the thread, frame or scope that they are about.
+_READ_BY: Mapping[str, Callable[[int], msgspec.Struct]] = {
+    "stackTrace": lambda thread: ask.StackTraceArguments(thread, 0, LEVELS),
+    "scopes": ask.FrameArguments,
+    "variables": ask.VariablesArguments,
+}
 
 
 # Requests that leave a cached stack valid: any other may change it.

@@ -313,10 +313,10 @@ class DebugAdapter:
     claims_breakpoint_options: bool = False
     # Function breakpoints take a log message, too.
     logs_at_functions: bool = False
+    sends_values: bool = False  # a step's stop brings what its report reads, where that is wanted
     # A step goes on when the program is continued from a breakpoint within it.
     keeps_steps: bool = False
-    # `make_step_keeper` makes one.
-    has_step_keeper: bool = False
+    has_step_keeper: bool = False  # `make_step_keeper` makes one
     # False: the answers to setFunctionBreakpoints come in any order (lldb-dap 19).
     function_answers_are_ordered: bool = True
     # More members for the requests that set breakpoints.

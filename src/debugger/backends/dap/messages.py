@@ -309,6 +309,14 @@ class ErrorBody(DapBody, frozen=True):
     error: DapErrorFormat | str | None = None
 
 
+class ReadResponse(DapBody, frozen=True):
+    """A response that comes with the stop, and what it would have been requested by."""
+
+    command: str
+    number: int  # the thread, frame or scope of the request
+    body: Raw
+
+
 class StoppedBody(DapBody, frozen=True):
     """DAP: StoppedEvent."""
 
@@ -319,6 +327,8 @@ class StoppedBody(DapBody, frozen=True):
     text: str | None = None
     all_threads_stopped: bool | None = None
     hit_breakpoint_ids: tuple[int, ...] | None = None
+    # Not DAP: the responses to what a report requests, from adapters of ours.
+    read: tuple[ReadResponse, ...] = ()
 
 
 class OutputBody(DapBody, frozen=True):

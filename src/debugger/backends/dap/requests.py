@@ -136,6 +136,13 @@ class ThreadArguments(RequestArguments, frozen=True):
     thread_id: int
 
 
+class ReportedStepArguments(RequestArguments, frozen=True):
+    """The arguments of a step whose stop brings what its report reads (adapters of ours)."""
+
+    thread_id: int
+    read_levels: int  # of the stack
+
+
 class StepArguments(RequestArguments, frozen=True):
     """DAP: NextArguments, StepInArguments, StepOutArguments, ContinueArguments."""
 

@@ -330,7 +330,8 @@ def _reported_frame(
         view = answers.FrameView(0, function, file, line)
     if view is None or view.file is None:
         return view, ""
-    return view, f"{Path(view.file).name}:{view.line}"
+    name = Path(view.file).name
+    return view, f"{name}:{view.line}" if view.line else name
 
 
 def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:

@@ -28,6 +28,7 @@ from debugger.questions.hang import (
     php_waits,
     python_waits,
     reported_waits,
+    thread_dump,
     thread_sampling,
 )
 from debugger.questions.hang.answer import Hang, build_hang_answer, join_groups
@@ -70,6 +71,10 @@ _HOLDS_LOCK = (
     "only of a program that hang starts"
 )
 _UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
+_DUMPED = (
+    "the JVM does not listen for a debugger: these are the threads of its own dump (jcmd), "
+    "without values"
+)
 _IN_CHILD = "it is in {}, a process that the program started"
 _CHILDREN = 8  # child processes that are looked into
 _CHILD_S = 0.2  # how long what one of them uses is measured
@@ -148,7 +153,7 @@ async def explain_hang(
     except DebuggerError as error:
         if outside is None or not outside.last_threads:
             raise
-        return _from_outside(outside, error, began)
+        return await _answer_unattached(question, outside, error, began)
 
 
 async def run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop | None, str]:
@@ -532,6 +537,17 @@ def _stopped_answer(outside: ProcessWatch, began: float) -> Hang:
     )
 
 
+async def _answer_unattached(
+    question: QuestionRun, outside: ProcessWatch, error: DebuggerError, began: float
+) -> Hang:
+    """Answer for a process that the debugger cannot attach to."""
+    if question.traits.runtime is Runtime.JAVA:
+        dumped = await thread_dump.read_dumps(outside)
+        if dumped:
+            return _by_dump(outside, dumped, began)
+    return _from_outside(outside, error, began)
+
+
 def _from_outside(outside: ProcessWatch, error: DebuggerError, began: float) -> Hang:
     """Answer from /proc alone, if the debugger cannot inspect the process."""
     shown = _verdict_answer(_by_calls(outside), outside)
@@ -539,4 +555,16 @@ def _from_outside(outside: ProcessWatch, error: DebuggerError, began: float) -> 
         shown,
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=(_UNSEEN.format(error.message), *((error.hint,) if error.hint else ())),
+    )
+
+
+def _by_dump(outside: ProcessWatch, dumped: Sequence[SampledThread], began: float) -> Hang:
+    """Answer from the JVM's own thread dump, if the debugger cannot attach to it."""
+    shown = _verdict_answer(dumped, outside)
+    return msgspec.structs.replace(
+        shown,
+        samples=max(len(one.stacks) for one in dumped),
+        adapter="jcmd",
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=(_DUMPED,),
     )

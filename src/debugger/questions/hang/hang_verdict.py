@@ -211,6 +211,7 @@ class ThreadActivity(Struct, frozen=True):
     wait: ThreadWait | None = None
     loop: Loop | None = None
     is_moving: bool = False  # its stacks differ, and no loop holds all of them
+    is_own: bool = True  # some of its frames are of the program's own code
 
 
 class HangVerdict(Struct, frozen=True):
@@ -237,7 +238,7 @@ def decide_verdict(activities: Sequence[ThreadActivity], *, computes: bool = Fal
         return _busy_verdict(busy)
     if not activities:
         return HangVerdict("unknown", "nothing of its threads can be seen")
-    chain = _waiting_chain(activities[0], by_key)
+    chain = _waiting_chain(_choose_subject(activities, by_key), by_key)
     last = by_key[chain[-1]]
     text = _chain_text(chain, by_key)
     if last.key in _find_stuck(by_key):
@@ -328,6 +329,16 @@ def _describe_unchanged(found: Loop) -> str:
 
 def _shorten_text(text: str) -> str:
     return f"`{text.rstrip(' {')[:80]}`"
+
+
+def _choose_subject(
+    activities: Sequence[ThreadActivity], by_key: Mapping[str, ThreadActivity]
+) -> ThreadActivity:
+    """Return the main activity; where only a library runs in it, the longest chain of waits."""
+    own = [one for one in activities if one.is_own]
+    if activities[0].is_own or not own:
+        return activities[0]
+    return max(own, key=lambda one: len(_waiting_chain(one, by_key)))
 
 
 def _waiting_chain(first: ThreadActivity, by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:

@@ -65,7 +65,9 @@ async def _read_wait(session: Session, frames: Sequence[Frame]) -> ThreadWait | 
     kind, type_name, owners = parts
     own = next((one for one in frames if one.file is not None and not one.is_subtle), None)
     lines = _source_lines(own)
-    if session.traits.runtime is Runtime.RUBY:
+    if kind == "sleep":
+        named = ""  # what stands around the call is not awaited
+    elif session.traits.runtime is Runtime.RUBY:
         named = find_ruby_receiver(kind, lines[-1]) if lines else ""
     else:
         named = find_awaited_expression(lines)

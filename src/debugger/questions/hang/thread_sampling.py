@@ -77,6 +77,7 @@ def summarise_thread(one: SampledThread, lines_of: LinesOf) -> ThreadActivity:
         wait=one.wait,
         loop=found,
         is_moving=len(distinct) > 1 and found is None,
+        is_own=any(each.is_own for each in one.last_stack) or not one.last_stack,
     )
 
 

@@ -115,3 +115,14 @@ def test_children_sleep_and_nothing_at_all_have_their_words() -> None:
     assert _judged(_thread("m", ThreadWait("child", "its child 7 (make)"))).kind == "child"
     assert _judged(_thread("m", ThreadWait("sleep"))).text == "thread m sleeps"
     assert _judged().kind == "unknown"
+
+
+def test_where_the_main_thread_is_in_a_library_the_longest_chain_of_the_programs_own_is_told() -> (
+    None
+):
+    main = _thread("m", ThreadWait("condition", "Pool"), is_own=False)
+    others = (_thread("s", ThreadWait("sleep")), _thread("w", _lock("stock", "s")))
+    idle = _thread("i", _lock("pool", "m"), is_own=False)
+    verdict = _judged(main, idle, *others)
+    assert verdict.chain == ("w", "s")
+    assert _judged(main, idle).about == "m"

@@ -45,6 +45,7 @@ _NO_CODE = "no code at line "
 _ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
 _HISTORY = "DEBUGGER_JAVA_HISTORY"  # the field whose writes are recorded, for `who-wrote`
+_RETURNED = "returned"  # the description of a step's stop (jdi/Target.java)
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
 
@@ -87,6 +88,7 @@ class JavaAdapter(AgentAdapter):
     start_limit_s = _COMPILE_S
     build_limit_s = _COMPILE_S
     keeps_steps = True
+    sends_values = True
     own_abilities: ClassVar = {abilities.WatchpointAbility: JavaWatchpoints}
     request_abilities = frozenset(
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
@@ -167,6 +169,7 @@ class JavaAdapter(AgentAdapter):
         """Return a hint for a program that does not start; None if the adapter may be at fault."""
         if "cannot connect" in text:
             return (
+                "debugger hang --pid PID shows its threads all the same; or "
                 "start it with java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,"
                 "address=127.0.0.1:5005 …, then: debugger attach --connect 127.0.0.1:5005 "
                 "--adapter java"
@@ -209,7 +212,7 @@ class JavaAdapter(AgentAdapter):
         self, connection: AdapterConnection, stop: Stopped, frame: Frame
     ) -> Variable | None:
         """Return what the function returned that was stepped out of; None if that is unknown."""
-        if stop.reason is not StopReason.STEP:
+        if stop.reason is not StopReason.STEP or stop.description != _RETURNED:
             return None
         try:
             value = await connection.evaluate("$returned", frame, EvaluationPurpose.PRINT)

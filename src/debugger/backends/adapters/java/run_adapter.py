@@ -56,7 +56,8 @@ def compile_adapter(sources: list[Path], jdk: Path, target: Path) -> None:
     # Those of other versions and JDKs; a running adapter still loads classes from its own.
     unused = [
         one
-        for one in target.parent.glob("classes-*")
+        for pattern in ("classes-*", "sources-*")  # the latter are of jars (jdi/SourceJars.java)
+        for one in target.parent.glob(pattern)
         if one != target and time.time() - one.stat().st_mtime > _KEPT_S
     ]
     for one in unused:
@@ -72,7 +73,8 @@ def main(jdk: Path, cache: Path, options: list[str]) -> None:
     with suppress(OSError):  # another user's, or a file system that is read only
         os.utime(target)
     java = str(jdk / "bin" / "java")
-    os.execv(java, [java, *_FLAGS, _OPEN, *options, "-cp", str(target), _MAIN])  # noqa: S606 - no shell
+    own = (*_FLAGS, _OPEN, f"-Ddebugger.cache={cache}")
+    os.execv(java, [java, *own, *options, "-cp", str(target), _MAIN])  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.ArrayReference;
 import com.sun.jdi.Field;
 import com.sun.jdi.IncompatibleThreadStateException;
-import com.sun.jdi.LocalVariable;
 import com.sun.jdi.Location;
 import com.sun.jdi.ObjectCollectedException;
 import com.sun.jdi.ObjectReference;
@@ -37,6 +36,7 @@ public final class Adapter {
     private final VirtualMachine connected;  // a child of a debugged program, else null
     private volatile Target target;
     private boolean pausesAtStart;
+    private volatile int lastTotal = Integer.MAX_VALUE;  // frames of the stack that was read last
 
     Adapter(Client client, VirtualMachine connected) {
         this.client = client;
@@ -147,7 +147,7 @@ public final class Adapter {
             case "stackTrace":
                 return readStack(request);
             case "scopes":
-                return listScopes(request);
+                return listScopes(position(request));
             case "variables":
                 return Client.fields("variables", listVariables(request));
             case "evaluate":
@@ -227,6 +227,7 @@ public final class Adapter {
             Path base = Path.of(searching.baseDirectory());
             searching.classPath().forEach(one -> sources.addFolder(base.resolve(one)));
         }
+        sources.addClassPath(vm);
         pausesAtStart = request.isTrue("pause");
         target = new Target(client, vm, sources, request, connection.starter());
     }
@@ -235,6 +236,8 @@ public final class Adapter {
         ThreadReference thread = require().threads().find(request.number("threadId", 0));
         require().requireStop();
         require().steps().begin(thread, how);
+        int levels = request.number("readLevels", 0);
+        require().setReader(levels == 0 ? null : stopped -> readAhead(stopped, levels));
         require().resume();
         return Client.fields();
     }
@@ -294,16 +297,52 @@ public final class Adapter {
     }
 
     private Map<String, Object> readStack(Request request) throws DebuggerException {
-        ThreadReference thread = require().threads().find(request.number("threadId", 0));
+        return readStack(require().threads().find(request.number("threadId", 0)),
+                request.number("startFrame", 0), request.number("levels", 0));
+    }
+
+    /** Returns the responses to what a report of a stop requests: stack, scopes and variables. */
+    private List<Map<String, Object>> readAhead(ThreadReference thread, int levels) {
+        List<Map<String, Object>> read = new ArrayList<>();
+        try {
+            Map<String, Object> stack = readStack(thread, 0, levels);
+            addResponse(read, "stackTrace", require().threads().number(thread), stack);
+            Object frame = ((List<?>) stack.get("stackFrames")).get(0);
+            FramePosition position = new FramePosition(thread, 0);
+            Map<String, Object> scopes = listScopes(position);
+            addResponse(read, "scopes", Client.asMap(frame).get("id"), scopes);
+            FrameValues values = FrameValues.read(position);
+            for (Object one : (List<?>) scopes.get("scopes")) {
+                int reference = (Integer) Client.asMap(one).get("variablesReference");
+                FrameScope scope = require().handles().find(reference, FrameScope.class);
+                addResponse(read, "variables", reference, Client.fields(
+                        "variables", describeScope(values, scope.isArguments(), thread)));
+            }
+        } catch (DebuggerException | RuntimeException problem) {
+            // The client's own request for the rest gets the same answer, and its message.
+        }
+        return read;
+    }
+
+    private static void addResponse(
+            List<Map<String, Object>> read, String command, Object number, Object body) {
+        read.add(Client.fields("command", command, "number", number, "body", body));
+    }
+
+    private Map<String, Object> readStack(ThreadReference thread, int from, int levels)
+            throws DebuggerException {
         require().requireStop();
         try {
-            int total = thread.frameCount();
-            int start = Math.min(request.number("startFrame", 0), total);
-            int levels = request.number("levels", 0);
+            // A stack as small as the last one comes whole, in one round trip instead of two.
+            List<StackFrame> whole = from == 0 && lastTotal < levels ? thread.frames() : null;
+            int total = whole != null ? whole.size() : thread.frameCount();
+            lastTotal = total;
+            int start = Math.min(from, total);
             int count = Math.min(levels > 0 ? levels : PAGE_MAX, total - start);
             List<Map<String, Object>> frames = new ArrayList<>();
             int depth = start;
-            for (StackFrame frame : count > 0 ? thread.frames(start, count) : List.<StackFrame>of()) {
+            for (StackFrame frame : whole != null ? whole.subList(start, start + count)
+                    : count > 0 ? thread.frames(start, count) : List.<StackFrame>of()) {
                 frames.add(describeFrame(new FramePosition(thread, depth++), frame.location()));
             }
             return Client.fields("stackFrames", frames, "totalFrames", total);
@@ -321,7 +360,8 @@ public final class Adapter {
         } catch (AbsentInformationException withoutDebugInformation) {
             name = null;
         }
-        boolean isLibrary = Names.isLibrary(location.declaringType().name());
+        boolean isLibrary = Names.isLibrary(location.declaringType().name())
+                || (file != null && sources.isLibrary(file));
         return Client.fields(
                 "id", require().handles().add(position),
                 "name", Names.function(location),
@@ -343,8 +383,7 @@ public final class Adapter {
 
     // -- values ------------------------------------------------------------------------------------
 
-    private Map<String, Object> listScopes(Request request) throws DebuggerException {
-        FramePosition position = position(request);
+    private Map<String, Object> listScopes(FramePosition position) throws DebuggerException {
         List<Map<String, Object>> scopes = new ArrayList<>();
         for (boolean isArguments : new boolean[] {true, false}) {
             scopes.add(Client.fields(
@@ -361,7 +400,9 @@ public final class Adapter {
         Object parent = require().handles().find(
                 request.number("variablesReference", 0), Object.class);
         if (parent instanceof FrameScope scope) {
-            return listScope(scope);
+            FramePosition position = scope.position();
+            return describeScope(
+                    FrameValues.read(position), scope.isArguments(), position.thread());
         }
         Part part = (Part) parent;
         int start = request.number("start", 0);
@@ -369,41 +410,12 @@ public final class Adapter {
         return listParts(part, start, count > 0 ? Math.min(count, PAGE_MAX) : PAGE_MAX);
     }
 
-    private List<Map<String, Object>> listScope(FrameScope scope) throws DebuggerException {
-        StackFrame frame = scope.position().frame();
-        ThreadReference thread = scope.position().thread();
+    private List<Map<String, Object>> describeScope(
+            FrameValues values, boolean isArguments, ThreadReference thread)
+            throws DebuggerException {
         List<Map<String, Object>> found = new ArrayList<>();
-        // Read as a whole before any is formatted: a call of a toString() makes the frame invalid.
-        ObjectReference self = scope.isArguments() ? frame.thisObject() : null;
-        Map<LocalVariable, Value> read;
-        Map<String, LocalVariable> some;
-        try {
-            some = Kotlin.nameVariables(frame.visibleVariables());
-            some.values().removeIf(one -> one.isArgument() != scope.isArguments());
-            read = frame.getValues(new ArrayList<>(some.values()));
-        } catch (AbsentInformationException withoutVariables) {
-            return scope.isArguments() ? listUnnamed(frame, self, thread) : found;
-        }
-        if (self != null) {
-            found.add(describe("this", self, "this", thread));
-        }
-        for (Map.Entry<String, LocalVariable> one : some.entrySet()) {
-            found.add(describe(one.getKey(), read.get(one.getValue()), one.getKey(), thread));
-        }
-        return found;
-    }
-
-    /** Lists the arguments of a function that was compiled without the names of variables. */
-    private List<Map<String, Object>> listUnnamed(
-            StackFrame frame, ObjectReference self, ThreadReference thread) throws DebuggerException {
-        List<Map<String, Object>> found = new ArrayList<>();
-        List<Value> arguments = frame.location().method().isNative()
-                ? List.of() : frame.getArgumentValues();
-        if (self != null) {
-            found.add(describe("this", self, "this", thread));
-        }
-        for (int index = 0; index < arguments.size(); index++) {
-            found.add(describe("arg" + index, arguments.get(index), null, thread));
+        for (FrameValues.Variable one : isArguments ? values.arguments() : values.locals()) {
+            found.add(describe(one.name(), one.value(), one.expression(), thread));
         }
         return found;
     }

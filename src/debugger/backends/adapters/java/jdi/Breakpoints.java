@@ -146,7 +146,7 @@ final class Breakpoints {
         for (ReferenceType type : target.vm().allClasses()) {
             // The package first: each name of a file costs a round trip.
             Path folder = Path.of(Names.packageOf(type.name()).replace('.', '/'));
-            boolean mayBe = folder.toString().isEmpty() || file.endsWith(".kt")
+            boolean mayBe = folder.toString().isEmpty() || Sources.isOutOfPackage(file)
                     || (path.getParent() != null && path.getParent().endsWith(folder));
             if (mayBe && !Names.isLibrary(type.name()) && type.isPrepared() && isOf(type, path)) {
                 found.add(type);
@@ -158,8 +158,7 @@ final class Breakpoints {
     private boolean isOf(ReferenceType type, Path file) {
         try {
             for (String sourcePath : Kotlin.sourcePaths(type)) {
-                // Kotlin's packages need not be folders.
-                boolean isIt = file.endsWith(sourcePath) || (sourcePath.endsWith(".kt")
+                boolean isIt = file.endsWith(sourcePath) || (Sources.isOutOfPackage(sourcePath)
                         && file.getFileName().equals(Path.of(sourcePath).getFileName()));
                 if (isIt) {
                     target.sources().learn(file, sourcePath);
@@ -178,7 +177,9 @@ final class Breakpoints {
             String file = Path.of(breakpoint.file).getFileName().toString();
             for (Location location : type.locationsOfLine(null, file, breakpoint.line)) {
                 // A line may have code in several parts: a loop's condition is also at its end.
-                if (methods.add(location.method())) {
+                // Scala gives a lambda a second method, which calls the first with unboxed values.
+                boolean isBridge = location.method().name().endsWith("$adapted");
+                if (!isBridge && methods.add(location.method())) {
                     request(breakpoint, location);
                 }
             }

@@ -12,7 +12,8 @@ import java.util.List;
 /** Names of classes and methods as users write them. */
 final class Names {
     private static final List<String> LIBRARIES = List.of(
-            "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.");
+            "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.", "scala.",
+            "groovy.", "org.codehaus.groovy.", "org.apache.groovy.");
 
     private Names() {}
 
@@ -52,7 +53,7 @@ final class Names {
         return name + "(" + String.join(", ", types) + ")";
     }
 
-    /** Tells whether a class is of Java's or Kotlin's own library. */
+    /** Tells whether a class is of the own library of Java, Kotlin, Scala or Groovy. */
     static boolean isLibrary(String className) {
         return LIBRARIES.stream().anyMatch(className::startsWith);
     }

@@ -2,7 +2,9 @@ package debugger.jdi;
 
 import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.Location;
+import com.sun.jdi.PathSearchingVirtualMachine;
 import com.sun.jdi.ReferenceType;
+import com.sun.jdi.VirtualMachine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,13 +22,16 @@ final class Sources {
     // Where sources are in a project of Maven's, Gradle's or an editor's.
     private static final List<String> FOLDERS = List.of("", "src", "src/main/java",
             "src/test/java", "src/main/kotlin", "src/test/kotlin", "src/main/groovy",
-            "src/test/groovy", "app/src/main/java");
+            "src/test/groovy", "src/main/scala", "src/test/scala", "app/src/main/java");
     // From a folder of classes to its project: `.`, `build`, `target/classes`,
     // `out/production/NAME`, `build/classes/java/main`.
     private static final int LEVELS = 5;
 
     private final Set<Path> roots = new LinkedHashSet<>();
     private final Map<String, Optional<Path>> found = new HashMap<>();
+    private final SourceJars jars = new SourceJars(
+            Path.of(System.getProperty("debugger.cache", System.getProperty("java.io.tmpdir"))),
+            Path.of(System.getenv().getOrDefault("HOME", System.getProperty("user.home"))));
 
     /** Adds a folder of classes, or one where the program was started. */
     synchronized void addFolder(Path folder) {
@@ -43,6 +48,25 @@ final class Sources {
             }
         }
         found.clear();
+    }
+
+    /** Adds what a JVM loads classes from: jars, whose sources may lie in others. */
+    synchronized void addClassPath(VirtualMachine vm) {
+        if (vm instanceof PathSearchingVirtualMachine searching) {
+            Path base = Path.of(searching.baseDirectory());
+            searching.classPath().forEach(one -> jars.addLibrary(base.resolve(one)));
+            found.clear();
+        }
+    }
+
+    /** Tells whether a file's language lets it lie outside of its package's folder, or of the first. */
+    static boolean isOutOfPackage(String file) {
+        return file.endsWith(".kt") || file.endsWith(".scala") || file.endsWith(".groovy");
+    }
+
+    /** Tells whether a source is a library's, from a jar. */
+    boolean isLibrary(Path file) {
+        return jars.isCopy(file);
     }
 
     /** Learns from the path of a source file where the files of its packages are. */
@@ -86,8 +110,7 @@ final class Sources {
                 return Optional.of(file);
             }
         }
-        // Kotlin's packages need not be folders, or the first part of their names is none.
-        for (String rest = sourcePath; rest.endsWith(".kt");
+        for (String rest = sourcePath; isOutOfPackage(rest);
                 rest = rest.substring(rest.indexOf('/') + 1)) {
             for (Path root : new ArrayList<>(roots)) {
                 Path file = root.resolve(rest);
@@ -99,7 +122,7 @@ final class Sources {
                 break;
             }
         }
-        return Optional.empty();
+        return Optional.ofNullable(jars.find(sourcePath));
     }
 
     /** Tells whether a file declares the package of a source's path. */

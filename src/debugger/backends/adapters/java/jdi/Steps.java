@@ -1,6 +1,7 @@
 package debugger.jdi;
 
 import com.sun.jdi.IncompatibleThreadStateException;
+import com.sun.jdi.Location;
 import com.sun.jdi.Method;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.VMDisconnectedException;
@@ -17,6 +18,7 @@ final class Steps {
     private static final int EXITS_MAX = 2000;
 
     private final VirtualMachine vm;
+    private final ReturnLines returnLines = new ReturnLines();
     private StepRequest request;
     private MethodExitRequest exits;
     private Method left;
@@ -42,17 +44,21 @@ final class Steps {
             Names.libraryPatterns().forEach(request::addClassExclusionFilter);
         }
         if (how != StepRequest.STEP_INTO) {
-            watchReturn(thread);
+            watchReturn(thread, how);
         }
         request.setSuspendPolicy(EventRequest.SUSPEND_ALL);
         request.enable();
     }
 
     /** Watches for the return of the innermost function, where the step may leave it. */
-    private void watchReturn(ThreadReference thread) {
+    private void watchReturn(ThreadReference thread, int how) {
         exitCount = 0;
         try {
-            left = thread.frame(0).location().method();
+            Location location = thread.frame(0).location();
+            if (how == StepRequest.STEP_OVER && !returnLines.canReturn(location)) {
+                return;
+            }
+            left = location.method();
             depth = thread.frameCount();
         } catch (IncompatibleThreadStateException | IndexOutOfBoundsException running) {
             return;

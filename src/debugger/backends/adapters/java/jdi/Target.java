@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Function;
 
 /**
  * The debugged program: its events, its stops, and how it is resumed.
@@ -36,6 +37,8 @@ import java.util.concurrent.LinkedBlockingQueue;
  * waiting events stay suspended, so that no hit is lost.
  */
 final class Target {
+    private static final String RETURNED = "returned";  // java_adapter.py reads it
+
     private final Client client;
     private final VirtualMachine vm;
     private final Calls calls = new Calls();
@@ -56,6 +59,7 @@ final class Target {
     private EventSet startEvents;
     private boolean isConfigured;
     private boolean isOver;
+    private Function<ThreadReference, Object> reader;  // of what a step's report shows, or null
 
     Target(Client client, VirtualMachine vm, Sources sources, Request request,
             ProcessHandle starter) {
@@ -281,12 +285,15 @@ final class Target {
         List<Integer> numbers = new ArrayList<>();
         hits.values().forEach(numbers::addAll);
         Collections.sort(numbers);
+        boolean isStep = "step".equals(reason);
         client.sendEvent("stopped", Client.fields(
                 "reason", reason,
+                "description", isStep && steps.hasReturned(thread) ? RETURNED : null,
                 "threadId", threads.number(thread),
                 "allThreadsStopped", true,
                 "text", thrown == null ? null : Throwables.summarize(thrown),
-                "hitBreakpointIds", numbers.isEmpty() ? null : numbers));
+                "hitBreakpointIds", numbers.isEmpty() ? null : numbers,
+                "read", isStep && reader != null ? reader.apply(thread) : null));
     }
 
     // -- stops -------------------------------------------------------------------------------------
@@ -315,6 +322,11 @@ final class Target {
                 "reason", "pause",
                 "threadId", threads.number(thread),
                 "allThreadsStopped", true));
+    }
+
+    /** Sets what reads the values that the report of the next step shows; null where none is wanted. */
+    synchronized void setReader(Function<ThreadReference, Object> reader) {
+        this.reader = reader;
     }
 
     /** Lets the program run; it stops again at once where another thread's hit is pending. */

@@ -25,6 +25,7 @@ final class Values {
     private static final int DEPTH_MAX = 2;
     private static final int INNER_TEXT_MAX = 100;
     private static final int TEXT_MAX = 1 << 16;
+    private static final List<String> BOX_FIELDS = List.of("value", "element", "elem");
     // Immutable values of the JDK whose fields say little: their toString() has no effect.
     private static final Set<String> BY_TO_STRING = Set.of(
             "java.math.BigDecimal", "java.math.BigInteger", "java.util.UUID", "java.net.URI",
@@ -161,6 +162,12 @@ final class Values {
                 + "}" + (isCut ? " (" + size + ")" : "");
     }
 
+    /** Tells whether a class is that of a variable which a closure of Scala, Kotlin or Groovy assigns. */
+    private static boolean isCaptured(String type) {
+        return type.equals("groovy.lang.Reference") || type.startsWith("kotlin.jvm.internal.Ref$")
+                || (type.startsWith("scala.runtime.") && type.endsWith("Ref"));
+    }
+
     /** Formats what the JDK's own classes hold; null for any other object. */
     private String formatJdkValue(ObjectReference object, ThreadReference thread, int depth) {
         String type = object.referenceType().name();
@@ -169,9 +176,11 @@ final class Values {
             return content == null ? "Optional.empty"
                     : "Optional[" + format(content, thread, depth + 1) + "]";
         }
-        if (type.startsWith("java.util.concurrent.atomic.Atomic")
-                && object.referenceType().fieldByName("value") != null) {
-            return format(Throwables.read(object, "value"), thread, depth);
+        boolean isBox = type.startsWith("java.util.concurrent.atomic.Atomic") || isCaptured(type);
+        for (String field : isBox ? BOX_FIELDS : List.<String>of()) {
+            if (object.referenceType().fieldByName(field) != null) {
+                return format(Throwables.read(object, field), thread, depth);
+            }
         }
         boolean isPlain = BY_TO_STRING.contains(type) || type.startsWith("java.time.")
                 || type.startsWith("kotlin.ranges.") || type.startsWith("kotlin.time.");
@@ -224,7 +233,9 @@ final class Values {
             fields.addAll(instanceFields(itself.superclass()));
         }
         for (Field field : type.fields()) {
-            if (!field.isStatic() && !field.name().startsWith("this$")) {
+            boolean isOfCompiler = field.name().startsWith("this$")
+                    || field.typeName().equals("groovy.lang.MetaClass");
+            if (!field.isStatic() && !isOfCompiler) {
                 fields.add(field);
             }
         }
