@@ -43,7 +43,7 @@ async def check_adapter_starts(
             scratch=select_backend.make_scratch(scratch_root),
             limits=AdapterLimits(initialize_s=_PROBE_S),
             judge=stands,
-            on_child=lambda _: None,
+            on_child=lambda *_: None,
             tasks=tasks,
         )
         problem: DebuggerError | None = None

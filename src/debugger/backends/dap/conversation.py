@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,11 @@ from debugger.backends.dap.dap_transport import (
 )
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter, StreamFiles
 from debugger.backends.dap.event_dispatcher import EventDispatcher
+from debugger.backends.dap.program_listener import ProgramListener
 from debugger.backends.dap.two_connection_launch import LaunchConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
-from debugger.model.program import Stopped
+from debugger.model.program import ExitedProgram, Stopped
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.supervised_process import SupervisedProcess
 
@@ -72,7 +74,7 @@ class AdapterConversation:
         scratch: Path,
         limits: AdapterLimits,
         judge: Callable[[Stopped], Awaitable[Stopped | None]],
-        on_child: Callable[[dict[str, Any]], None],
+        on_child: Callable[[dict[str, Any], ByteStream | None], None],
         tasks: asyncio.TaskGroup,
     ) -> None:
         self._adapter = adapter
@@ -93,6 +95,8 @@ class AdapterConversation:
         # itself.
         self._launcher: int | None = None
         self._delegation: LaunchConnection | None = None
+        self._listener: ProgramListener | None = None  # for a program that connects to us
+        self._is_child = False  # a process whose connection its parent's session has taken
         self._end_s = _DISCONNECT_S
         self._first_output = ""  # of a program that we run, until it has begun
         self._ended: adapter_server.Ended | None = None  # of a program that is its own adapter
@@ -185,7 +189,16 @@ class AdapterConversation:
         self.stdio = ProgramStreams(
             self._scratch, as_terminal=False, on_output=output_reader.take_output
         )
-        link, pid, self._ended = await adapter_server.run_as_adapter(
+        run: Callable[..., Awaitable[tuple[ByteStream, int, adapter_server.Ended]]]
+        if self._adapter.server is not None and self._adapter.server.socket_variable is not None:
+            run = partial(
+                adapter_server.run_connecting_program, listener=self._make_listener()
+            )
+        else:
+            run = partial(
+                adapter_server.run_as_adapter, tasks=self._tasks, on_child=self._take_child
+            )
+        link, pid, self._ended = await run(
             self._adapter,
             self._found,
             launch,
@@ -193,12 +206,19 @@ class AdapterConversation:
             files=self._stream_files(launch),
             heard=output_reader,
             within_s=self._limits.initialize_s,
-            tasks=self._tasks,
         )
         # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
         self.events.note_process(pid)
         self._read_link(link)
+
+    def _make_listener(self) -> ProgramListener:
+        self._listener = ProgramListener(self._scratch, self._take_child)
+        return self._listener
+
+    def _take_child(self, link: ByteStream, pid: int) -> None:
+        """Take the connection of a child process, which waits for its breakpoints."""
+        self._on_child({"request": "attach", "subProcessId": pid}, link)
 
     def _stream_files(self, launch: LaunchTarget) -> StreamFiles:
         assert self.stdio is not None
@@ -213,7 +233,10 @@ class AdapterConversation:
             await self._start_adapter(target.cwd, target.env)  # only the guard of our files
             self._read_link(
                 await adapter_server.enter_process(
-                    self._adapter, target, folder=self._scratch, within_s=self._limits.initialize_s
+                    self._adapter,
+                    target,
+                    listener=self._make_listener(),
+                    within_s=self._limits.initialize_s,
                 )
             )
         elif serving is not None and serving.open_link is not None:
@@ -227,12 +250,17 @@ class AdapterConversation:
             await self._start_adapter(target.cwd, target.env)
         await self._send_start("attach", {**self._adapter.attach_arguments(target), **more})
 
-    async def connect_child(self, configuration: Mapping[str, Any]) -> None:
-        """Attach to a child process by the adapter's configuration for it."""
+    async def connect_child(
+        self, configuration: Mapping[str, Any], link: ByteStream | None
+    ) -> None:
+        """Attach to a child process by the adapter's configuration for it, or by its own link."""
         # A child has no process of its own to supervise: only a second connection to its parent's
-        # adapter (js-debug), or to the port that debugpy named for it. So `_guard` stays None.
+        # adapter (js-debug), to the port that debugpy named for it, or its own to us. So `_guard`
+        # stays None.
+        self._is_child = link is not None
         self._read_link(
-            await dap_client.connect_child(self._adapter.name, configuration, self.address)
+            link
+            or await dap_client.connect_child(self._adapter.name, configuration, self.address)
         )
         self.events.expect_no_status()  # neither debugpy nor js-debug knows a child's
         await self._begin_handshake(
@@ -425,6 +453,13 @@ class AdapterConversation:
                     DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended")
                 )
                 return
+        if self._is_child and problem is None:
+            # Its own connection ends with the process; nobody but its parent knows the status.
+            self.client.fail_all(
+                DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended")
+            )
+            self.events.note_end(ExitedProgram())
+            return
         how = "closed its connection"
         if self._guard is not None and problem is None:
             try:
@@ -458,7 +493,7 @@ class AdapterConversation:
             request = msgspec.json.decode(raw, type=dap.StartDebuggingArguments)
             # Answered before the child's session exists: the child itself waits until its backend
             # is run (`base.ChildStarted`).
-            self._on_child({"request": request.request, **request.configuration})
+            self._on_child({"request": request.request, **request.configuration}, None)
             return {}
         raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"unknown request {command!r}")
 
@@ -567,6 +602,8 @@ class AdapterConversation:
             # This runs after the disconnect: lldb's running debuggee survives its adapter's death,
             # and only the guard ends it then.
             killed = (await self._guard.end_processes()).killed
+        if self._listener is not None:
+            self._listener.close()
         for link in (self._link, self._delegation):
             if isinstance(link, TcpConnection | LaunchConnection | ProgramLink):
                 link.close()

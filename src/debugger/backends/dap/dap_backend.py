@@ -27,6 +27,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
 from debugger.backends.dap.dap_inspection import LEVELS, ProgramStacks, ReadAhead, StopValues
+from debugger.backends.dap.dap_transport import ByteStream
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.backends.dap.event_dispatcher import StopDoubts
 from debugger.backends.dap.stop_filter import LostStepRecovery, SharedSites, StepKeeper, StopFilter
@@ -79,11 +80,13 @@ class DapBackend:
         tasks: asyncio.TaskGroup,
         others: Callable[[type[Any]], str] = lambda _: "",
         child: Mapping[str, Any] | None = None,
+        link: ByteStream | None = None,
         forked: ForkedChild | None = None,
     ) -> None:
         self._adapter = adapter
         self._sink = sink
         self._child = child
+        self._link = link  # of a child that has connected by itself
         self._forked_child = forked
         # One for the whole process tree: the limits are on all children together.
         self._forks = forked.family if forked is not None else ForkedChildren()
@@ -108,9 +111,9 @@ class DapBackend:
 
         make = partial(DapBackend, adapter, found, limits=limits, tasks=tasks, others=others)
 
-        def adopt_child(configuration: dict[str, Any]) -> None:
+        def adopt_child(configuration: dict[str, Any], link: ByteStream | None) -> None:
             # The child's session sets its own sink (`set_sink`) when it takes the backend over.
-            backend = make(sink=self._sink, scratch=scratch, child=configuration)
+            backend = make(sink=self._sink, scratch=scratch, child=configuration, link=link)
             backend.inherit_from(self)
             # debugpy's key; js-debug names the process in the session's name only.
             pid = configuration.get("subProcessId")
@@ -236,7 +239,7 @@ class DapBackend:
             await self._talk.attach(target, self._adapter.fork_arguments(self.launch_target))
             return
         assert self._child is not None
-        await self._talk.connect_child(self._child)
+        await self._talk.connect_child(self._child, self._link)
         await self._begin_program(self._child)
 
     async def _begin_program(self, configuration: Mapping[str, Any] | None) -> None:

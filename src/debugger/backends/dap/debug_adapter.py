@@ -83,6 +83,8 @@ class AdapterServer:
     open_link: Callable[[asyncio.TaskGroup], ProgramLink] | None = None
     # Returns the interpreter's options that make it connect to the link's socket.
     link_options: Callable[[str], list[str]] = lambda _: []
+    # Returns the program's environment, by which its child processes connect there, too.
+    link_environment: Callable[[Mapping[str, str], str], Mapping[str, str]] = lambda env, _: env
 
 
 @dataclass(frozen=True)

@@ -171,8 +171,9 @@ class DapTranslation:
         return {"threads": [{"id": _THREAD, "name": "main"}]}
 
     async def _on_disconnect(self, arguments: Body) -> Body:
-        del arguments
         if self.engine is not None:
+            if arguments.get("terminateDebuggee"):
+                self.engine.end_process()
             self.engine.close()
         return {}
 

@@ -51,6 +51,14 @@ module DebuggerAgent
       done.pop unless @outbox.closed?
     end
 
+    # Lets go of a connection that is the parent's: its threads do not live here.
+    def abandon
+      @outbox.close
+      @socket.close
+    rescue IOError
+      nil
+    end
+
     def close
       @outbox << nil unless @outbox.closed?
       @socket.close
