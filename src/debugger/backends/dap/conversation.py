@@ -191,9 +191,7 @@ class AdapterConversation:
         )
         run: Callable[..., Awaitable[tuple[ByteStream, int, adapter_server.Ended]]]
         if self._adapter.server is not None and self._adapter.server.socket_variable is not None:
-            run = partial(
-                adapter_server.run_connecting_program, listener=self._make_listener()
-            )
+            run = partial(adapter_server.run_connecting_program, listener=self._make_listener())
         else:
             run = partial(
                 adapter_server.run_as_adapter, tasks=self._tasks, on_child=self._take_child
@@ -259,8 +257,7 @@ class AdapterConversation:
         # stays None.
         self._is_child = link is not None
         self._read_link(
-            link
-            or await dap_client.connect_child(self._adapter.name, configuration, self.address)
+            link or await dap_client.connect_child(self._adapter.name, configuration, self.address)
         )
         self.events.expect_no_status()  # neither debugpy nor js-debug knows a child's
         await self._begin_handshake(
@@ -455,9 +452,7 @@ class AdapterConversation:
                 return
         if self._is_child and problem is None:
             # Its own connection ends with the process; nobody but its parent knows the status.
-            self.client.fail_all(
-                DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended")
-            )
+            self.client.fail_all(DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended"))
             self.events.note_end(ExitedProgram())
             return
         how = "closed its connection"

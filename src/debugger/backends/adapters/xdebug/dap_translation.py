@@ -39,6 +39,7 @@ _INTERRUPT_S = 0.5  # that PHP, which may be in a call of the system, has to tak
 _KEPT_FRAMES = 6  # whose variables are saved at a throw
 _CONTEXTS = 0  # locals
 _VARIABLE = re.compile(r"\A\$\w+\Z")
+_PROPERTY = re.compile(r"\A\$\w+(?:->\w+|::\w+|\[(?:\d+|'[^']*'|\"[^\"]*\")\])+\Z")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -484,6 +485,9 @@ class DapTranslation:
             return await self._read_variable(expression.strip(), depth)
         value = await self._evaluate_code(php_code.capture_error(expression), depth)
         if (thrown := php_code.read_thrown(value)) is not None:
+            # PHP's own code may not read it here, and Xdebug may.
+            if "Cannot access" in thrown and _PROPERTY.match(expression.strip()):
+                return await self._read_property(expression.strip(), depth)
             raise EngineError(thrown)
         return value
 
@@ -495,12 +499,17 @@ class DapTranslation:
     async def _read_variable(self, name: str, depth: int) -> ET.Element | None:
         """Read a variable: an evaluation would give null for one that is not there."""
         try:
-            reply = await self._require_stop().run(f"property_get -n {name} -d {depth}")
+            found = await self._read_property(name, depth)
         except EngineError as error:
             raise EngineError(f"undefined variable {name}") from error
-        found = dbgp.list_properties(reply) if reply is not None else []
-        if found and found[0].get("type") == "uninitialized":
+        if found is not None and found.get("type") == "uninitialized":
             raise EngineError(f"undefined variable {name}")
+        return found
+
+    async def _read_property(self, fullname: str, depth: int) -> ET.Element | None:
+        name = dbgp.quote_option(fullname)
+        reply = await self._require_stop().run(f"property_get -n {name} -d {depth}")
+        found = dbgp.list_properties(reply) if reply is not None else []
         return found[0] if found else None
 
     def _find_kept(self, expression: str, depth: int) -> ET.Element:
