@@ -324,7 +324,9 @@ class DapBackend:
         self._sink(event)
 
     def _read_ahead(self, stop: Stopped) -> None:
-        if stop.reason is StopReason.STEP and stop.thread is not None:
+        if answers := self._talk.events.answers:
+            self._ahead.take_answers(answers)
+        elif stop.reason is StopReason.STEP and stop.thread is not None:
             self._ahead.begin_reading(stop.thread, self._stacks.kept_stack(stop.thread, LEVELS))
         else:
             self._ahead.forget_requests()
@@ -432,6 +434,7 @@ class DapBackend:
             )
         # The adapter may still answer requests that were sent ahead at the last stop.
         # CodeLLDB loses a return value where a request arrives during a step.
+        is_reported = self._ahead.was_read and self._adapter.answers_ahead
         await self._ahead.wait_for_responses()
         may_have_return_value = self._values.has_returned is not False
         if self._stepped is not None and may_have_return_value:
@@ -448,7 +451,10 @@ class DapBackend:
         if how is ResumeKind.FINISH and self.breakpoint_sender is not None:
             await self.breakpoint_sender.step_out(thread)
         else:
-            await self.send_request(ask.RESUMES[how], ask.ThreadArguments(thread), dap.DapBody)
+            arguments: msgspec.Struct = ask.ThreadArguments(thread)
+            if is_reported and how is not ResumeKind.CONTINUE:
+                arguments = ask.ReportedStepArguments(thread, LEVELS)
+            await self.send_request(ask.RESUMES[how], arguments, dap.DapBody)
 
     async def _send_step(self, how: ResumeKind, thread: int) -> None:
         if self._talk.events.is_step_pending:

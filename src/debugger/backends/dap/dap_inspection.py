@@ -32,6 +32,12 @@ LEVELS = 20  # of a stack in a report
 _SETTLE_S = 1.0
 _SHOWN = {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}
 
+# The requests of a report.
+_AHEAD: dict[str, type[msgspec.Struct]] = {
+    "stackTrace": ask.StackTraceArguments,
+    "scopes": ask.FrameArguments,
+    "variables": ask.VariablesArguments,
+}
 _Response = asyncio.Future[dap.DapMessage]
 _Receive = Callable[[_Response], None]
 
@@ -58,6 +64,11 @@ class ReadAhead:
         self._scopes = scopes
         self._sent: list[tuple[str, msgspec.Struct, _Response, _Receive]] = []
         self._was_read = False
+
+    @property
+    def was_read(self) -> bool:
+        """Whether the variables of the innermost frame were read at this stop."""
+        return self._was_read
 
     def note_read(self) -> None:
         """Note that the variables of the innermost frame are read at this stop."""
@@ -92,6 +103,18 @@ class ReadAhead:
                 self._send_request(
                     "scopes", ask.FrameArguments(stack.frames[0].handle), self._request_variables
                 )
+
+    def take_answers(self, answers: Sequence[dap.AheadAnswer]) -> None:
+        """Take the answers that came with a stop: nothing has to be sent for them."""
+        self._was_read = False
+        self.forget_requests()
+        for one in answers:
+            response: _Response = asyncio.get_running_loop().create_future()
+            response.set_result(
+                dap.DapMessage("response", command=one.command, success=True, body=one.body)
+            )
+            arguments = msgspec.json.decode(one.arguments, type=_AHEAD[one.command])
+            self._sent.append((one.command, arguments, response, _ignore_done))
 
     async def wait_for_responses(self) -> None:
         """Forget the requests, and wait for their responses (bounded).
@@ -154,6 +177,10 @@ class ReadAhead:
                 self._send_request(
                     "variables", ask.VariablesArguments(scope.handle), _ignore_response
                 )
+
+
+def _ignore_done(done: _Response) -> None:
+    del done
 
 
 def _ignore_response(message: dap.DapMessage) -> None:

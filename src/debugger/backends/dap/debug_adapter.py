@@ -317,6 +317,8 @@ class DebugAdapter:
     logs_at_functions: bool = False
     # A step goes on when the program is continued from a breakpoint within it.
     keeps_steps: bool = False
+    # It is our own, and sends the answers that a report reads with the end of a step.
+    answers_ahead: bool = False
     # `make_step_keeper` makes one.
     has_step_keeper: bool = False
     # False: the answers to setFunctionBreakpoints come in any order (lldb-dap 19).

@@ -143,6 +143,7 @@ class EventDispatcher:
         self.is_stepping = False  # the last resume was a step
         # Run at each stop before it is reported.
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
+        self.answers: tuple[dap.AheadAnswer, ...] = ()  # that came with the last stop
         self._early_stop: dap.StoppedBody | None = None  # from before `initialized`
         # Takes the first stop, or the end.
         self._first_stop: asyncio.Future[Stopped | None] | None = None
@@ -313,6 +314,7 @@ class EventDispatcher:
         is_echo = body.preserve_focus_hint and body.reason != "pause"
         if is_echo or self._phase is not ProgramPhase.ACTIVE:
             return
+        self.answers = body.answers
         stop = self._correct_reason(self._adapter.parse_stopped(body))
         self._signal = stop.signal
         # Delve's message about the interrupted step comes after the stop that it belongs to.

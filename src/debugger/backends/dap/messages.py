@@ -309,6 +309,14 @@ class ErrorBody(DapBody, frozen=True):
     error: DapErrorFormat | str | None = None
 
 
+class AheadAnswer(DapBody, frozen=True):
+    """The answer to a request that is not sent yet (not DAP): only our own adapters send it."""
+
+    command: str = ""
+    arguments: Raw = _NOTHING
+    body: Raw = _NOTHING
+
+
 class StoppedBody(DapBody, frozen=True):
     """DAP: StoppedEvent."""
 
@@ -319,6 +327,7 @@ class StoppedBody(DapBody, frozen=True):
     text: str | None = None
     all_threads_stopped: bool | None = None
     hit_breakpoint_ids: tuple[int, ...] | None = None
+    answers: tuple[AheadAnswer, ...] = ()
 
 
 class OutputBody(DapBody, frozen=True):

@@ -136,6 +136,16 @@ class ThreadArguments(RequestArguments, frozen=True):
     thread_id: int
 
 
+class ReportedStepArguments(RequestArguments, frozen=True):
+    """The arguments of a step whose end is to come with the answers that a report reads (not DAP).
+
+    `reports` is the number of frames.
+    """
+
+    thread_id: int
+    reports: int
+
+
 class StepArguments(RequestArguments, frozen=True):
     """DAP: NextArguments, StepInArguments, StepOutArguments, ContinueArguments."""
 

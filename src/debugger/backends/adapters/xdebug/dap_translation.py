@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from debugger.backends.adapters.xdebug.php_breakpoints import PhpBreakpoint, Php
 from debugger.backends.adapters.xdebug.php_errors import Thrown
 
 Body = dict[str, Any]
+Handler = Callable[[Body], Awaitable[Body]]
 _THREAD = 1
 _CAPABILITIES: Body = {
     "supportsConfigurationDoneRequest": True,
@@ -82,7 +83,9 @@ class DapTranslation:
         self._parameters: dict[str, list[str]] = {}  # of functions, by the code that reads them
         self._is_pausing = False
         self._resumed_by = "run"
+        self._reported_levels = 0  # frames that are to come with the end of a step
         self._return_id: str | None = None  # Xdebug's breakpoint at the end of a step's function
+        self._is_at_return = False  # PHP stands at the end of the step's function
         self._resumed_depth = 0  # of frames, where a step began
         self._synchronized = asyncio.Event()  # PHP has the breakpoints that are set
 
@@ -104,6 +107,7 @@ class DapTranslation:
             self.configured.set()
         elif (command := _RESUMES.get(request["command"])) is not None and reply["success"]:
             self._parts.clear()
+            self._reported_levels = int((request.get("arguments") or {}).get("reports") or 0)
             self._resumed_by, self._resumed_depth = command, len(self._stack.frames)
             # The hidden function is left first, and the step goes on from there.
             leaves = command == "step_out" and self._stack.is_inner_hidden
@@ -227,6 +231,8 @@ class DapTranslation:
         thrown = message.get("exception") if message is not None else None
         reply = await self.engine.run("stack_get")
         frames = list(reply) if reply is not None else []
+        # Of a function that returns nothing Xdebug shows no value.
+        self._is_at_return = self._return_id in dbgp.find_breakpoints(packet)
         if self._return_id is not None:
             with suppress(EngineError):
                 await self.engine.run(f"breakpoint_remove -d {self._return_id}")
@@ -321,24 +327,44 @@ class DapTranslation:
         elif self._resumed_by == "run" or not self._is_step_over():
             return self._go_on()
         else:
-            self._report("step")
+            self._report("step", answers=await self._answer_ahead())
         return None
+
+    async def _answer_ahead(self) -> list[Body]:
+        """Answer the requests that the report of a step makes."""
+        answers: list[Body] = []
+
+        async def answer(command: str, handle: Handler, **arguments: Any) -> Body:
+            body = await handle(arguments)
+            answers.append({"command": command, "arguments": arguments, "body": body})
+            return body
+
+        if self._reported_levels:
+            pages: Body = {"threadId": _THREAD, "startFrame": 0, "levels": self._reported_levels}
+            stack = await answer("stackTrace", self._on_stackTrace, **pages)
+            for frame in stack["stackFrames"][:1]:
+                found = await answer("scopes", self._on_scopes, frameId=frame["id"])
+                for scope in found["scopes"]:
+                    number = scope["variablesReference"]
+                    await answer("variables", self._on_variables, variablesReference=number)
+        return answers
 
     def _is_step_over(self) -> bool:
         """Tell whether the step that was requested is complete."""
         depth = len(self._stack.frames)
         if self._resumed_by == "step_over":
-            is_within = self._stack.returned is not None and depth == self._resumed_depth
+            has_returned = self._stack.returned is not None or self._is_at_return
+            is_within = has_returned and depth == self._resumed_depth
             return depth <= self._resumed_depth and not is_within
         return self._resumed_by != "step_out" or depth < self._resumed_depth
 
     def _hide_returning(self, packet: ET.Element) -> None:
         """Leave out a function that returns, so that the stop is in its caller."""
-        returned = dbgp.find_returned(packet)
-        if returned is not None and len(self._stack.frames) > 1:
+        value = dbgp.find_returned(packet)
+        if (value is not None or self._is_at_return) and len(self._stack.frames) > 1:
             left, *frames = self._stack.frames
-            name = left.get("where") or ""
-            self._stack = PhpStack(frames, is_inner_hidden=True, returned=(name, returned))
+            returned = (left.get("where") or "", value) if value is not None else None
+            self._stack = PhpStack(frames, is_inner_hidden=True, returned=returned)
 
     async def _evaluate_text(self, code: str) -> str:
         """Evaluate code of ours in the innermost frame."""

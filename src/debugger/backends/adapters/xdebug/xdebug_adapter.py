@@ -102,6 +102,7 @@ class XdebugAdapter(AgentAdapter):
         suffix=".php",
     )
     assigns_by_expression = True
+    answers_ahead = True
     options_with_value = "cdzS"
     request_abilities = frozenset(
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}

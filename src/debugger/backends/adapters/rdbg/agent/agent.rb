@@ -130,6 +130,7 @@ module DebuggerAgent
     def serve
       connection = @connection
       requests = Requests.new(self, connection)
+      stops.on_step = ->(thread) { requests.answer_ahead(thread) }
       connection.start_thread("debugger") do
         connection.read_requests { |request| requests.handle(request) }
         # The debugger is gone: the program goes on without it.

@@ -34,12 +34,17 @@ module DebuggerAgent
       @outbox << { type: "event", event: name, body: body }
     end
 
+    # A request of our own, which nobody has sent, takes its answer itself.
     def answer(request, body = {})
+      return request["taken"] << body if request.key?("taken")
+
       @outbox << { type: "response", command: request["command"], request_seq: request["seq"],
                    success: true, body: body }
     end
 
     def refuse(request, message)
+      return if request.key?("taken")
+
       @outbox << { type: "response", command: request["command"], request_seq: request["seq"],
                    success: false, message: message }
     end
