@@ -84,7 +84,9 @@ class DapTranslation:
         self._is_pausing = False
         self._resumed_by = "run"
         self._reported_levels = 0  # frames that are to come with the end of a step
-        self._return_id: str | None = None  # Xdebug's breakpoint at the end of a step's function
+        # Xdebug's breakpoint at the end of the function of the last step, and that function.
+        self._return_id: str | None = None
+        self._return_function: str | None = None
         self._is_at_return = False  # PHP stands at the end of the step's function
         self._resumed_depth = 0  # of frames, where a step began
         self._synchronized = asyncio.Event()  # PHP has the breakpoints that are set
@@ -139,28 +141,45 @@ class DapTranslation:
     async def _on_continue(self, arguments: Body) -> Body:
         del arguments
         self._require_stop()
+        await self._watch_return(None)
         return {"allThreadsContinued": True}
 
     async def _on_step(self, arguments: Body) -> Body:
         del arguments
-        if self._stack.is_over:
-            raise EngineError("what was thrown has ended the request: continue is all that is left")
-        self._require_stop()
+        self._require_step()
+        await self._watch_return(None)
         return {}
 
     _on_stepIn = _on_stepOut = _on_step  # noqa: N815 - the requests' names
 
     async def _on_next(self, arguments: Body) -> Body:
-        body = await self._on_step(arguments)
+        del arguments
+        self._require_step()
         # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
-        function = self._stack.frames[0].get("where") or ""
-        if not self._stack.is_inner_hidden and (match := php_code.match_function(function)):
+        function = self._stack.frames[0].get("where")
+        await self._watch_return(None if self._stack.is_inner_hidden else function)
+        return {}
+
+    def _require_step(self) -> None:
+        if self._stack.is_over:
+            raise EngineError("what was thrown has ended the request: continue is all that is left")
+        self._require_stop()
+
+    async def _watch_return(self, function: str | None) -> None:
+        """Set a breakpoint at the end of a function, in place of the one of the last step."""
+        if function == self._return_function:
+            return
+        engine = self._require_stop()
+        if self._return_id is not None:
+            with suppress(EngineError):
+                await engine.run(f"breakpoint_remove -d {self._return_id}")
+        self._return_id, self._return_function = None, function
+        if function and (match := php_code.match_function(function)):
             owner = f" -a {dbgp.quote_option(match['owner'])}" if match["owner"] else ""
             command = f"breakpoint_set -t return -m {match['name']}{owner}"
             with suppress(EngineError):
-                reply = await self._require_stop().run(command)
+                reply = await engine.run(command)
                 self._return_id = reply.get("id") if reply is not None else None
-        return body
 
     async def _on_pause(self, arguments: Body) -> Body:
         del arguments
@@ -184,6 +203,7 @@ class DapTranslation:
 
     def choose_first_command(self) -> str:
         """Return the command that a new request begins with."""
+        self._return_id = self._return_function = None
         return "step_into" if self._stops_on_entry or self._is_pausing else "run"
 
     def _require_stop(self) -> DbgpEngine:
@@ -233,10 +253,6 @@ class DapTranslation:
         frames = list(reply) if reply is not None else []
         # Of a function that returns nothing Xdebug shows no value.
         self._is_at_return = self._return_id in dbgp.find_breakpoints(packet)
-        if self._return_id is not None:
-            with suppress(EngineError):
-                await self.engine.run(f"breakpoint_remove -d {self._return_id}")
-            self._return_id = None
         is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
         self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)
         self._thrown = None
