@@ -22,7 +22,10 @@ _BEFORE = re.compile(
 )
 _DESTRUCTURED = re.compile(r"(?:\blist\s*\(|\[)(?:[^=]|=>)*\Z")
 _DESTRUCTURING = re.compile(r"(?:[^=]|=>)*[\])]\s*=(?![=>])")
-_PASSED = re.compile(r"\w\s*\([^()]*\Z")
+_PASSED = re.compile(
+    r"\b(?!(?:if|elseif|while|for|foreach|switch|match|isset|empty|fn|function|array)\b)\w+"
+    r"\s*\([^()]*\Z"
+)
 _LOOP = re.compile(r"\b(?:foreach|for|while)\b")
 _FUNCTION = re.compile(r"\bfunction\b")
 _SIGNATURE = re.compile(r"\bfunction\b[^{]*\Z|\bfunction\b[^{]*\{\s*\Z")
@@ -74,13 +77,16 @@ def find_naming_lines(file: str, text: str, variable: PhpVariable) -> Iterator[N
         pattern = re.compile(rf"(?<![\w$>:])\${name}\b|\$GLOBALS\[['\"]{name}['\"]\]")
     global_name = re.compile(rf"\bglobal\b[^;]*\${name}\b|\$GLOBALS\[['\"]{name}['\"]\]")
     lines = text.splitlines()
-    is_global = False
+    is_global = is_in_signature = False
     for number, line in enumerate(lines, 1):
         if _FUNCTION.search(line):
             is_global = False
+            is_in_signature = _SIGNATURE.search(line) is not None
         if not variable.operator and global_name.search(line):
             is_global = True
-        if _COMMENT.match(line) or _SIGNATURE.search(line):
+        was_in_signature = is_in_signature
+        is_in_signature = is_in_signature and not re.search(r"[{;]", line)
+        if was_in_signature or _COMMENT.match(line):
             continue
         found = list(pattern.finditer(line))
         if not found:

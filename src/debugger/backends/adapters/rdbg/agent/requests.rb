@@ -278,7 +278,8 @@ module DebuggerAgent
       @agent.detach
       @connection.answer(request)
       @connection.flush
-      Process.kill(:KILL, Process.pid) if arguments["terminateDebuggee"]
+      # One that ends has a status of its own, which its parent reads.
+      Process.kill(:KILL, Process.pid) if arguments["terminateDebuggee"] && !@agent.is_ending
       @connection.close
     end
 
