@@ -382,3 +382,14 @@ def test_two_breakpoints_of_one_file_stay_apart_while_it_is_loaded(cli):
     told = answer_data(cli("--json", "breakpoints", check=0))
     lines = [one["line"] for one in told["breakpoints"]]
     assert lines == [find_marker("bank.php", "deposit"), find_marker("bank.php", "look")]
+
+
+def test_crash_tells_an_error_that_is_no_exception(cli, tmp_path):
+    (tmp_path / "grow.php").write_text(
+        "<?php\nini_set('memory_limit', '8M');\nfunction grow() {\n    $all = [];\n"
+        "    while (true) {\n        $all[] = str_repeat('x', 1000);\n    }\n}\ngrow();\n"
+    )
+    crash = answer_data(cli("--json", "crash", "--", "php", "grow.php", cwd=tmp_path))
+    assert "Allowed memory size of 8388608 bytes exhausted" in crash["cause"]
+    assert (crash["frame"]["function"], crash["frame"]["line"]) == ("grow", 6)
+    assert [one["name"] for one in crash["locals"]] == ["$all"]

@@ -168,6 +168,26 @@ def test_a_program_that_is_let_go_leaves_its_children_alone(cli, tmp_path):
     assert "DEBUGGER_RUBY" not in told.read_text()
 
 
+def test_what_a_program_evaluates_with_a_files_name_stops(cli, tmp_path):
+    """As the files `config.ru` and `Gemfile`, and templates."""
+    (tmp_path / "page.erb").write_text("<% items.each do |one| %>\n<%= one.upcase %>\n<% end %>\n")
+    (tmp_path / "setup.ru").write_text("def half(n)\n  n / 2\nend\nruns = half(8)\n")
+    (tmp_path / "app.rb").write_text(
+        'require "erb"\neval("Object.new.instance_eval {( " + File.read("setup.ru") + "\n)}", '
+        'nil, "setup.ru")\nitems = %w[a b]\npage = ERB.new(File.read("page.erb"))\n'
+        'page.filename = "page.erb"\nputs page.result(binding)\n'
+    )
+    places = [f"{tmp_path}/{one}" for one in ("setup.ru:2", "setup.ru:4", "page.erb:2")]
+    breaks = [word for one in places for word in ("--break", one)]
+    stop = answer_data(cli("--json", "start", tmp_path / "app.rb", *breaks, cwd=tmp_path, check=0))
+    stops = [stop]
+    while stops[-1]["state"] == "stopped":
+        stops.append(answer_data(cli("--json", "continue", check=0)))
+    where = [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in stops[:-1]]
+    # A line of a template has several statements, each of which stops.
+    assert [*dict.fromkeys(where)] == [("setup.ru", 4), ("setup.ru", 2), ("page.erb", 2)]
+
+
 def test_a_program_that_stops_itself_is_stopped(cli, tmp_path):
     (tmp_path / "own.rb").write_text("x = 1\nbinding.break\ndebugger\nputs x\n")
     stop = answer_data(cli("--json", "start", tmp_path / "own.rb", check=0))

@@ -279,9 +279,12 @@ class DapTranslation:
     async def _report_exception(self, kind: str, text: str) -> str | None:
         if php_errors.is_own_error(kind):
             uncaught = php_errors.parse_uncaught(text)
-            if uncaught is None or "uncaught" not in self.breakpoints.filters:
+            found = uncaught or php_errors.parse_fatal(kind, text)
+            if found is None or "uncaught" not in self.breakpoints.filters:
                 return self._go_on()
-            _, stack = self._last_throw or (uncaught, self._stack)
+            stack = self._last_throw[1] if self._last_throw and uncaught else None
+            stack = stack or await self._keep_stack()
+            uncaught = found
             self._stack = PhpStack(stack.frames, stack.saved, is_over=True)
             self._report_thrown(uncaught)
             return None
