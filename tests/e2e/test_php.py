@@ -314,28 +314,21 @@ def test_who_wrote_finds_the_writes_of_a_property_in_another_class(cli):
     assert ("Account->deposit", 2) in made
 
 
-def test_who_wrote_tells_locals_of_calls_globals_statics_elements_and_references_apart(
-    cli, tmp_path
-):
-    (tmp_path / "w.php").write_text(
-        "<?php\nfunction fact($n) {\n    $r = 1;\n    if ($n > 1) {\n"
-        "        $r = $n * fact($n - 1);\n    }\n    return $r;\n}\n"
-        "function set(&$it) { $it = 9; }\n"
-        "class Box { public static $n = 1; public static function up() { self::$n++; } }\n"
-        "function change() {\n    global $g;\n    $g['k'] = 7;\n}\n"
-        "$g = ['k' => 1];\nchange();\nBox::up();\nfact(3);\nset($found);\necho $found;\n"
-    )
+def test_who_wrote_tells_locals_of_calls_globals_statics_elements_and_references_apart(cli):
+    program = find_source("writes.php")
     for expression, where, text in (
-        ("$r", "w.php:7", "1 → 2, in fact w.php:5"),
-        ("$g['k']", "w.php:17", "1 → 7, in change w.php:13"),
-        ("Box::$n", "w.php:18", "1 → 2, in Box::up w.php:10"),
-        ("$found", "w.php:20", "null → 9, in {main} w.php:19"),
-        ("$n", "w.php:3", "$n=3 was passed at w.php:18"),
+        ("$r", "returns", "1 → 2, in fact {multiplies}"),
+        ("$g['k']", "calls", "1 → 7, in change {changes}"),
+        ("Box::$n", "calls", "1 → 2, in Box::up {counts}"),
+        ("$found", "end", "null → 9, in {{main}} {sets}"),
+        ("$n", "begins", "$n=3 was passed at {calls}"),
     ):
+        names = ("multiplies", "changes", "counts", "sets", "calls")
+        places = {one: f"writes.php:{find_marker('writes.php', one)}" for one in names}
         nth = ("--nth", "2") if expression == "$r" else ()
-        words = ("--json", "who-wrote", expression, "--at", where, *nth, "--", "php", "w.php")
-        told = answer_data(cli(*words, cwd=tmp_path, check=0))
-        assert text in told["cause"]
+        words = ("--json", "who-wrote", expression, "--at", marked_location("writes.php", where))
+        told = answer_data(cli(*words, *nth, "--", program, check=0))
+        assert text.format(**places) in told["cause"]
 
 
 def test_who_wrote_refuses_what_is_no_variable(cli):

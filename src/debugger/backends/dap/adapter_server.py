@@ -19,7 +19,7 @@ from debugger.backends.dap.debug_adapter import (
     DebugAdapter,
     StreamFiles,
 )
-from debugger.backends.dap.program_listener import OnChild, ProgramListener, SocketFolder
+from debugger.backends.dap.program_listener import ProgramListener
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram
@@ -284,7 +284,7 @@ async def run_as_adapter(
     heard: ProgramOutput,
     within_s: float,
     tasks: asyncio.TaskGroup,
-    on_child: OnChild,
+    listener: ProgramListener,
 ) -> tuple[TcpConnection | ProgramLink, int, Ended]:
     """Run a program that is its own adapter, on our files; return the link to it.
 
@@ -298,13 +298,17 @@ async def run_as_adapter(
     stdio = (files.stdin, files.stdout, files.stderr)
     if serving.open_link is not None:
         link = serving.open_link(tasks)
-        place = SocketFolder(Path(files.stdout).parent)
-        await link.listen(place.path, place.close, on_child)
+        await link.listen(listener.path, listener.close, listener.on_child)
         interpreter, *rest = words
-        words = [interpreter, *serving.link_options(place.path), *rest]
-        env = serving.link_environment(launch.env, place.path)
+        words = [interpreter, *serving.link_options(listener.path), *rest]
+        env = serving.link_environment(launch.env, listener.path)
         pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=env, stdio=stdio)
         return link, pid, ended
+    if serving.socket_variable is not None:
+        await listener.listen()
+        env = {**launch.env, serving.socket_variable: listener.path}
+        pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=env, stdio=stdio)
+        return await _wait_for_program(listener, ended, launch, heard, within_s), pid, ended
     pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
     if serving.connect is not None:
         return (
@@ -335,32 +339,14 @@ def _early_end_error(name: str, missing: str, ended: Ended, heard: ProgramOutput
     )
 
 
-async def run_connecting_program(
-    adapter: DebugAdapter,
-    found: AdapterLocation,
+async def _wait_for_program(
+    listener: ProgramListener,
+    ended: Ended,
     launch: LaunchTarget,
-    *,
-    guard: SupervisedProcess,
-    files: StreamFiles,
     heard: ProgramOutput,
     within_s: float,
-    listener: ProgramListener,
-) -> tuple[TcpConnection, int, Ended]:
-    """Run a program that connects to a Unix socket of ours; return the link to it.
-
-    Raises:
-        DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED.
-    """
-    serving = adapter.server
-    assert serving is not None
-    assert serving.socket_variable is not None
-    await listener.listen()
-    pid, ended = await guard.spawn_program(
-        serving.words(found, launch, 0),
-        cwd=launch.cwd,
-        env={**launch.env, serving.socket_variable: listener.path},
-        stdio=(files.stdin, files.stdout, files.stderr),
-    )
+) -> TcpConnection:
+    """Wait for a program to connect to a Unix socket of ours; return the link to it."""
     first: set[asyncio.Future[Any]] = {listener.program, ended}
     await asyncio.wait(first, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
     name = Path(launch.program or "").name
@@ -372,7 +358,7 @@ async def run_connecting_program(
             f"{name} did not connect within {within_s:g} s: is it run by another program?",
             hint="debugger doctor tries each adapter",
         )
-    return listener.program.result(), pid, ended
+    return listener.program.result()
 
 
 async def enter_process(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,14 +188,7 @@ class AdapterConversation:
         self.stdio = ProgramStreams(
             self._scratch, as_terminal=False, on_output=output_reader.take_output
         )
-        run: Callable[..., Awaitable[tuple[ByteStream, int, adapter_server.Ended]]]
-        if self._adapter.server is not None and self._adapter.server.socket_variable is not None:
-            run = partial(adapter_server.run_connecting_program, listener=self._make_listener())
-        else:
-            run = partial(
-                adapter_server.run_as_adapter, tasks=self._tasks, on_child=self._take_child
-            )
-        link, pid, self._ended = await run(
+        link, pid, self._ended = await adapter_server.run_as_adapter(
             self._adapter,
             self._found,
             launch,
@@ -204,6 +196,8 @@ class AdapterConversation:
             files=self._stream_files(launch),
             heard=output_reader,
             within_s=self._limits.initialize_s,
+            tasks=self._tasks,
+            listener=self._make_listener(),
         )
         # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
@@ -211,12 +205,11 @@ class AdapterConversation:
         self._read_link(link)
 
     def _make_listener(self) -> ProgramListener:
-        self._listener = ProgramListener(self._scratch, self._take_child)
-        return self._listener
+        def take_child(link: ByteStream, pid: int) -> None:
+            self._on_child({"request": "attach", "subProcessId": pid}, link)
 
-    def _take_child(self, link: ByteStream, pid: int) -> None:
-        """Take the connection of a child process, which waits for its breakpoints."""
-        self._on_child({"request": "attach", "subProcessId": pid}, link)
+        self._listener = ProgramListener(self._scratch, take_child)
+        return self._listener
 
     def _stream_files(self, launch: LaunchTarget) -> StreamFiles:
         assert self.stdio is not None
@@ -252,9 +245,7 @@ class AdapterConversation:
         self, configuration: Mapping[str, Any], link: ByteStream | None
     ) -> None:
         """Attach to a child process by the adapter's configuration for it, or by its own link."""
-        # A child has no process of its own to supervise: only a second connection to its parent's
-        # adapter (js-debug), to the port that debugpy named for it, or its own to us. So `_guard`
-        # stays None.
+        # Without a guard: to its parent's adapter (js-debug), debugpy's port, or its own to us.
         self._is_child = link is not None
         self._read_link(
             link or await dap_client.connect_child(self._adapter.name, configuration, self.address)
@@ -451,7 +442,7 @@ class AdapterConversation:
                 )
                 return
         if self._is_child and problem is None:
-            # Its own connection ends with the process; nobody but its parent knows the status.
+            # Nobody but its parent knows the status.
             self.client.fail_all(DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended"))
             self.events.note_end(ExitedProgram())
             return

@@ -74,16 +74,13 @@ class AdapterServer:
     # HOST:{port}, for an adapter that does not report its port.
     connect: str | None = None
     is_program: bool = False  # the program is its own adapter
-    # Begins the adapter's own lines on the program's standard error.
-    own_output: str | None = None
+    own_output: str | None = None  # begins the adapter's own lines on standard error
     suffix: str = ""  # of a program's file name
-    # The environment variable with the path of our Unix socket, to which the program connects.
-    socket_variable: str | None = None
+    socket_variable: str | None = None  # of the environment, with the path of our Unix socket
     # Makes the link to a program that connects with a protocol of its own.
     open_link: Callable[[asyncio.TaskGroup], ProgramLink] | None = None
-    # Returns the interpreter's options that make it connect to the link's socket.
+    # Return the interpreter's options, and the environment of its children, to connect there.
     link_options: Callable[[str], list[str]] = lambda _: []
-    # Returns the program's environment, by which its child processes connect there, too.
     link_environment: Callable[[Mapping[str, str], str], Mapping[str, str]] = lambda env, _: env
 
 
@@ -317,8 +314,7 @@ class DebugAdapter:
     logs_at_functions: bool = False
     # A step goes on when the program is continued from a breakpoint within it.
     keeps_steps: bool = False
-    # It is our own, and sends the answers that a report reads with the end of a step.
-    answers_ahead: bool = False
+    answers_ahead: bool = False  # our own, which sends what a report reads with a step's end
     # `make_step_keeper` makes one.
     has_step_keeper: bool = False
     # False: the answers to setFunctionBreakpoints come in any order (lldb-dap 19).

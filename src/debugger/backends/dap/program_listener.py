@@ -38,24 +38,6 @@ class ChildCount:
         self._live.discard(link)
 
 
-class SocketFolder:
-    """A path for a Unix socket, in a folder if its name is not too long for one."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "program.sock")
-        self._short: str | None = None
-        if len(os.fsencode(self.path)) > _SOCKET_MAX:
-            self._short = tempfile.mkdtemp(prefix="debugger-", dir="/tmp")
-            self.path = f"{self._short}/program.sock"
-
-    def close(self) -> None:
-        """Remove the socket."""
-        with suppress(OSError):
-            Path(self.path).unlink()
-        if self._short is not None:
-            shutil.rmtree(self._short, ignore_errors=True)
-
-
 class ProgramListener:
     """A Unix socket of ours that a program connects to, and after it its child processes.
 
@@ -64,16 +46,15 @@ class ProgramListener:
     """
 
     def __init__(self, folder: Path, on_child: OnChild) -> None:
-        self._place = SocketFolder(folder)
-        self._on_child = on_child
+        self.path = str(folder / "program.sock")
+        self._short: str | None = None  # a folder for the socket where the path is too long
+        if len(os.fsencode(self.path)) > _SOCKET_MAX:
+            self._short = tempfile.mkdtemp(prefix="debugger-", dir="/tmp")
+            self.path = f"{self._short}/program.sock"
+        self.on_child = on_child
         self._children = ChildCount()
         self._server: asyncio.Server | None = None
         self.program: asyncio.Future[TcpConnection] = asyncio.get_running_loop().create_future()
-
-    @property
-    def path(self) -> str:
-        """The socket's path."""
-        return self._place.path
 
     async def listen(self) -> None:
         """Listen from now on."""
@@ -84,7 +65,10 @@ class ProgramListener:
         """Listen no more, and remove the socket."""
         if self._server is not None:
             self._server.close()
-        self._place.close()
+        with suppress(OSError):
+            Path(self.path).unlink()
+        if self._short is not None:
+            shutil.rmtree(self._short, ignore_errors=True)
 
     def _make_connection(self) -> TcpConnection:
         link = TcpConnection()
@@ -98,6 +82,6 @@ class ProgramListener:
             self.program.set_result(link)
         elif self._children.admit_child(link):
             link.ended.add_done_callback(lambda _: self._children.forget_child(link))
-            self._on_child(link, find_peer(link.transport))
+            self.on_child(link, find_peer(link.transport))
         else:
             link.close()  # its agent lets it run free

@@ -40,6 +40,6 @@ def capture_check(runtime: Runtime, text: str, number: int) -> CapturedCheck | N
             f"$debugger_checks[{number}].eval('{escaped}')",
         )
     if runtime is Runtime.PHP and not _PHP_LOCAL.search(plain):
-        kept = f"$GLOBALS['debugger_checks'][{number}]"
-        return CapturedCheck(f"(bool)({kept} = fn() => {text})", f"{kept}()")
+        place = f"$GLOBALS['debugger_checks'][{number}]"
+        return CapturedCheck(f"(bool)({place} = fn() => {text})", f"{place}()")
     return None

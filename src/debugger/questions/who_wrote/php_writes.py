@@ -44,7 +44,7 @@ _CUT = "not all writes were recorded: there were too many"
 _LIMIT = "the last {:,} of {:,} writes before it: --limit N"
 
 
-class _Record(Struct, frozen=True, array_like=True):
+class _PhpRecord(Struct, frozen=True, array_like=True):
     """A record of the program: the line's number, whose value it is, and the value before."""
 
     number: int
@@ -55,10 +55,10 @@ class _Record(Struct, frozen=True, array_like=True):
     is_cut: bool = False
 
 
-class _Change(Struct, frozen=True):
+class _ChangedValue(Struct, frozen=True):
     """A value that changed after a record."""
 
-    record: _Record
+    record: _PhpRecord
     old: str | None
     new: str | None
     is_after: bool
@@ -211,16 +211,16 @@ async def _evaluate(run: RunningQuestion, request: WriteRequest, expression: str
     return value.value
 
 
-def _read_records(path: str) -> list[_Record]:
+def _read_records(path: str) -> list[_PhpRecord]:
     try:
         lines = Path(path).read_bytes().splitlines()
     except OSError:
         return []
-    return [msgspec.json.decode(one, type=_Record) for one in lines]
+    return [msgspec.json.decode(one, type=_PhpRecord) for one in lines]
 
 
 def _find_writes(
-    records: Sequence[_Record], lines: Sequence[NamingLine], variable: PhpVariable
+    records: Sequence[_PhpRecord], lines: Sequence[NamingLine], variable: PhpVariable
 ) -> tuple[list[ValueWrite], list[str]]:
     """Return the writes of the variable that is meant at the location, and notes."""
     mark = next((one for one in records if one.number == _MARK), None)
@@ -249,20 +249,20 @@ def _find_writes(
     return writes, notes
 
 
-def _is_of_global(record: _Record, lines: Sequence[NamingLine]) -> bool:
+def _is_of_global(record: _PhpRecord, lines: Sequence[NamingLine]) -> bool:
     is_line = 0 <= record.number < len(lines)
     return not record.stack or (is_line and lines[record.number].in_global_scope)
 
 
-def _find_changes(records: Sequence[_Record], *, is_global: bool) -> Iterator[_Change]:
+def _find_changes(records: Sequence[_PhpRecord], *, is_global: bool) -> Iterator[_ChangedValue]:
     """Yield each change of the value from one record to the next: the earlier statement made it."""
-    before: _Record | None = None
+    before: _PhpRecord | None = None
     old: str | None = None
     is_after = False
     for one in records:
         text = one.global_text if is_global else one.text
         if before is not None and before.number != _MARK and text != old:
-            yield _Change(before, old, text, is_after)
+            yield _ChangedValue(before, old, text, is_after)
         is_after = is_after or one.number == _MARK
         # The statement at the location is recorded where the program stands, before it has run.
         if one.number != _MARK or before is None:
@@ -280,7 +280,7 @@ def _find_loop(lines: Sequence[NamingLine], line: NamingLine) -> NamingLine | No
     return max(above, key=lambda one: one.line, default=None)
 
 
-def _to_stack(line: NamingLine, record: _Record) -> tuple[WriteLocation, ...]:
+def _to_stack(line: NamingLine, record: _PhpRecord) -> tuple[WriteLocation, ...]:
     stack = list[WriteLocation]()
     file, number = line.file or None, line.line or None
     for name, caller, at in record.stack:
