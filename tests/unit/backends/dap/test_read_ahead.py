@@ -151,3 +151,15 @@ async def test_without_an_adapter_nothing_is_sent(adapter, ahead):
     adapter.is_gone = True
     ahead.begin_reading(1, None)
     assert adapter.sent == []
+
+
+async def test_answers_that_came_with_the_stop_are_taken_and_nothing_is_sent(adapter, ahead):
+    answers = [
+        dap.AheadAnswer(command, msgspec.Raw(msgspec.json.encode(arguments)), msgspec.Raw(b"{}"))
+        for command, arguments in (READ_STACK, READ_SCOPES, READ_VARIABLES)
+    ]
+    ahead.take_answers(answers)
+    taken = [ahead.take_response(*one) for one in (READ_STACK, READ_SCOPES, READ_VARIABLES)]
+    assert all(one is not None and one.result().success for one in taken)
+    assert adapter.sent == []
+    assert ahead.take_response(*READ_STACK) is None
