@@ -19,7 +19,7 @@ from debugger.backends.base import (
     LaunchTarget,
     OutputPrinted,
 )
-from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.daemon.command_request import CommandReply, CommandRequest
 from debugger.daemon.dispatch import Dispatcher

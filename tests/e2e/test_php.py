@@ -8,6 +8,7 @@ import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from subprocess import PIPE, STDOUT
 
 import pytest
@@ -143,17 +144,44 @@ def test_a_step_out_of_a_function_shows_what_it_returns(cli):
     cli("stop", check=0)
 
 
-def test_a_forked_child_runs_free_and_its_parent_goes_on(cli, tmp_path):
-    (tmp_path / "forks.php").write_text(
-        "<?php\n$pid = pcntl_fork();\nif ($pid === 0) {\n  echo 'child';\n  exit(5);\n}\n"
-        "pcntl_waitpid($pid, $status);\n$ended = pcntl_wexitstatus($status);\necho $ended;\n"
+def write_children(folder: Path, end: str = "exit(3);") -> None:
+    """Write a program that forks one child, and starts another PHP."""
+    (folder / "forks.php").write_text(
+        "<?php\n$pid = pcntl_fork();\nif ($pid === 0) {\n  $got = 'child';\n  exit(5);\n}\n"
+        "pcntl_waitpid($pid, $status);\npassthru('php kid.php', $code);\n"
+        "echo pcntl_wexitstatus($status) + $code;\n"
     )
-    words = ("--json", "start", tmp_path / "forks.php")
-    breaks = ("--break", f"{tmp_path}/forks.php:4", "--break", f"{tmp_path}/forks.php:9")
-    stop = answer_data(cli(*words, *breaks, check=0))
-    assert stop["frame"]["line"] == 9
-    assert print_value(cli, "$ended") == "5"
-    assert answer_data(cli("--json", "continue", check=0))["exit_code"] == 0
+    (folder / "kid.php").write_text(f"<?php\n$n = 1;\n$m = $n + 1;\n{end}\n")
+
+
+def test_a_forked_child_and_a_php_that_the_program_starts_have_sessions(cli, tmp_path):
+    write_children(tmp_path)
+    words = ("--json", "start", tmp_path / "forks.php", "--break", f"{tmp_path}/forks.php:5")
+    stop = answer_data(cli(*words, "--break", "kid.php:3", cwd=tmp_path, check=0))
+    assert (stop["session"], stop["frame"]["line"]) == ("forks.1", 5)
+    assert print_value(cli, "$got") == "'child'"
+    kid = answer_data(cli("--json", "continue", check=0))
+    assert (kid["session"], Path(kid["frame"]["file"]).name) == ("forks.2", "kid.php")
+    assert {one["name"]: one["value"] for one in kid["locals"]} == {"$n": "1"}
+    end = answer_data(cli("--json", "continue", check=0))
+    assert (end["session"], end["exit_code"]) == ("forks", 0)
+    assert end["output"][-1]["text"] == "8"
+
+
+def test_crash_names_what_nobody_caught_in_a_child_process(cli, tmp_path):
+    write_children(tmp_path, "throw new Error('no');")
+    crash = answer_data(cli("--json", "crash", "--", "php", "forks.php", cwd=tmp_path))
+    assert Path(crash["frame"]["file"]).name == "kid.php"
+    assert any("a process that the program started" in one for one in crash["notes"])
+
+
+def test_a_stopped_child_process_is_ended(cli, tmp_path):
+    write_children(tmp_path)
+    words = ("--json", "start", tmp_path / "forks.php", "--break", f"{tmp_path}/forks.php:5")
+    child = answer_data(cli(*words, cwd=tmp_path, check=0))
+    cli("stop", "--kill", "--session", child["session"], check=0)
+    end = answer_data(cli("--json", "wait", "--session", "forks", check=0))
+    assert (end["state"], end["output"][-1]["text"]) == ("terminated", "3")
 
 
 @pytest.fixture
@@ -273,3 +301,88 @@ def test_the_failing_test_of_phpunit_is_explained(cli, tmp_path):
     assert "Failed asserting that 8 is identical to 11" in told["cause"]
     assert told["frame"]["line"] == 5
     assert {"$total": "8"}.items() <= {one["name"]: one["value"] for one in told["values"]}.items()
+
+
+def test_who_wrote_finds_the_writes_of_a_property_in_another_class(cli):
+    program = find_source("bank.php")
+    where = marked_location("bank.php", "look")
+    words = ("--json", "who-wrote", "$this->acc->balance", "--at", where, "--nth", "2")
+    told = answer_data(cli(*words, "--", program, check=0))
+    assert f"50 → 20, in Account->fee bank.php:{find_marker('bank.php', 'fee')}" in told["cause"]
+    made = [(one["frame"]["function"], one["count"]) for one in told["writers"]]
+    assert made[0] == ("Account->__construct", 1)
+    assert ("Account->deposit", 2) in made
+
+
+def test_who_wrote_tells_locals_of_calls_globals_statics_elements_and_references_apart(cli):
+    program = find_source("writes.php")
+    for expression, where, text in (
+        ("$r", "returns", "1 → 2, in fact {multiplies}"),
+        ("$g['k']", "calls", "1 → 7, in change {changes}"),
+        ("Box::$n", "calls", "1 → 2, in Box::up {counts}"),
+        ("$found", "end", "null → 9, in {{main}} {sets}"),
+        ("$n", "begins", "$n=3 was passed at {calls}"),
+    ):
+        names = ("multiplies", "changes", "counts", "sets", "calls")
+        places = {one: f"writes.php:{find_marker('writes.php', one)}" for one in names}
+        nth = ("--nth", "2") if expression == "$r" else ()
+        words = ("--json", "who-wrote", expression, "--at", marked_location("writes.php", where))
+        told = answer_data(cli(*words, *nth, "--", program, check=0))
+        assert text.format(**places) in told["cause"]
+
+
+def test_who_wrote_refuses_what_is_no_variable(cli):
+    words = ("who-wrote", "1 + 2", "--at", marked_location("bank.php", "look"))
+    check_refused(
+        cli, *words, "--", find_source("bank.php"), exit=1, code="NOT_SUPPORTED",
+        hint="debugger probe", says="is no variable",
+    )  # fmt: skip
+
+
+def test_holds_finds_the_statement_in_another_method(cli):
+    words = ("--json", "holds", "$this->acc->balance >= 20", "--at")
+    told = answer_data(
+        cli(*words, marked_location("bank.php", "look"), "--", find_source("bank.php"))
+    )
+    (broken,) = told["invariants"]
+    assert broken["made_false_by"]["frame"]["line"] == find_marker("bank.php", "fee")
+
+
+def test_private_properties_and_enums_are_shown_as_php_writes_them(cli, tmp_path):
+    (tmp_path / "e.php").write_text(
+        "<?php\nenum Suit: string { case Hearts = 'H'; }\n"
+        "class Card { public function __construct(private Suit $suit) {} }\n"
+        "$card = new Card(Suit::Hearts);\necho 1;\n"
+    )
+    stop = answer_data(
+        cli("--json", "start", tmp_path / "e.php", "--break", f"{tmp_path}/e.php:5", check=0)
+    )
+    assert stop["locals"][0]["value"] == "Card {suit: Suit::Hearts}"
+    assert print_value(cli, "$card->suit") == "Suit::Hearts"
+
+
+def test_a_step_over_the_end_of_a_function_without_a_value_is_in_its_caller(cli):
+    start_program(cli, "bank.php", "--break", marked_location("bank.php", "fee"))
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("next", check=0)
+    left = answer_data(cli("--json", "next", check=0))
+    assert left["frame"]["function"] == "Bank->day"
+
+
+def test_two_breakpoints_of_one_file_stay_apart_while_it_is_loaded(cli):
+    first, second = (marked_location("bank.php", one) for one in ("deposit", "look"))
+    start_program(cli, "bank.php", "--break", first, "--break", second)
+    told = answer_data(cli("--json", "breakpoints", check=0))
+    lines = [one["line"] for one in told["breakpoints"]]
+    assert lines == [find_marker("bank.php", "deposit"), find_marker("bank.php", "look")]
+
+
+def test_crash_tells_an_error_that_is_no_exception(cli, tmp_path):
+    (tmp_path / "grow.php").write_text(
+        "<?php\nini_set('memory_limit', '8M');\nfunction grow() {\n    $all = [];\n"
+        "    while (true) {\n        $all[] = str_repeat('x', 1000);\n    }\n}\ngrow();\n"
+    )
+    crash = answer_data(cli("--json", "crash", "--", "php", "grow.php", cwd=tmp_path))
+    assert "Allowed memory size of 8388608 bytes exhausted" in crash["cause"]
+    assert (crash["frame"]["function"], crash["frame"]["line"]) == ("grow", 6)
+    assert [one["name"] for one in crash["locals"]] == ["$all"]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from cli_commands import answer_data, marked_location, print_value, start_program
+from conftest import wait_until
 from debuggees import find_marker, find_source
 from refused_commands import check_refused
 
@@ -126,17 +127,65 @@ def test_commands_of_rubys_are_understood(cli, tmp_path):
     assert "debugger start app.rb" in told.err
 
 
-def test_a_forked_child_runs_free_and_its_parent_goes_on(cli, tmp_path):
-    (tmp_path / "forks.rb").write_text(
-        "pid = fork { sleep 0.01; puts 'child'; exit! 5 }\n"
-        "Process.wait(pid)\nputs \"ended #{$?.exitstatus}\"\nputs `ruby -e 'print 7'`\n"
+def write_children(folder: Path, last: str = "exit 3") -> None:
+    """Write a program that forks one child, and starts another Ruby."""
+    (folder / "forks.rb").write_text(
+        "pid = fork do\n  got = 'child'\n  exit 5\nend\nProcess.wait(pid)\n"
+        "status = $?.exitstatus\nsystem('ruby', 'kid.rb')\nputs status + $?.exitstatus\n"
     )
+    (folder / "kid.rb").write_text(f"n = [1, nil]\n{last}\n")
+
+
+def test_a_forked_child_and_a_ruby_that_the_program_starts_have_sessions(cli, tmp_path):
+    write_children(tmp_path)
     words = ("--json", "start", tmp_path / "forks.rb", "--break", f"{tmp_path}/forks.rb:3")
-    stop = answer_data(cli(*words, check=0))
-    assert stop["frame"]["line"] == 3
+    stop = answer_data(cli(*words, "--break", f"{tmp_path}/kid.rb:2", cwd=tmp_path, check=0))
+    assert (stop["session"], stop["frame"]["line"]) == ("forks.1", 3)
+    assert print_value(cli, "got") == '"child"'
+    kid = answer_data(cli("--json", "continue", check=0))
+    assert (kid["session"], Path(kid["frame"]["file"]).name) == ("forks.2", "kid.rb")
+    assert kid["locals"][0]["value"] == "[1, nil]"
     end = answer_data(cli("--json", "continue", check=0))
-    assert end["exit_code"] == 0
-    assert [one["text"] for one in end["output"]] == ["ended 5", "7"]
+    assert (end["session"], end["exit_code"]) == ("forks", 0)
+    assert end["output"][-1]["text"] == "8"
+    listed = answer_data(cli("--json", "sessions", check=0))["sessions"]
+    assert sorted(one["exit_code"] for one in listed) == [0, 3, 5]
+
+
+def test_crash_names_what_nobody_rescued_in_a_child_process(cli, tmp_path):
+    write_children(tmp_path, "n.sum")
+    crash = answer_data(cli("--json", "crash", "--", "ruby", "forks.rb", cwd=tmp_path))
+    assert (Path(crash["frame"]["file"]).name, crash["frame"]["line"]) == ("kid.rb", 2)
+    assert any("a process that the program started" in one for one in crash["notes"])
+
+
+def test_a_program_that_is_let_go_leaves_its_children_alone(cli, tmp_path):
+    (tmp_path / "free.rb").write_text("x = 1\nFile.write('told', `ruby -e 'print ENV.to_h'`)\n")
+    cli("start", tmp_path / "free.rb", "--stop-on-entry", cwd=tmp_path, check=0)
+    cli("detach", check=0)
+    told = tmp_path / "told"
+    wait_until(lambda: told.exists() and told.read_text().endswith("}"))
+    assert "DEBUGGER_RUBY" not in told.read_text()
+
+
+def test_what_a_program_evaluates_with_a_files_name_stops(cli, tmp_path):
+    """As the files `config.ru` and `Gemfile`, and templates."""
+    (tmp_path / "page.erb").write_text("<% items.each do |one| %>\n<%= one.upcase %>\n<% end %>\n")
+    (tmp_path / "setup.ru").write_text("def half(n)\n  n / 2\nend\nruns = half(8)\n")
+    (tmp_path / "app.rb").write_text(
+        'require "erb"\neval("Object.new.instance_eval {( " + File.read("setup.ru") + "\n)}", '
+        'nil, "setup.ru")\nitems = %w[a b]\npage = ERB.new(File.read("page.erb"))\n'
+        'page.filename = "page.erb"\nputs page.result(binding)\n'
+    )
+    places = [f"{tmp_path}/{one}" for one in ("setup.ru:2", "setup.ru:4", "page.erb:2")]
+    breaks = [word for one in places for word in ("--break", one)]
+    stop = answer_data(cli("--json", "start", tmp_path / "app.rb", *breaks, cwd=tmp_path, check=0))
+    stops = [stop]
+    while stops[-1]["state"] == "stopped":
+        stops.append(answer_data(cli("--json", "continue", check=0)))
+    where = [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in stops[:-1]]
+    # A line of a template has several statements, each of which stops.
+    assert [*dict.fromkeys(where)] == [("setup.ru", 4), ("setup.ru", 2), ("page.erb", 2)]
 
 
 def test_a_program_that_stops_itself_is_stopped(cli, tmp_path):
@@ -228,6 +277,13 @@ def test_who_wrote_knows_all_writes_of_an_instance_variable(cli):
     program = find_source("watched.rb")
     told = answer_data(cli("--json", "who-wrote", "@level", "--at", f"{program}:19", "--", program))
     assert "3 → 7, in raise_by watched.rb:15" in told["cause"]
+
+
+def test_holds_finds_the_statement_in_another_method(cli):
+    words = ("--json", "holds", "@acc.balance >= 20", "--at", marked_location("bank.rb", "look"))
+    told = answer_data(cli(*words, "--", find_source("bank.rb")))
+    (broken,) = told["invariants"]
+    assert broken["made_false_by"]["frame"]["line"] == find_marker("bank.rb", "fee")
 
 
 def test_the_failing_test_of_minitest_is_explained(cli, tmp_path):

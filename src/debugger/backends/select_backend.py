@@ -23,8 +23,8 @@ from debugger.backends.adapters.lldb import codelldb_adapter, lldb_dap_adapter
 from debugger.backends.adapters.rdbg.rdbg_adapter import RdbgAdapter
 from debugger.backends.adapters.xdebug.xdebug_adapter import XdebugAdapter
 from debugger.backends.base import Backend, LaunchTarget, Sink
-from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
+from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.backends.dap.debug_adapter import AdapterLocation, AdapterSearch, DebugAdapter
 from debugger.backends.inprocess import backend_abilities as inside
 from debugger.backends.launcher_backend import LauncherBackend

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends import select_backend
-from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
+from debugger.backends.dap.conversation import AdapterConversation
+from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install.recipes import RECIPES
@@ -43,7 +44,7 @@ async def check_adapter_starts(
             scratch=select_backend.make_scratch(scratch_root),
             limits=AdapterLimits(initialize_s=_PROBE_S),
             judge=stands,
-            on_child=lambda _: None,
+            on_child=lambda *_: None,
             tasks=tasks,
         )
         problem: DebuggerError | None = None

@@ -11,6 +11,20 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.program import Frame, ScopeKind
+from debugger.system.process_info import look_at
+
+
+def find_script_words(words: Sequence[str], with_value: str) -> tuple[str, ...]:
+    """Return a script and its arguments, from an interpreter's command line.
+
+    `with_value` are the letters of the options whose value may be the next word.
+    """
+    rest = list(words[1:])
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        word = rest.pop(0)
+        if len(word) == len("-x") and word[1] in with_value and rest:
+            rest.pop(0)
+    return tuple(rest)
 
 
 class AgentAdapter(DebugAdapter):
@@ -25,6 +39,9 @@ class AgentAdapter(DebugAdapter):
     filters_by_condition = True
     logs_at_functions = True
 
+    # Letters of the interpreter's options whose value may be the next word.
+    options_with_value = ""
+
     parse_exit = staticmethod(generic.convert_exit_or_signal)
 
     def parse_output(
@@ -36,6 +53,11 @@ class AgentAdapter(DebugAdapter):
         if body.category == "condition":
             return ConditionError(None, body.output)
         return generic.parse_output(body)
+
+    def read_child_command(self, pid: int) -> tuple[str, ...]:
+        """Return what a child process runs; nothing if it is unknown."""
+        process = look_at(pid)
+        return () if process is None else find_script_words(process.words, self.options_with_value)
 
     def site_key(self, one: Breakpoint) -> object:
         """Return a breakpoint's own number: several may stand at one line."""

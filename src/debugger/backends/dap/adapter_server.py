@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import os
 import re
 import socket
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from debugger.backends.dap.debug_adapter import (
     DebugAdapter,
     StreamFiles,
 )
+from debugger.backends.dap.program_listener import ProgramListener
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram
@@ -31,8 +29,6 @@ from debugger.system.supervised_process import SupervisedProcess
 _OUTPUT_MAX = 1 << 14
 # Seconds between two tries to connect.
 _AGAIN_S = 0.02
-# A Unix socket's path has at most 107 bytes (unix(7): sun_path).
-_SOCKET_MAX = 107
 _LOOPBACK = "127.0.0.1"
 # These would change how the adapter itself runs; the program gets them all the same.
 _NOT_FOR_ADAPTERS = (
@@ -288,6 +284,7 @@ async def run_as_adapter(
     heard: ProgramOutput,
     within_s: float,
     tasks: asyncio.TaskGroup,
+    listener: ProgramListener,
 ) -> tuple[TcpConnection | ProgramLink, int, Ended]:
     """Run a program that is its own adapter, on our files; return the link to it.
 
@@ -301,22 +298,17 @@ async def run_as_adapter(
     stdio = (files.stdin, files.stdout, files.stderr)
     if serving.open_link is not None:
         link = serving.open_link(tasks)
-        closing = ExitStack()
-        path = closing.enter_context(_socket_path(Path(files.stdout).parent))
-        await link.listen(path, closing.close)
+        await link.listen(listener.path, listener.close, listener.on_child)
         interpreter, *rest = words
-        words = [interpreter, *serving.link_options(path), *rest]
-        pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
+        words = [interpreter, *serving.link_options(listener.path), *rest]
+        env = serving.link_environment(launch.env, listener.path)
+        pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=env, stdio=stdio)
         return link, pid, ended
     if serving.socket_variable is not None:
-        return await _run_connecting_program(
-            serving.socket_variable,
-            lambda env: guard.spawn_program(words, cwd=launch.cwd, env=env, stdio=stdio),
-            launch=launch,
-            folder=Path(files.stdout).parent,
-            heard=heard,
-            within_s=within_s,
-        )
+        await listener.listen()
+        env = {**launch.env, serving.socket_variable: listener.path}
+        pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=env, stdio=stdio)
+        return await _wait_for_program(listener, ended, launch, heard, within_s), pid, ended
     pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
     if serving.connect is not None:
         return (
@@ -347,26 +339,18 @@ def _early_end_error(name: str, missing: str, ended: Ended, heard: ProgramOutput
     )
 
 
-async def _run_connecting_program(
-    variable: str,
-    spawn: Callable[[Mapping[str, str]], Awaitable[tuple[int, Ended]]],
-    *,
+async def _wait_for_program(
+    listener: ProgramListener,
+    ended: Ended,
     launch: LaunchTarget,
-    folder: Path,
     heard: ProgramOutput,
     within_s: float,
-) -> tuple[TcpConnection, int, Ended]:
-    """Run a program that connects to a Unix socket of ours; return the link to it.
-
-    Only the program's own user can reach the socket: its folder is closed to others. Unlike a port,
-    it is known before the program runs, and needs no message among the program's output.
-    """
-    async with _listen_once(folder) as (path, connected):
-        pid, ended = await spawn({**launch.env, variable: path})
-        first: set[asyncio.Future[Any]] = {connected, ended}
-        await asyncio.wait(first, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+) -> TcpConnection:
+    """Wait for a program to connect to a Unix socket of ours; return the link to it."""
+    first: set[asyncio.Future[Any]] = {listener.program, ended}
+    await asyncio.wait(first, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
     name = Path(launch.program or "").name
-    if not connected.done():
+    if not listener.program.done():
         if ended.done():
             raise _early_end_error(name, "could be debugged", ended, heard)
         raise DebuggerError(
@@ -374,61 +358,32 @@ async def _run_connecting_program(
             f"{name} did not connect within {within_s:g} s: is it run by another program?",
             hint="debugger doctor tries each adapter",
         )
-    return connected.result(), pid, ended
+    return listener.program.result()
 
 
 async def enter_process(
-    adapter: DebugAdapter, target: AttachTarget, *, folder: Path, within_s: float
+    adapter: DebugAdapter, target: AttachTarget, *, listener: ProgramListener, within_s: float
 ) -> TcpConnection:
     """Make a running process connect to a Unix socket of ours; return the link to it.
 
     Raises:
         DebuggerError: ADAPTER_FAILED, and those of the adapter.
     """
-    async with _listen_once(folder) as (path, connected):
-        await adapter.enter_process(target, path)
-        problem = Path(f"{path}.problem")
-        ends_at = asyncio.get_running_loop().time() + within_s
-        # A failure is a file, for which there is no event: looked for in between.
-        while not connected.done() and not problem.exists():
-            if asyncio.get_running_loop().time() >= ends_at:
-                break
-            await asyncio.wait({connected}, timeout=_AGAIN_S)
-        problem_text = problem.read_text(errors="replace").strip() if problem.exists() else ""
+    await listener.listen()
+    connected = listener.program
+    await adapter.enter_process(target, listener.path)
+    problem = Path(f"{listener.path}.problem")
+    ends_at = asyncio.get_running_loop().time() + within_s
+    # A failure is a file, for which there is no event: looked for in between.
+    while not connected.done() and not problem.exists():
+        if asyncio.get_running_loop().time() >= ends_at:
+            break
+        await asyncio.wait({connected}, timeout=_AGAIN_S)
     if not connected.done():
+        problem_text = problem.read_text(errors="replace").strip() if problem.exists() else ""
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
             problem_text or f"the process did not connect within {within_s:g} s",
             hint="debugger doctor tries each adapter",
         )
     return connected.result()
-
-
-@asynccontextmanager
-async def _listen_once(folder: Path) -> AsyncIterator[tuple[str, asyncio.Future[TcpConnection]]]:
-    """Listen at a Unix socket for one connection; yield its path and the future of it."""
-    loop = asyncio.get_running_loop()
-    connected: asyncio.Future[TcpConnection] = loop.create_future()
-
-    def accept_first() -> TcpConnection:
-        link = TcpConnection()
-        link.when_made(connected)
-        return link
-
-    with _socket_path(folder) as path:
-        server = await loop.create_unix_server(accept_first, path)
-        try:
-            yield path, connected
-        finally:
-            server.close()
-
-
-@contextmanager
-def _socket_path(folder: Path) -> Iterator[str]:
-    """Yield a path for a Unix socket, in the folder if its name is not too long for one."""
-    path = str(folder / "program.sock")
-    if len(os.fsencode(path)) <= _SOCKET_MAX:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="debugger-", dir="/tmp") as short:
-        yield f"{short}/program.sock"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from debugger.backends.base import (
     AttachTarget,
@@ -22,7 +21,7 @@ from debugger.backends.base import (
 from debugger.backends.dap import adapter_server, dap_client, dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.dap_client import DapClient, HandshakeWaits
+from debugger.backends.dap.dap_client import AdapterLimits, DapClient, HandshakeWaits
 from debugger.backends.dap.dap_transport import (
     ByteStream,
     MessageDecoder,
@@ -32,10 +31,11 @@ from debugger.backends.dap.dap_transport import (
 )
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter, StreamFiles
 from debugger.backends.dap.event_dispatcher import EventDispatcher
+from debugger.backends.dap.program_listener import ProgramListener
 from debugger.backends.dap.two_connection_launch import LaunchConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
-from debugger.model.program import Stopped
+from debugger.model.program import ExitedProgram, Stopped
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.supervised_process import SupervisedProcess
 
@@ -45,17 +45,6 @@ _DISCONNECT_S = 2.0
 # Seconds between the end of the connection and the guard's report of the program's end.
 _LAST_S = 5.0
 _WORDS_MAX = 2000  # characters of the last output in the message of a failed start
-
-
-class AdapterLimits(Struct, frozen=True):
-    """Time limits in seconds."""
-
-    initialize_s: float = 10.0
-    request_s: float = 30.0
-    # For each step of a child's start, which nobody awaits: the child waits for its debugger, and
-    # of a hundred that begin together on two processors the last has its turn late.
-    child_s: float = 60.0
-    logs_messages: bool = False  # all messages go to the log
 
 
 class AdapterConversation:
@@ -75,7 +64,7 @@ class AdapterConversation:
         scratch: Path,
         limits: AdapterLimits,
         judge: Callable[[Stopped], Awaitable[Stopped | None]],
-        on_child: Callable[[dict[str, Any]], None],
+        on_child: Callable[[dict[str, Any], ByteStream | None], None],
         tasks: asyncio.TaskGroup,
     ) -> None:
         self._adapter = adapter
@@ -96,6 +85,8 @@ class AdapterConversation:
         # itself.
         self._launcher: int | None = None
         self._delegation: LaunchConnection | None = None
+        self._listener: ProgramListener | None = None  # for a program that connects to us
+        self._is_child = False  # a process whose connection its parent's session has taken
         self._end_s = _DISCONNECT_S
         self._start_s = 0.0  # least seconds for each step of the start
         self._first_output = ""  # of a program that we run, until it has begun
@@ -198,11 +189,19 @@ class AdapterConversation:
             heard=output_reader,
             within_s=self._limits.initialize_s,
             tasks=self._tasks,
+            listener=self._make_listener(),
         )
         # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
         self.events.note_process(pid)
         self._read_link(link)
+
+    def _make_listener(self) -> ProgramListener:
+        def take_child(link: ByteStream, pid: int) -> None:
+            self._on_child({"request": "attach", "subProcessId": pid}, link)
+
+        self._listener = ProgramListener(self._scratch, take_child)
+        return self._listener
 
     def _stream_files(self, launch: LaunchTarget) -> StreamFiles:
         assert self.stdio is not None
@@ -217,7 +216,10 @@ class AdapterConversation:
             await self._start_adapter(target.cwd, target.env)  # only the guard of our files
             self._read_link(
                 await adapter_server.enter_process(
-                    self._adapter, target, folder=self._scratch, within_s=self._limits.initialize_s
+                    self._adapter,
+                    target,
+                    listener=self._make_listener(),
+                    within_s=self._limits.initialize_s,
                 )
             )
         elif serving is not None and serving.open_link is not None:
@@ -231,12 +233,15 @@ class AdapterConversation:
             await self._start_adapter(target.cwd, target.env)
         await self._send_start("attach", {**self._adapter.attach_arguments(target), **more})
 
-    async def connect_child(self, configuration: Mapping[str, Any]) -> None:
-        """Attach to a child process by the adapter's configuration for it."""
-        # A child has no process of its own to supervise: only a second connection to its parent's
-        # adapter (js-debug), or to the port that debugpy named for it. So `_guard` stays None.
+    async def connect_child(
+        self, configuration: Mapping[str, Any], link: ByteStream | None
+    ) -> None:
+        """Attach to a child process by the adapter's configuration for it, or by its own link."""
+        # Without a guard: to its parent's adapter (js-debug), debugpy's port, or its own to us.
+        self._is_child = link is not None
         self._read_link(
-            await dap_client.connect_child(
+            link
+            or await dap_client.connect_child(
                 self._adapter.name, configuration, self.address, within_s=self._limits.child_s
             )
         )
@@ -436,6 +441,11 @@ class AdapterConversation:
                     DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended")
                 )
                 return
+        if self._is_child and problem is None:
+            # Nobody but its parent knows the status.
+            self.client.fail_all(DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended"))
+            self.events.note_end(ExitedProgram())
+            return
         how = "closed its connection"
         if self._guard is not None and problem is None:
             try:
@@ -469,7 +479,7 @@ class AdapterConversation:
             request = msgspec.json.decode(raw, type=dap.StartDebuggingArguments)
             # Answered before the child's session exists: the child itself waits until its backend
             # is run (`base.ChildStarted`).
-            self._on_child({"request": request.request, **request.configuration})
+            self._on_child({"request": request.request, **request.configuration}, None)
             return {}
         raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"unknown request {command!r}")
 
@@ -578,6 +588,8 @@ class AdapterConversation:
             # This runs after the disconnect: lldb's running debuggee survives its adapter's death,
             # and only the guard ends it then.
             killed = (await self._guard.end_processes()).killed
+        if self._listener is not None:
+            self._listener.close()
         for link in (self._link, self._delegation):
             if isinstance(link, TcpConnection | LaunchConnection | ProgramLink):
                 link.close()

@@ -26,8 +26,10 @@ from debugger.backends.dap import dap_breakpoints, dap_convert, dap_inspection, 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.breakpoint_sites import BreakpointSites
-from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
+from debugger.backends.dap.conversation import AdapterConversation
+from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.backends.dap.dap_inspection import LEVELS, ProgramStacks, ReadAhead, StopValues
+from debugger.backends.dap.dap_transport import ByteStream
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.backends.dap.event_dispatcher import StopDoubts
 from debugger.backends.dap.stop_filter import LostStepRecovery, StepKeeper, StopFilter
@@ -80,11 +82,13 @@ class DapBackend:
         tasks: asyncio.TaskGroup,
         others: Callable[[type[Any]], str] = lambda _: "",
         child: Mapping[str, Any] | None = None,
+        link: ByteStream | None = None,
         forked: ForkedChild | None = None,
     ) -> None:
         self._adapter = adapter
         self._sink = sink
         self._child = child
+        self._link = link  # of a child that has connected by itself
         self._forked_child = forked
         # One for the whole process tree: the limits are on all children together.
         self._forks = forked.family if forked is not None else ForkedChildren()
@@ -111,9 +115,9 @@ class DapBackend:
 
         make = partial(DapBackend, adapter, found, limits=limits, tasks=tasks, others=others)
 
-        def adopt_child(configuration: dict[str, Any]) -> None:
+        def adopt_child(configuration: dict[str, Any], link: ByteStream | None) -> None:
             # The child's session sets its own sink (`set_sink`) when it takes the backend over.
-            backend = make(sink=self._sink, scratch=scratch, child=configuration)
+            backend = make(sink=self._sink, scratch=scratch, child=configuration, link=link)
             backend.inherit_from(self)
             # debugpy's key; js-debug names the process in the session's name only.
             pid = configuration.get("subProcessId")
@@ -239,7 +243,7 @@ class DapBackend:
             await self._talk.attach(target, self._adapter.fork_arguments(self.launch_target))
             return
         assert self._child is not None
-        await self._talk.connect_child(self._child)
+        await self._talk.connect_child(self._child, self._link)
         await self._begin_program(self._child)
 
     async def _begin_program(self, configuration: Mapping[str, Any] | None) -> None:
@@ -324,9 +328,8 @@ class DapBackend:
         self._sink(event)
 
     def _read_ahead(self, stop: Stopped) -> None:
-        read = self._talk.events.read_responses
-        if stop.reason is StopReason.STEP and read:
-            self._ahead.take_responses(read)
+        if answers := self._talk.events.answers:
+            self._ahead.take_answers(answers)
         elif stop.reason is StopReason.STEP and stop.thread is not None:
             self._ahead.begin_reading(stop.thread, self._stacks.kept_stack(stop.thread, LEVELS))
         else:
@@ -434,6 +437,7 @@ class DapBackend:
             )
         # The adapter may still answer requests that were sent ahead at the last stop.
         # CodeLLDB loses a return value where a request arrives during a step.
+        answers_ahead = self._adapter.answers_ahead and self._ahead.was_read
         await self._ahead.wait_for_responses()
         may_have_return_value = self._values.has_returned is not False
         if self._stepped is not None and may_have_return_value:
@@ -449,11 +453,11 @@ class DapBackend:
             self._lost_steps.forget_step()
         if how is ResumeKind.FINISH and self.breakpoint_sender is not None:
             await self.breakpoint_sender.step_out(thread)
-        elif how is not ResumeKind.CONTINUE and self._adapter.sends_values and self._ahead.was_read:
-            arguments = ask.ReportedStepArguments(thread, LEVELS)
-            await self.send_request(ask.RESUMES[how], arguments, dap.DapBody)
         else:
-            await self.send_request(ask.RESUMES[how], ask.ThreadArguments(thread), dap.DapBody)
+            is_step = how is not ResumeKind.CONTINUE
+            reports = LEVELS if is_step and answers_ahead else None
+            arguments = ask.ResumeArguments(thread, reports)
+            await self.send_request(ask.RESUMES[how], arguments, dap.DapBody)
 
     async def _send_step(self, how: ResumeKind, thread: int) -> None:
         if self._talk.events.is_step_pending:

@@ -62,6 +62,17 @@ OnEvent = Callable[[str, msgspec.Raw], None]
 OnRequest = Callable[[str, msgspec.Raw], Awaitable[dict[str, Any]]]
 
 
+class AdapterLimits(Struct, frozen=True):
+    """Time limits in seconds."""
+
+    initialize_s: float = 10.0
+    request_s: float = 30.0
+    # For each step of a child's start, which nobody awaits: the child waits for its debugger, and
+    # of a hundred that begin together on two processors the last has its turn late.
+    child_s: float = 60.0
+    logs_messages: bool = False  # all messages go to the log
+
+
 class DapClient:
     """One end of a DAP connection: whole message bodies in and out, without I/O.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Protocol
@@ -32,6 +32,12 @@ LEVELS = 20  # of a stack in a report
 _SETTLE_S = 1.0
 _SHOWN = {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}
 
+# The requests of a report.
+_AHEAD: dict[str, type[msgspec.Struct]] = {
+    "stackTrace": ask.StackTraceArguments,
+    "scopes": ask.FrameArguments,
+    "variables": ask.VariablesArguments,
+}
 _Response = asyncio.Future[dap.DapMessage]
 _Receive = Callable[[_Response], None]
 
@@ -59,26 +65,14 @@ class ReadAhead:
         self._sent: list[tuple[str, msgspec.Struct, _Response, _Receive]] = []
         self._was_read = False
 
-    def note_read(self) -> None:
-        """Note that the variables of the innermost frame are read at this stop."""
-        self._was_read = True
-
     @property
     def was_read(self) -> bool:
         """Whether the variables of the innermost frame were read at this stop."""
         return self._was_read
 
-    def take_responses(self, responses: Sequence[dap.ReadResponse]) -> None:
-        """Take the responses that came with a stop, as if they had been requested."""
-        self._was_read = False
-        self.forget_requests()
-        for one in responses:
-            response = asyncio.get_running_loop().create_future()
-            response.set_result(
-                dap.DapMessage("response", command=one.command, success=True, body=one.body)
-            )
-            arguments = _READ_BY[one.command](one.number)
-            self._sent.append((one.command, arguments, response, _ignore_response))
+    def note_read(self) -> None:
+        """Note that the variables of the innermost frame are read at this stop."""
+        self._was_read = True
 
     def begin_reading(self, thread: int, stack: Stack | None) -> None:
         """Send a report's requests, if the last stop was reported; a known `stack` is not read."""
@@ -109,6 +103,18 @@ class ReadAhead:
                 self._send_request(
                     "scopes", ask.FrameArguments(stack.frames[0].handle), self._request_variables
                 )
+
+    def take_answers(self, answers: Sequence[dap.AheadAnswer]) -> None:
+        """Take the answers that came with a stop: nothing has to be sent for them."""
+        self._was_read = False
+        self.forget_requests()
+        for one in answers:
+            response: _Response = asyncio.get_running_loop().create_future()
+            response.set_result(
+                dap.DapMessage("response", command=one.command, success=True, body=one.body)
+            )
+            arguments = msgspec.json.decode(one.arguments, type=_AHEAD[one.command])
+            self._sent.append((one.command, arguments, response, _ignore_done))
 
     async def wait_for_responses(self) -> None:
         """Forget the requests, and wait for their responses (bounded).
@@ -173,16 +179,12 @@ class ReadAhead:
                 )
 
 
-def _ignore_response(message: object) -> None:
+def _ignore_done(done: _Response) -> None:
+    del done
+
+
+def _ignore_response(message: dap.DapMessage) -> None:
     del message
-
-
-# The requests of a report, by the thread, frame or scope that they are about.
-_READ_BY: Mapping[str, Callable[[int], msgspec.Struct]] = {
-    "stackTrace": lambda thread: ask.StackTraceArguments(thread, 0, LEVELS),
-    "scopes": ask.FrameArguments,
-    "variables": ask.VariablesArguments,
-}
 
 
 # Requests that leave a cached stack valid: any other may change it.

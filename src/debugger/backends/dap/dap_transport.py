@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import os
 import socket
+import struct
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -135,6 +136,16 @@ def _set_nodelay(process: int, link: Path) -> bool:
 _CONNECT_S = 5.0
 
 
+def find_peer(connection: asyncio.BaseTransport | asyncio.StreamWriter) -> int:
+    """Return the process at the other end of a Unix socket; 0 of another connection."""
+    peer = connection.get_extra_info("socket")
+    if peer is None or peer.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    size = struct.calcsize("3i")
+    pid: int = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
+    return pid
+
+
 class ByteStream(Protocol):
     """A byte stream to an adapter."""
 
@@ -152,8 +163,13 @@ class ProgramLink(ABC):
     """A byte stream of the protocol (DAP) that another protocol is behind (`ByteStream`)."""
 
     @abstractmethod
-    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
-        """Listen for the program at a Unix socket."""
+    async def listen(
+        self,
+        path: str,
+        on_close: Callable[[], None],
+        on_child: Callable[[ByteStream, int], None],
+    ) -> None:
+        """Listen for the program, and its child processes, at a Unix socket."""
 
     @abstractmethod
     async def listen_for(self, target: AttachTarget) -> None:
@@ -180,9 +196,9 @@ class TcpConnection(asyncio.Protocol):
     """A TCP or Unix connection to an adapter that somebody else runs."""
 
     def __init__(self) -> None:
-        self._transport: asyncio.Transport
+        self.transport: asyncio.Transport
         self._take: Callable[[bytes], None] | None = None
-        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._made: asyncio.Future[TcpConnection] | None = None
 
     def when_made(self, made: asyncio.Future[TcpConnection]) -> None:
@@ -213,13 +229,13 @@ class TcpConnection(asyncio.Protocol):
         self._take = take
         # Bytes that came before are still in the kernel: nothing was read until somebody could take
         # it.
-        self._transport.resume_reading()
-        await self._ended
+        self.transport.resume_reading()
+        await self.ended
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport; reading starts with `forward_output`."""
         assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self.transport = transport
         # The adapter may speak first; `_take` is set only in `forward_output`.
         transport.pause_reading()
         self._set_option("TCP_NODELAY")
@@ -231,22 +247,22 @@ class TcpConnection(asyncio.Protocol):
         # At each arrival: the flag is not permanent, tcp(7).
         self._set_option("TCP_QUICKACK")
         assert self._take is not None
-        if self._ended.done():
+        if self.ended.done():
             return
         try:
             self._take(data)
         except Exception as error:  # noqa: BLE001 - raised where it is awaited
-            self._ended.set_exception(error)
+            self.ended.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         """End `forward_output`: a lost connection is its end, whatever the reason."""
-        if not self._ended.done():
-            self._ended.set_result(None)
+        if not self.ended.done():
+            self.ended.set_result(None)
 
     def write_input(self, data: bytes) -> None:
         """Send bytes; those that the other side no longer reads are lost."""
-        if not self._transport.is_closing():
-            self._transport.write(data)
+        if not self.transport.is_closing():
+            self.transport.write(data)
             # js-debug 1.112 writes a header and its body apart: it waits 40 ms for our ACK of the
             # first. The flag does not last, the kernel resets it as it sees fit, tcp(7).
             self._set_option("TCP_QUICKACK")
@@ -256,7 +272,7 @@ class TcpConnection(asyncio.Protocol):
         number = getattr(socket, option, None)
         if number is not None:
             with suppress(OSError):
-                self._transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, number, 1)
+                self.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, number, 1)
 
     def stderr_tail(self) -> str:
         """Return nothing: it is not our process."""
@@ -264,4 +280,4 @@ class TcpConnection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection."""
-        self._transport.close()
+        self.transport.close()

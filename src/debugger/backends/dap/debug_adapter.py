@@ -74,15 +74,14 @@ class AdapterServer:
     # HOST:{port}, for an adapter that does not report its port.
     connect: str | None = None
     is_program: bool = False  # the program is its own adapter
-    # Begins the adapter's own lines on the program's standard error.
-    own_output: str | None = None
+    own_output: str | None = None  # begins the adapter's own lines on standard error
     suffix: str = ""  # of a program's file name
-    # The environment variable with the path of our Unix socket, to which the program connects.
-    socket_variable: str | None = None
+    socket_variable: str | None = None  # of the environment, with the path of our Unix socket
     # Makes the link to a program that connects with a protocol of its own.
     open_link: Callable[[asyncio.TaskGroup], ProgramLink] | None = None
-    # Returns the interpreter's options that make it connect to the link's socket.
+    # Return the interpreter's options, and the environment of its children, to connect there.
     link_options: Callable[[str], list[str]] = lambda _: []
+    link_environment: Callable[[Mapping[str, str], str], Mapping[str, str]] = lambda env, _: env
 
 
 @dataclass(frozen=True)
@@ -313,9 +312,9 @@ class DebugAdapter:
     claims_breakpoint_options: bool = False
     # Function breakpoints take a log message, too.
     logs_at_functions: bool = False
-    sends_values: bool = False  # a step's stop brings what its report reads, where that is wanted
     # A step goes on when the program is continued from a breakpoint within it.
     keeps_steps: bool = False
+    answers_ahead: bool = False  # our own, which sends what a report reads with a step's end
     has_step_keeper: bool = False  # `make_step_keeper` makes one
     # False: the answers to setFunctionBreakpoints come in any order (lldb-dap 19).
     function_answers_are_ordered: bool = True

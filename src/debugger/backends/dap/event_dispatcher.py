@@ -143,9 +143,9 @@ class EventDispatcher:
         self.wants_entry = False  # the user requested the stop at an attach
         self.is_step_pending = False  # another thread's breakpoint interrupted a step
         self.is_stepping = False  # the last resume was a step
-        self.read_responses: tuple[dap.ReadResponse, ...] = ()  # that came with the last stop
         # Run at each stop before it is reported.
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
+        self.answers: tuple[dap.AheadAnswer, ...] = ()  # that came with the last stop
         self._early_stop: dap.StoppedBody | None = None  # from before `initialized`
         # Takes the first stop, or the end.
         self._first_stop: asyncio.Future[Stopped | None] | None = None
@@ -316,7 +316,7 @@ class EventDispatcher:
         is_echo = body.preserve_focus_hint and body.reason != "pause"
         if is_echo or self._phase is not ProgramPhase.ACTIVE:
             return
-        self.read_responses = body.read
+        self.answers = body.answers
         stop = self._correct_reason(self._adapter.parse_stopped(body))
         self._signal = stop.signal
         # Delve's message about the interrupted step comes after the stop that it belongs to.

@@ -309,12 +309,12 @@ class ErrorBody(DapBody, frozen=True):
     error: DapErrorFormat | str | None = None
 
 
-class ReadResponse(DapBody, frozen=True):
-    """A response that comes with the stop, and what it would have been requested by."""
+class AheadAnswer(DapBody, frozen=True):
+    """The answer to a request that is not sent yet (not DAP): only our own adapters send it."""
 
-    command: str
-    number: int  # the thread, frame or scope of the request
-    body: Raw
+    command: str = ""
+    arguments: Raw = _NOTHING
+    body: Raw = _NOTHING
 
 
 class StoppedBody(DapBody, frozen=True):
@@ -327,8 +327,7 @@ class StoppedBody(DapBody, frozen=True):
     text: str | None = None
     all_threads_stopped: bool | None = None
     hit_breakpoint_ids: tuple[int, ...] | None = None
-    # Not DAP: the responses to what a report requests, from adapters of ours.
-    read: tuple[ReadResponse, ...] = ()
+    answers: tuple[AheadAnswer, ...] = ()
 
 
 class OutputBody(DapBody, frozen=True):

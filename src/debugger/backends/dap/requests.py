@@ -136,11 +136,15 @@ class ThreadArguments(RequestArguments, frozen=True):
     thread_id: int
 
 
-class ReportedStepArguments(RequestArguments, frozen=True):
-    """The arguments of a step whose stop brings what its report reads (adapters of ours)."""
+class ResumeArguments(RequestArguments, frozen=True):
+    """The arguments of a request that lets the program run.
+
+    `reports` (not DAP) is the number of frames that a step's report reads: the step's end is then
+    to come with the answers.
+    """
 
     thread_id: int
-    read_levels: int  # of the stack
+    reports: int | None = None
 
 
 class StepArguments(RequestArguments, frozen=True):

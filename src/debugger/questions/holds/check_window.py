@@ -22,6 +22,7 @@ from debugger.model.events import State
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.questions.holds.answer import BreakingStatement, FalseCheck, OperandChange
+from debugger.questions.holds.captured_checks import capture_check
 from debugger.questions.holds.logged_checks import PlaceVisit, lvalues_of, parse_truth
 from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
@@ -110,6 +111,7 @@ class WindowRun:
         self.window = window
         self._hits = {1: 0, 2: 0}
         self._pins: dict[str, str] = {}
+        self._captured: dict[str, str] = {}  # by the text of the check, or an operand's
         self._home = ""  # the function of the good check
 
     async def reach_good_check(self) -> answers.Stop:
@@ -185,6 +187,12 @@ class WindowRun:
     async def _pin_variables(self) -> None:
         frame = await self.current_frame()
         self._home = frame.function
+        for number, text in enumerate((self.window.expression, *self.window.operands)):
+            captured = capture_check(self.runtime, text, number)
+            if captured is not None and await self._read_truth(captured.keep, frame):
+                self._captured[text] = captured.read
+        if self.runtime in {Runtime.RUBY, Runtime.PHP}:
+            return
         for path in lvalues_of(self.window.expression):
             pinned = await self._pin(path, frame)
             if pinned:
@@ -234,6 +242,8 @@ class WindowRun:
 
     def pinned(self, text: str) -> str:
         """Return an expression for any frame; "" if some of its variables are not pinned."""
+        if self.runtime in {Runtime.RUBY, Runtime.PHP}:
+            return self._captured.get(text, "")
         paths = sorted(lvalues_of(text), key=len, reverse=True)
         if not all(one in self._pins for one in paths):
             return ""

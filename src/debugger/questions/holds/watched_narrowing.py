@@ -59,6 +59,10 @@ async def narrow_by_watching(window: CheckWindow) -> Narrowed:
 
 async def _watch_operands(there: WindowRun) -> None:
     """Watch the variables and fields of an invariant, as many as there are registers."""
+    if there.runtime is Runtime.RUBY and there.is_pinned:
+        # The check itself is compared after each line.
+        await _add_watchpoint(there, there.pinned(there.window.expression))
+        return
     watched = 0
     problem: DebuggerError | None = None
     for path in watched_paths(there.window.expression):
@@ -132,7 +136,9 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
                 return Narrowed(why="a further run did not do the same: the check is true there")
             check = await there.describe_check()
             break
-    return _narrowed(statement, check, changes, state)
+    narrowed = _narrowed(statement, check, changes, state)
+    means = "its value after each line" if there.runtime is Runtime.RUBY else narrowed.means
+    return replace(narrowed, means=means)
 
 
 async def _writing_frames(there: WindowRun) -> list[FrameView]:

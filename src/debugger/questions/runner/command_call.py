@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.backends.mapped_backend import map_sources
 from debugger.config import Config

@@ -45,6 +45,7 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.who_wrote import (
     agent_writes,
     javascript_writes,
+    php_writes,
     python_writes,
     watched_writes,
 )
@@ -88,7 +89,8 @@ async def who_wrote(
 ) -> answers.Answer:
     """Say which line wrote a value last before a location, and which others wrote it.
 
-    Compiled programs are run twice, with hardware watchpoints; Python and Ruby are recorded once.
+    Compiled programs are run twice, with hardware watchpoints; Python, Ruby and PHP are recorded
+    once.
     Each line that wrote is shown with its number of writes, the first and the last values, and its
     callers.
     """
@@ -161,7 +163,9 @@ def _write_request(  # noqa: PLR0917 - as they were given
     script = target.program
     near = [target.cwd]
     current = (
-        script if script is not None and script.endswith((".py", ".js", ".go", ".rb")) else None
+        script
+        if script is not None and script.endswith((".py", ".js", ".go", ".rb", ".php"))
+        else None
     )
 
     def spec(words: str) -> BreakpointSpec:
@@ -189,6 +193,8 @@ async def _writers_answer(
         return await python_writes.who_wrote(target, made.patience, request, scratch=scratch)
     if made.language == "javascript":
         return await javascript_writes.who_wrote(made, request)
+    if made.language == "php":
+        return await php_writes.who_wrote(made, request)
     if made.language in agent_writes.LANGUAGES:
         return await agent_writes.who_wrote(made, request)
     return await watched_writes.who_wrote(made, request)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from debugger.backends.base import ChildStarted
-from debugger.backends.dap.conversation import AdapterLimits
-from debugger.backends.dap.dap_client import DapClient
+from debugger.backends.dap.dap_client import AdapterLimits, DapClient
 from debugger.backends.dap.dap_transport import TcpConnection
 from debugger.errors import DebuggerError, ErrorCode
 from driven_backend import LIMITS, drive_adapter, launch_target

@@ -88,7 +88,7 @@ class JavaAdapter(AgentAdapter):
     start_limit_s = _COMPILE_S
     build_limit_s = _COMPILE_S
     keeps_steps = True
-    sends_values = True
+    answers_ahead = True
     own_abilities: ClassVar = {abilities.WatchpointAbility: JavaWatchpoints}
     request_abilities = frozenset(
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}

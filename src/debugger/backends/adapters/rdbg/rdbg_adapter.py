@@ -114,6 +114,8 @@ class RdbgAdapter(AgentAdapter):
         suffix=".rb",
     )
     assigns_by_expression = True
+    answers_ahead = True
+    options_with_value = "CEIr"
     own_abilities: ClassVar = {
         abilities.LoadedSourceAbility: DapLoadedSources,
         abilities.WatchpointAbility: RubyWatchpoints,

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from debugger.backends.adapters.xdebug.php_breakpoints import PhpBreakpoint, Php
 from debugger.backends.adapters.xdebug.php_errors import Thrown
 
 Body = dict[str, Any]
+Handler = Callable[[Body], Awaitable[Body]]
 _THREAD = 1
 _CAPABILITIES: Body = {
     "supportsConfigurationDoneRequest": True,
@@ -39,6 +40,7 @@ _INTERRUPT_S = 0.5  # that PHP, which may be in a call of the system, has to tak
 _KEPT_FRAMES = 6  # whose variables are saved at a throw
 _CONTEXTS = 0  # locals
 _VARIABLE = re.compile(r"\A\$\w+\Z")
+_PROPERTY = re.compile(r"\A\$\w+(?:->\w+|::\w+|\[(?:\d+|'[^']*'|\"[^\"]*\")\])+\Z")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -81,7 +83,11 @@ class DapTranslation:
         self._parameters: dict[str, list[str]] = {}  # of functions, by the code that reads them
         self._is_pausing = False
         self._resumed_by = "run"
-        self._return_id: str | None = None  # Xdebug's breakpoint at the end of a step's function
+        self._reported_levels = 0  # frames that are to come with the end of a step
+        # Xdebug's breakpoint at the end of the function of the last step, and that function.
+        self._return_id: str | None = None
+        self._return_function: str | None = None
+        self._is_at_return = False  # PHP stands at the end of the step's function
         self._resumed_depth = 0  # of frames, where a step began
         self._synchronized = asyncio.Event()  # PHP has the breakpoints that are set
 
@@ -103,6 +109,7 @@ class DapTranslation:
             self.configured.set()
         elif (command := _RESUMES.get(request["command"])) is not None and reply["success"]:
             self._parts.clear()
+            self._reported_levels = int((request.get("arguments") or {}).get("reports") or 0)
             self._resumed_by, self._resumed_depth = command, len(self._stack.frames)
             # The hidden function is left first, and the step goes on from there.
             leaves = command == "step_out" and self._stack.is_inner_hidden
@@ -134,28 +141,45 @@ class DapTranslation:
     async def _on_continue(self, arguments: Body) -> Body:
         del arguments
         self._require_stop()
+        await self._watch_return(None)
         return {"allThreadsContinued": True}
 
     async def _on_step(self, arguments: Body) -> Body:
         del arguments
-        if self._stack.is_over:
-            raise EngineError("what was thrown has ended the request: continue is all that is left")
-        self._require_stop()
+        self._require_step()
+        await self._watch_return(None)
         return {}
 
     _on_stepIn = _on_stepOut = _on_step  # noqa: N815 - the requests' names
 
     async def _on_next(self, arguments: Body) -> Body:
-        body = await self._on_step(arguments)
+        del arguments
+        self._require_step()
         # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
-        function = self._stack.frames[0].get("where") or ""
-        if not self._stack.is_inner_hidden and (match := php_code.match_function(function)):
+        function = self._stack.frames[0].get("where")
+        await self._watch_return(None if self._stack.is_inner_hidden else function)
+        return {}
+
+    def _require_step(self) -> None:
+        if self._stack.is_over:
+            raise EngineError("what was thrown has ended the request: continue is all that is left")
+        self._require_stop()
+
+    async def _watch_return(self, function: str | None) -> None:
+        """Set a breakpoint at the end of a function, in place of the one of the last step."""
+        if function == self._return_function:
+            return
+        engine = self._require_stop()
+        if self._return_id is not None:
+            with suppress(EngineError):
+                await engine.run(f"breakpoint_remove -d {self._return_id}")
+        self._return_id, self._return_function = None, function
+        if function and (match := php_code.match_function(function)):
             owner = f" -a {dbgp.quote_option(match['owner'])}" if match["owner"] else ""
             command = f"breakpoint_set -t return -m {match['name']}{owner}"
             with suppress(EngineError):
-                reply = await self._require_stop().run(command)
+                reply = await engine.run(command)
                 self._return_id = reply.get("id") if reply is not None else None
-        return body
 
     async def _on_pause(self, arguments: Body) -> Body:
         del arguments
@@ -171,13 +195,15 @@ class DapTranslation:
         return {"threads": [{"id": _THREAD, "name": "main"}]}
 
     async def _on_disconnect(self, arguments: Body) -> Body:
-        del arguments
         if self.engine is not None:
+            if arguments.get("terminateDebuggee"):
+                self.engine.end_process()
             self.engine.close()
         return {}
 
     def choose_first_command(self) -> str:
         """Return the command that a new request begins with."""
+        self._return_id = self._return_function = None
         return "step_into" if self._stops_on_entry or self._is_pausing else "run"
 
     def _require_stop(self) -> DbgpEngine:
@@ -225,10 +251,8 @@ class DapTranslation:
         thrown = message.get("exception") if message is not None else None
         reply = await self.engine.run("stack_get")
         frames = list(reply) if reply is not None else []
-        if self._return_id is not None:
-            with suppress(EngineError):
-                await self.engine.run(f"breakpoint_remove -d {self._return_id}")
-            self._return_id = None
+        # Of a function that returns nothing Xdebug shows no value.
+        self._is_at_return = self._return_id in dbgp.find_breakpoints(packet)
         is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
         self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)
         self._thrown = None
@@ -255,9 +279,12 @@ class DapTranslation:
     async def _report_exception(self, kind: str, text: str) -> str | None:
         if php_errors.is_own_error(kind):
             uncaught = php_errors.parse_uncaught(text)
-            if uncaught is None or "uncaught" not in self.breakpoints.filters:
+            found = uncaught or php_errors.parse_fatal(kind, text)
+            if found is None or "uncaught" not in self.breakpoints.filters:
                 return self._go_on()
-            _, stack = self._last_throw or (uncaught, self._stack)
+            stack = self._last_throw[1] if self._last_throw and uncaught else None
+            stack = stack or await self._keep_stack()
+            uncaught = found
             self._stack = PhpStack(stack.frames, stack.saved, is_over=True)
             self._report_thrown(uncaught)
             return None
@@ -319,24 +346,44 @@ class DapTranslation:
         elif self._resumed_by == "run" or not self._is_step_over():
             return self._go_on()
         else:
-            self._report("step")
+            self._report("step", answers=await self._answer_ahead())
         return None
+
+    async def _answer_ahead(self) -> list[Body]:
+        """Answer the requests that the report of a step makes."""
+        answers: list[Body] = []
+
+        async def answer(command: str, handle: Handler, **arguments: Any) -> Body:
+            body = await handle(arguments)
+            answers.append({"command": command, "arguments": arguments, "body": body})
+            return body
+
+        if self._reported_levels:
+            pages: Body = {"threadId": _THREAD, "startFrame": 0, "levels": self._reported_levels}
+            stack = await answer("stackTrace", self._on_stackTrace, **pages)
+            for frame in stack["stackFrames"][:1]:
+                found = await answer("scopes", self._on_scopes, frameId=frame["id"])
+                for scope in found["scopes"]:
+                    number = scope["variablesReference"]
+                    await answer("variables", self._on_variables, variablesReference=number)
+        return answers
 
     def _is_step_over(self) -> bool:
         """Tell whether the step that was requested is complete."""
         depth = len(self._stack.frames)
         if self._resumed_by == "step_over":
-            is_within = self._stack.returned is not None and depth == self._resumed_depth
+            has_returned = self._stack.returned is not None or self._is_at_return
+            is_within = has_returned and depth == self._resumed_depth
             return depth <= self._resumed_depth and not is_within
         return self._resumed_by != "step_out" or depth < self._resumed_depth
 
     def _hide_returning(self, packet: ET.Element) -> None:
         """Leave out a function that returns, so that the stop is in its caller."""
-        returned = dbgp.find_returned(packet)
-        if returned is not None and len(self._stack.frames) > 1:
+        value = dbgp.find_returned(packet)
+        if (value is not None or self._is_at_return) and len(self._stack.frames) > 1:
             left, *frames = self._stack.frames
-            name = left.get("where") or ""
-            self._stack = PhpStack(frames, is_inner_hidden=True, returned=(name, returned))
+            returned = (left.get("where") or "", value) if value is not None else None
+            self._stack = PhpStack(frames, is_inner_hidden=True, returned=returned)
 
     async def _evaluate_text(self, code: str) -> str:
         """Evaluate code of ours in the innermost frame."""
@@ -483,6 +530,9 @@ class DapTranslation:
             return await self._read_variable(expression.strip(), depth)
         value = await self._evaluate_code(php_code.capture_error(expression), depth)
         if (thrown := php_code.read_thrown(value)) is not None:
+            # PHP's own code may not read it here, and Xdebug may.
+            if "Cannot access" in thrown and _PROPERTY.match(expression.strip()):
+                return await self._read_property(expression.strip(), depth)
             raise EngineError(thrown)
         return value
 
@@ -494,12 +544,17 @@ class DapTranslation:
     async def _read_variable(self, name: str, depth: int) -> ET.Element | None:
         """Read a variable: an evaluation would give null for one that is not there."""
         try:
-            reply = await self._require_stop().run(f"property_get -n {name} -d {depth}")
+            found = await self._read_property(name, depth)
         except EngineError as error:
             raise EngineError(f"undefined variable {name}") from error
-        found = dbgp.list_properties(reply) if reply is not None else []
-        if found and found[0].get("type") == "uninitialized":
+        if found is not None and found.get("type") == "uninitialized":
             raise EngineError(f"undefined variable {name}")
+        return found
+
+    async def _read_property(self, fullname: str, depth: int) -> ET.Element | None:
+        name = dbgp.quote_option(fullname)
+        reply = await self._require_stop().run(f"property_get -n {name} -d {depth}")
+        found = dbgp.list_properties(reply) if reply is not None else []
         return found[0] if found else None
 
     def _find_kept(self, expression: str, depth: int) -> ET.Element:

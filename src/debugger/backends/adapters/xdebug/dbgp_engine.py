@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from contextlib import suppress
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
 from debugger.backends.adapters.xdebug import interrupts
+from debugger.backends.dap.dap_transport import find_peer
 
 # The protocol's feature names (section 7.2); children and data are of one property.
 _FEATURES = {
@@ -39,13 +42,13 @@ class DbgpEngine:
     ) -> None:
         self._reader = reader
         self._writer = writer
-        self._on_notify = on_notify
+        self.on_notify = on_notify
         self._decoder = dbgp.PacketDecoder()
         self._packets: list[ET.Element] = []
         self._number = 0
         self._lock = asyncio.Lock()
         self.over = asyncio.Event()  # the request has ended
-        self.pid = interrupts.find_peer(writer)
+        self.pid = find_peer(writer)
 
     async def begin(self) -> bool:
         """Read the first packet, and set the features; tell whether it is Xdebug."""
@@ -85,7 +88,7 @@ class DbgpEngine:
             while (packet := await self._read_packet()) is not None:
                 if packet.get("transaction_id") == str(self._number):
                     break
-                self._on_notify(packet)
+                self.on_notify(packet)
         if packet is not None and (problem := dbgp.read_error(packet)) is not None:
             raise EngineError(problem)
         return packet
@@ -93,6 +96,13 @@ class DbgpEngine:
     def close(self) -> None:
         """Close the connection: PHP goes on without a debugger."""
         self._writer.close()
+        self.over.set()
+
+    def end_process(self) -> None:
+        """End PHP, if it is connected by a socket that only a program of ours knows."""
+        if find_peer(self._writer):
+            with suppress(OSError):
+                os.kill(self.pid, signal.SIGKILL)
 
     async def _read_packet(self) -> ET.Element | None:
         while not self._packets:

@@ -1,7 +1,8 @@
 """Connects PHP programs that Xdebug debugs with our side, which speaks the Debug Adapter Protocol.
 
 PHP connects to a Unix socket of ours, once for each request: a script is one, the built-in server
-has many. They are served one after the other.
+has many. Those of one process are served one after the other; a child process of a script has a
+link, and a session, of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,10 +18,12 @@ from debugger.backends.adapters.xdebug.dap_translation import DapTranslation
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
 from debugger.backends.base import AttachTarget
 from debugger.backends.dap.dap_transport import (
+    ByteStream,
     MessageDecoder,
     ProgramLink,
     encode_message,
 )
+from debugger.backends.dap.program_listener import ChildCount
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system import process_info as processes
 
@@ -54,13 +58,21 @@ class DbgpLink(ProgramLink):
         self._number = 0
         self._pid: int | None = None  # whose requests, and its children's, are debugged; None: all
         self._on_close: Callable[[], None] = lambda: None
+        self._on_child: Callable[[ByteStream, int], None] | None = None
+        self._children = ChildCount()
+        self._program: int | None = None  # the process that connected first
         self._running: list[asyncio.Task[Any]] = []
         self._server: asyncio.Server | None = None
         self._translation = DapTranslation(self._send, self._begin_run)
 
-    async def listen(self, path: str, on_close: Callable[[], None]) -> None:
-        """Listen for PHP at a Unix socket."""
-        self._on_close = on_close
+    async def listen(
+        self,
+        path: str,
+        on_close: Callable[[], None],
+        on_child: Callable[[ByteStream, int], None],
+    ) -> None:
+        """Listen for PHP, and its child processes, at a Unix socket."""
+        self._on_close, self._on_child = on_close, on_child
         self._server = await asyncio.start_unix_server(self._accept_engine, path)
         self._running.append(self._tasks.create_task(self._answer_requests()))
 
@@ -136,11 +148,20 @@ class DbgpLink(ProgramLink):
     async def _serve_engine(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        engine = DbgpEngine(reader, writer, self._translation.breakpoints.note_packet)
-        # A forked child whose parent is being debugged, or a process of somebody else's, runs free.
-        if not await engine.begin() or not self._belongs_here(engine):
+        engine = DbgpEngine(reader, writer, self.note_packet)
+        if not await engine.begin():
             engine.close()
-            return
+        elif self._is_child(engine):
+            await self._serve_child(engine)
+        # A request of a server's other process, while one is being debugged, or a process of
+        # somebody else's, runs free.
+        elif not self._belongs_here(engine):
+            engine.close()
+        else:
+            self._program = self._program or engine.pid
+            await self._serve_request(engine)
+
+    async def _serve_request(self, engine: DbgpEngine) -> None:
         async with self._turn:
             await self._translation.configured.wait()
             self._translation.engine = engine
@@ -149,6 +170,34 @@ class DbgpLink(ProgramLink):
             await engine.over.wait()
             self._translation.engine = None
             engine.close()
+
+    def _is_child(self, engine: DbgpEngine) -> bool:
+        """Tell whether a process is one that a launched script has forked or started."""
+        return self._on_child is not None and self._program not in {None, engine.pid}
+
+    async def _serve_child(self, engine: DbgpEngine) -> None:
+        """Serve a child process on a link of its own, until it ends."""
+        assert self._on_child is not None
+        link = DbgpLink(self._tasks)
+        if not self._children.admit_child(link):
+            engine.close()
+            return
+        engine.on_notify = link.note_packet
+        self._on_child(link, engine.pid)
+        try:
+            await link.serve_alone(engine)
+        finally:
+            self._children.forget_child(link)
+
+    def note_packet(self, packet: ET.Element) -> None:
+        """Note a notification of PHP's."""
+        self._translation.breakpoints.note_packet(packet)
+
+    async def serve_alone(self, engine: DbgpEngine) -> None:
+        """Serve the one request of a child process, to its end."""
+        self._running.append(self._tasks.create_task(self._answer_requests()))
+        await self._serve_request(engine)
+        self._ended.set()
 
     def _belongs_here(self, engine: DbgpEngine) -> bool:
         process = processes.look_at(engine.pid)

@@ -149,6 +149,9 @@ def format_property(prop: ET.Element, depth: int = 0) -> str:
         return _quote_text(content, int(prop.get("size") or len(content)))
     if kind == "array":
         return _format_items(prop, "[", "]", depth)
+    if kind == "object" and "enum" in prop.get("facet", "").split():
+        case = next((one for one in list_properties(prop) if _item_name(one) == "name"), None)
+        return f"{prop.get('classname')}::{read_text(case) if case is not None else _CUT}"
     if kind == "object":
         name = prop.get("classname", "object")
         has_items = prop.get("children") == "1"

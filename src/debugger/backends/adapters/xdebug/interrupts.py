@@ -7,11 +7,8 @@ function, called from the line where PHP was.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-import socket
-import struct
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -43,17 +40,6 @@ def is_in_handler(frame: ET.Element) -> bool:
     handler's line of the frame below.
     """
     return "debug-eval" in (frame.get("filename") or "")
-
-
-def find_peer(writer: asyncio.StreamWriter) -> int:
-    """Return the process at the other end of a Unix socket; 0 of another connection."""
-    connection = writer.get_extra_info("socket")
-    if connection is None or connection.family != socket.AF_UNIX:
-        return 0
-    size = struct.calcsize("3i")
-    given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    pid: int = struct.unpack("3i", given)[0]
-    return pid
 
 
 def send_interrupt(pid: int) -> bool:

@@ -59,6 +59,7 @@ class PhpBreakpoints:
         self._catch_id: str | None = None
         self._number = 0
         self._sites: dict[str, PhpSite] = {}  # by the command that sets it
+        self._sending = ""  # the command that is being sent
         self._resolved: dict[str, int] = {}  # the lines of those commands that have found code
         self._defined: list[tuple[str, str]] = []  # classes and functions of the program's file
 
@@ -157,6 +158,7 @@ class PhpBreakpoints:
         self, engine: DbgpEngine, command: str, group: Sequence[PhpBreakpoint]
     ) -> None:
         code = php_code.check_breakpoints(group)
+        self._sending = command
         with suppress(EngineError):
             reply = await engine.run(command, None if group[0].is_function else code)
             if reply is not None:
@@ -229,16 +231,14 @@ class PhpBreakpoints:
         found = dbgp.find_child(packet, "breakpoint")
         if packet.get("name") != "breakpoint_resolved" or found is None:
             return
+        number = found.get("id") or ""
+        sites = {site.engine_id: command for command, site in self._sites.items()}
+        # That of a breakpoint which is being set comes before the answer with its number.
+        command = sites.get(number, self._sending)
         for one in self.list_all():
-            sites = [self._sites[command] for command in one.commands if command in self._sites]
-            is_it = (found.get("id") or "") in {site.engine_id for site in sites}
-            if not sites and one.path:  # its answer comes after this
-                is_it = dbgp.to_path(found.get("filename") or "") == one.path and any(
-                    f" -n {one.line}" in command for command in one.commands
-                )
-            if is_it:
+            if command in one.commands:
                 line = int(found.get("lineno") or one.line) if one.path else one.line
-                self._resolved.update(dict.fromkeys(one.commands, line))
+                self._resolved[command] = line
                 one.is_resolved, one.line = True, line
                 self._send_event("breakpoint", reason="changed", breakpoint=self.describe(one))
 

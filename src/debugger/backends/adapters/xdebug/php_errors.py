@@ -12,6 +12,8 @@ _ERRORS = re.compile(
     r"(?:Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error|Strict standards"
     r"|Xdebug|Catchable fatal error)\Z"
 )
+# Those that end the program.
+_FATAL = re.compile(r"(?:Recoverable |Catchable )?[Ff]atal error\Z|Parse error\Z")
 # One exception of the report, in PHP's own format: each cause before what it caused.
 _REPORTED = re.compile(
     r"^(?:.*?Uncaught|Next) (?P<type>[\w\\]+)(?:@anonymous\S*)?(?:: (?P<message>.*?))?"
@@ -34,6 +36,11 @@ class Thrown:
 def is_own_error(kind: str) -> bool:
     """Tell whether it is an error of PHP's, and no exception."""
     return _ERRORS.match(kind) is not None
+
+
+def parse_fatal(kind: str, text: str) -> Thrown | None:
+    """Read an error that ends the program, and is no exception, as when memory is exhausted."""
+    return Thrown(kind, text, is_uncaught=True) if _FATAL.match(kind) else None
 
 
 def parse_uncaught(text: str) -> Thrown | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from debugger.backends.dap.debug_adapter import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.debugger_words import DebuggerTraits, Runtime
+from debugger.model.debugger_words import DebuggerTraits, ForkFollowing, Runtime
 
 # The address of the built-in server, for a program that is its router: `php -S`.
 SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
@@ -53,6 +54,17 @@ def _link_options(path: str) -> list[str]:
     return [word for key, value in settings.items() for word in ("-d", f"xdebug.{key}={value}")]
 
 
+def _link_environment(env: Mapping[str, str], path: str) -> Mapping[str, str]:
+    """Return an environment by which each PHP that the program starts connects there, too.
+
+    A built-in server's requests are debugged already, by the options of its command line.
+    """
+    if SERVER_VARIABLE in env:
+        return env
+    settings = f"client_host=unix://{path} log_level=0 {env.get('XDEBUG_CONFIG', '')}".strip()
+    return {**env, "XDEBUG_MODE": "debug", "XDEBUG_CONFIG": settings, "XDEBUG_SESSION": "1"}
+
+
 def _has_xdebug(php: str) -> bool:
     try:
         done = subprocess.run(
@@ -75,6 +87,7 @@ class XdebugAdapter(AgentAdapter):
     traits = DebuggerTraits(
         own_programs=("php",),
         runtime=Runtime.PHP,
+        fork_following=ForkFollowing.SOON,  # its first statements may run before Xdebug connects
         changes_breakpoints_live=True,
         return_hint="set what it returns from: debugger try '$x=3'",
     )
@@ -85,9 +98,12 @@ class XdebugAdapter(AgentAdapter):
         is_program=True,
         open_link=DbgpLink,
         link_options=_link_options,
+        link_environment=_link_environment,
         suffix=".php",
     )
     assigns_by_expression = True
+    answers_ahead = True
+    options_with_value = "cdzS"
     request_abilities = frozenset(
         {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
     )

@@ -20,7 +20,7 @@ from debugger.backends.base import (
     LogpointPassed,
     ProcessStarted,
 )
-from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.events import OutputStream

@@ -236,8 +236,8 @@ public final class Adapter {
         ThreadReference thread = require().threads().find(request.number("threadId", 0));
         require().requireStop();
         require().steps().begin(thread, how);
-        int levels = request.number("readLevels", 0);
-        require().setReader(levels == 0 ? null : stopped -> readAhead(stopped, levels));
+        int levels = request.number("reports", 0);
+        require().setReader(levels == 0 ? null : stopped -> answerAhead(stopped, levels));
         require().resume();
         return Client.fields();
     }
@@ -301,32 +301,35 @@ public final class Adapter {
                 request.number("startFrame", 0), request.number("levels", 0));
     }
 
-    /** Returns the responses to what a report of a stop requests: stack, scopes and variables. */
-    private List<Map<String, Object>> readAhead(ThreadReference thread, int levels) {
-        List<Map<String, Object>> read = new ArrayList<>();
+    /** Answers the requests that a report of a stop makes: stack, scopes and variables. */
+    private List<Map<String, Object>> answerAhead(ThreadReference thread, int levels) {
+        List<Map<String, Object>> answers = new ArrayList<>();
         try {
             Map<String, Object> stack = readStack(thread, 0, levels);
-            addResponse(read, "stackTrace", require().threads().number(thread), stack);
+            addAnswer(answers, "stackTrace", stack, "threadId",
+                    require().threads().number(thread), "startFrame", 0, "levels", levels);
             Object frame = ((List<?>) stack.get("stackFrames")).get(0);
             FramePosition position = new FramePosition(thread, 0);
             Map<String, Object> scopes = listScopes(position);
-            addResponse(read, "scopes", Client.asMap(frame).get("id"), scopes);
+            addAnswer(answers, "scopes", scopes, "frameId", Client.asMap(frame).get("id"));
             FrameValues values = FrameValues.read(position);
             for (Object one : (List<?>) scopes.get("scopes")) {
                 int reference = (Integer) Client.asMap(one).get("variablesReference");
                 FrameScope scope = require().handles().find(reference, FrameScope.class);
-                addResponse(read, "variables", reference, Client.fields(
-                        "variables", describeScope(values, scope.isArguments(), thread)));
+                Map<String, Object> variables = Client.fields(
+                        "variables", describeScope(values, scope.isArguments(), thread));
+                addAnswer(answers, "variables", variables, "variablesReference", reference);
             }
         } catch (DebuggerException | RuntimeException problem) {
             // The client's own request for the rest gets the same answer, and its message.
         }
-        return read;
+        return answers;
     }
 
-    private static void addResponse(
-            List<Map<String, Object>> read, String command, Object number, Object body) {
-        read.add(Client.fields("command", command, "number", number, "body", body));
+    private static void addAnswer(List<Map<String, Object>> answers, String command, Object body,
+            Object... arguments) {
+        answers.add(Client.fields(
+                "command", command, "arguments", Client.fields(arguments), "body", body));
     }
 
     private Map<String, Object> readStack(ThreadReference thread, int from, int levels)

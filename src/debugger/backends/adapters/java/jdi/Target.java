@@ -293,7 +293,7 @@ final class Target {
                 "allThreadsStopped", true,
                 "text", thrown == null ? null : Throwables.summarize(thrown),
                 "hitBreakpointIds", numbers.isEmpty() ? null : numbers,
-                "read", isStep && reader != null ? reader.apply(thread) : null));
+                "answers", isStep && reader != null ? reader.apply(thread) : null));
     }
 
     // -- stops -------------------------------------------------------------------------------------

@@ -12,12 +12,33 @@ module DebuggerAgent
       FrameCapture.load_extension
       recorded = ENV.delete(HISTORY)
       connect(path)
+      follow_programs
       @configured.pop
       @history = History.new(recorded) if recorded
       arm_entry if @stop_on_entry
     rescue LoadError, SystemCallError => error
       warn "debugger: #{error.message}"
       exit! 1
+    end
+
+    # Connects a Ruby that the program has started, or one that it has become. Without a debugger,
+    # or without the gem, it runs free.
+    def begin_child(path)
+      FrameCapture.load_extension
+      @is_child = true
+      connect(path)
+      @configured.pop
+    rescue LoadError, SystemCallError
+      nil
+    end
+
+    # Connects a forked child anew: its threads and its connection are the parent's.
+    def begin_fork
+      path = is_detached ? nil : @path
+      detach
+      @connection.abandon
+      AGENT_THREADS.clear
+      begin_child(path) if path
     end
 
     # Breakpoints and watchpoints are numbered together.
@@ -54,6 +75,7 @@ module DebuggerAgent
       return if @is_detached
 
       @is_detached = true
+      ENV.update(@environment) if @environment
       breakpoints.stop_listening
       exceptions.replace_filters({})
       watches.remove_all
@@ -74,7 +96,18 @@ module DebuggerAgent
 
     private
 
+    # Each Ruby that the program starts loads this agent, too.
+    def follow_programs
+      agent = "#{FOLDER}start.rb"
+      return if agent.match?(/\s/)
+
+      @environment = { "RUBYOPT" => ENV["RUBYOPT"], CHILDREN => nil }
+      ENV["RUBYOPT"] = "-r#{agent} #{ENV["RUBYOPT"]}".strip
+      ENV[CHILDREN] = @path
+    end
+
     def connect(path)
+      @path = path
       @pid = Process.pid
       @configured = Queue.new
       @connection = Connection.new(path)
@@ -97,6 +130,7 @@ module DebuggerAgent
     def serve
       connection = @connection
       requests = Requests.new(self, connection)
+      stops.on_step = ->(thread) { requests.answer_ahead(thread) }
       connection.start_thread("debugger") do
         connection.read_requests { |request| requests.handle(request) }
         # The debugger is gone: the program goes on without it.
@@ -165,17 +199,21 @@ module DebuggerAgent
       @is_ending = true
       error, frames = exceptions.find_uncaught($!)
       stops.stop("exception", frames, { description: short_message(error), text: error.class.name }, error: error) if error
-      report_end($!) if @is_attached
+      report_end($!) if @is_attached || @is_child
       @connection.flush
     end
   end
 
-  # A forked child runs free of the debugger: its threads and its connection are the parent's.
+  # A forked child has a session of its own.
   module ForkWatch
     def _fork
       pid = super
-      DebuggerAgent.detach if pid.zero?
+      DebuggerAgent.begin_fork if pid.zero?
       pid
+    end
+
+    def daemon(...)
+      super.tap { DebuggerAgent.begin_fork }
     end
   end
 

@@ -19,8 +19,13 @@ module DebuggerAgent
   # Where breakpoints stop: an event of one method, block or file. `label` and `first_line` tell
   # which code it is in; `traces` are the trace points, by code that is loaded.
   Site = Struct.new(:path, :line, :label, :first_line, :event, :breakpoints, :traces) do
+    # What a program evaluates with a file's name (`config.ru`, a template) has no absolute path, and
+    # may be within other code: of its outermost code the line decides.
     def in_code?(iseq)
-      (iseq.absolute_path || iseq.path) == path && FileLines.identify(iseq) == [label, first_line]
+      return false unless FileLines.path_of(iseq) == path
+      return true if FileLines.identify(iseq) == [label, first_line]
+
+      iseq.absolute_path.nil? && label == "<top>" && iseq.trace_points.include?([line, event])
     end
 
     def at_frame?(frame)
@@ -32,7 +37,14 @@ module DebuggerAgent
   class FileLines
     METHOD = /\A(?!block |rescue in |ensure in |<)/.freeze
 
-    attr_reader :problem
+    TEMPLATE = /\.(?:erb|haml|slim)\z/.freeze
+    Template = Struct.new(:label, :first_lineno)
+
+    attr_reader :problem, :is_template
+
+    def self.path_of(iseq)
+      iseq.absolute_path || File.expand_path(iseq.path)
+    end
 
     # What code is called and where it begins. The file's own has another name where it is compiled,
     # where it is the program, and where it is required.
@@ -43,6 +55,8 @@ module DebuggerAgent
 
     def initialize(path)
       @codes = []
+      return @is_template = true if TEMPLATE.match?(path)
+
       walk_code(RubyVM::InstructionSequence.compile_file(path))
     rescue SyntaxError => error
       @problem = "it does not parse: #{error.message.lines.first.to_s.strip}"
@@ -53,6 +67,8 @@ module DebuggerAgent
     # The code object and the line at which a breakpoint on a line stops; nil without one. On the
     # first line of a method it stops at the method's first statement.
     def find_line(line)
+      return [Template.new("<main>", 0), line, :line] if @is_template
+
       defined = @codes.find { |one| one.first_lineno == line && METHOD.match?(one.label) }
       return first_statement(defined) if defined
 
@@ -182,6 +198,9 @@ module DebuggerAgent
       return answer.merge(message: "#{File.basename(path)}: #{lines.problem}") if lines.problem
 
       _, line, = lines.find_line(breakpoint.key)
+      is_pending = lines.is_template && @sites.none? { |one| one.breakpoints.include?(breakpoint) && one.traces.any? }
+      return answer.merge(message: "the template is not loaded yet, or has no code there") if is_pending
+
       return answer.merge(verified: true, line: line) if line
 
       answer.merge(message: "no code at #{File.basename(path)}:#{breakpoint.key}")
@@ -234,11 +253,18 @@ module DebuggerAgent
     end
 
     def note_loaded(iseq)
-      path = iseq.absolute_path
-      return if path.nil? || path.start_with?(FOLDER) || (@functions.empty? && !@lines.key?(path))
+      path = FileLines.path_of(iseq)
+      return if path.start_with?(FOLDER) || (@functions.empty? && !@lines.key?(path))
 
       report_functions if !@functions.empty? && File.file?(path) && add_functions(path)
       each_code(iseq) { |one| activate_sites(one) }
+      report_lines(path) if @files[path]&.last&.is_template
+    end
+
+    def report_lines(path)
+      @lines[path].each do |one|
+        @connection.send_event("breakpoint", reason: "changed", breakpoint: describe_line(path, one))
+      end
     end
 
     def report_functions

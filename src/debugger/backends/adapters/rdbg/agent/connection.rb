@@ -34,12 +34,17 @@ module DebuggerAgent
       @outbox << { type: "event", event: name, body: body }
     end
 
+    # A request of our own, which nobody has sent, takes its answer itself.
     def answer(request, body = {})
+      return request["taken"] << body if request.key?("taken")
+
       @outbox << { type: "response", command: request["command"], request_seq: request["seq"],
                    success: true, body: body }
     end
 
     def refuse(request, message)
+      return if request.key?("taken")
+
       @outbox << { type: "response", command: request["command"], request_seq: request["seq"],
                    success: false, message: message }
     end
@@ -49,6 +54,14 @@ module DebuggerAgent
       done = Queue.new
       @outbox << done
       done.pop unless @outbox.closed?
+    end
+
+    # Lets go of a connection that is the parent's: its threads do not live here.
+    def abandon
+      @outbox.close
+      @socket.close
+    rescue IOError
+      nil
     end
 
     def close

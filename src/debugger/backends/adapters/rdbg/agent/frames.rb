@@ -29,7 +29,7 @@ module DebuggerAgent
       # The frames of a thread that cannot be asked: places without values.
       def read_locations(thread)
         (thread.backtrace_locations || []).reject { |one| own?(one) }.map do |one|
-          Frame.new(one.absolute_path || one.path, one.lineno, one.label, nil, nil, nil)
+          Frame.new(find_path(one), one.lineno, one.label, nil, nil, nil)
         end
       end
 
@@ -56,9 +56,15 @@ module DebuggerAgent
         CLAUSE.match?(label) && label.sub(CLAUSE, "") == outer.location.label
       end
 
+      # What a program evaluates with a file's name has a path as it was given.
+      def find_path(location)
+        path = location.absolute_path || location.path
+        path.start_with?("/") || !File.file?(path) ? path : File.expand_path(path)
+      end
+
       def convert(one)
         location = one.location
-        path = location.absolute_path || location.path
+        path = find_path(location)
         Frame.new(path, location.lineno, name_frame(one), one.binding, one.iseq, one.self)
       end
 

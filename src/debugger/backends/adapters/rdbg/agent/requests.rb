@@ -41,7 +41,27 @@ module DebuggerAgent
       @connection.refuse(request, DebuggerAgent.short_message(error))
     end
 
+    # Answers to the requests that the report of a step makes, for the thread that has stopped.
+    def answer_ahead(thread)
+      levels, @reported_levels = @reported_levels, nil
+      return [] unless levels
+
+      answers = []
+      stack = take_answer(answers, "stackTrace", "threadId" => @agent.stops.number_of(thread), "startFrame" => 0, "levels" => levels)
+      top = stack && stack[:stackFrames].first or return answers
+      scopes = take_answer(answers, "scopes", "frameId" => top[:id]) or return answers
+      scopes[:scopes].each { |one| take_answer(answers, "variables", "variablesReference" => one[:variablesReference]) }
+      answers
+    end
+
     private
+
+    def take_answer(answers, command, arguments)
+      taken = []
+      handle({ "command" => command, "arguments" => arguments, "taken" => taken })
+      answers << { command: command, arguments: arguments, body: taken[0] } if taken[0]
+      taken[0]
+    end
 
     def on_initialize(request, _)
       @connection.answer(request, CAPABILITIES)
@@ -239,6 +259,7 @@ module DebuggerAgent
       begun = @agent.stops.run_on(thread) { @agent.stepping.begin_step(kind, frame) }
       raise ArgumentError, "that thread waits outside of Ruby code and cannot step" unless begun
 
+      @reported_levels = arguments["reports"]
       @connection.answer(request)
       resume
     end
@@ -257,7 +278,8 @@ module DebuggerAgent
       @agent.detach
       @connection.answer(request)
       @connection.flush
-      Process.kill(:KILL, Process.pid) if arguments["terminateDebuggee"]
+      # One that ends has a status of its own, which its parent reads.
+      Process.kill(:KILL, Process.pid) if arguments["terminateDebuggee"] && !@agent.is_ending
       @connection.close
     end
 

@@ -9,6 +9,8 @@
 module DebuggerAgent
   FOLDER = "#{__dir__}/"
   SOCKET = "DEBUGGER_RUBY_SOCKET"
+  # The same for the Rubies that the program starts.
+  CHILDREN = "DEBUGGER_RUBY_CHILDREN"
   # A variable whose writes are recorded from the beginning.
   HISTORY = "DEBUGGER_RUBY_HISTORY"
 
@@ -64,4 +66,6 @@ require "socket.so"
 %w[json connection values frames breakpoints exceptions stops waits stepping watches history requests agent]
   .each { |name| require "#{__dir__}/#{name}.rb" }
 
-DebuggerAgent.begin_program(ENV.delete(DebuggerAgent::SOCKET)) if ENV[DebuggerAgent::SOCKET]
+if (path = ENV.delete(DebuggerAgent::SOCKET)) then DebuggerAgent.begin_program(path)
+elsif (path = ENV[DebuggerAgent::CHILDREN]) then DebuggerAgent.begin_child(path)
+end

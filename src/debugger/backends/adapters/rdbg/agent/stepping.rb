@@ -16,6 +16,7 @@ module DebuggerAgent
     def initialize
       @steps = {}.compare_by_identity
       @deferred = {}.compare_by_identity
+      @paths = Hash.new { |paths, path| paths[path] = File.expand_path(path) }
       gems = $LOADED_FEATURES.grep(%r{/rubygems\.rb\z}).map { |path| path.delete_suffix(".rb") }
       @skipped = ["<internal:", "(eval", FOLDER, *gems.flat_map { |path| ["#{path}.rb", "#{path}/"] }]
     end
@@ -76,7 +77,7 @@ module DebuggerAgent
       step.is_unwinding = false
       return if @skipped.any? { |prefix| trace.path.start_with?(prefix) }
 
-      is_other = step.is_left || trace.lineno != step.line || trace.path != step.path
+      is_other = step.is_left || trace.lineno != step.line || @paths[trace.path] != step.path
       ends = case step.kind
              when :in then is_other || step.depth != 0
              when :over then step.depth <= 0 && is_other

@@ -20,6 +20,8 @@ module DebuggerAgent
     end
 
     attr_reader :is_stopped
+    # Called at the end of a step, for the answers that its report reads.
+    attr_writer :on_step
 
     # Whether a thread is in code of ours, or runs an expression of the user's.
     def busy?(thread)
@@ -38,6 +40,7 @@ module DebuggerAgent
       @is_stopped = true
       @holder.enable unless @holder.enabled?
       body = { reason: reason, threadId: number_of(thread), allThreadsStopped: true }
+      body[:answers] = @on_step.call(thread) if reason == "step"
       @connection.send_event("stopped", body.merge(event))
       run_jobs(held)
       held
@@ -57,8 +60,10 @@ module DebuggerAgent
     # Runs a block on a held thread, in its own context; false where the thread is not held.
     def run_on(thread, &job)
       held = @held[thread]
-      held.jobs << job if held
-      !held.nil?
+      return false unless held
+
+      thread == Thread.current ? job.call : held.jobs << job
+      true
     end
 
     def find_held(thread)
