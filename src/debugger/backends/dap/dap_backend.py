@@ -370,7 +370,11 @@ class DapBackend:
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
         dap_breakpoints.check_options(self._talk, self._adapter, sent)
-        answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._adapter, sent)
+        if self.breakpoint_sender is not None:
+            answers = await self.breakpoint_sender.send_functions(sent)
+        else:
+            talk = self._talk
+            answers = await dap_breakpoints.send_function_breakpoints(talk, self._adapter, sent)
         return await self._to_bounds("", breakpoints, groups, answers)
 
     async def _to_bounds(
@@ -399,10 +403,10 @@ class DapBackend:
             return BoundBreakpoint(verified=False, why="the debugger did not say why")
 
     async def _filter_stop(self, stop: Stopped) -> Stopped | None:
-        if self.breakpoint_sender is not None and not await self.breakpoint_sender.is_user_stop(
-            stop
-        ):
-            return None
+        if self.breakpoint_sender is not None:
+            stop = await self.breakpoint_sender.attribute_stop(stop)
+            if not await self.breakpoint_sender.is_user_stop(stop):
+                return None
         stop_filter = StopFilter(
             self,
             self,
