@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from debugger.backends.adapters.js_debug.js_made_functions import MadeFunctions
+from debugger.backends.adapters.js_debug.js_made_functions import MadeFunctions, is_made
 from debugger.backends.adapters.js_debug.js_steps import JsPause, JsStepOut
 from debugger.backends.base import (
     AttachTarget,
@@ -69,7 +69,7 @@ def find_function(
     files = _project_files(launched, scripts, folders)
     matches = search_functions(files, name)
     installed: list[Path] = []
-    if not matches:
+    if not matches and not is_made(files, name):
         installed = installed_files(files, _SCRIPTS)
         matches = search_functions(installed, name)
     if not matches:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -19,6 +20,9 @@ from debugger.model.program import EvaluationPurpose, Stopped, StopReason
 _SETTER = 'globalThis[Symbol.for("debugger-cli:made")]'
 _MADE = re.compile(r"\[\[made (\d{1,9})\]\] (.*)")
 _HITS = re.compile(r"\[(\d{1,9}(?:,\d{1,9})*)\]")
+
+
+_READ_MAX = 8 << 20  # bytes of sources in which a made function's name is searched
 
 
 class MadeFunctions:
@@ -77,6 +81,22 @@ class MadeFunctions:
             raw_reason="breakpoint",
             hits=(*stop.hits, *(one for one in hits if one not in stop.hits)),
         )
+
+
+def is_made(files: Sequence[Path], name: str) -> bool:
+    """Return whether the program makes a function of a text, and gives it this name."""
+    made = re.compile(rf"(?<![\w$.]){re.escape(name)}\s*[=:]\s*(?:new\s+)?(?:Function|eval)\s*\(")
+    remaining = _READ_MAX
+    for one in files:
+        try:
+            remaining -= one.stat().st_size
+            if remaining < 0:
+                return False
+            if made.search(one.read_text("utf-8", "replace")):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def parse_mark(text: str) -> BreakpointChanged | None:
