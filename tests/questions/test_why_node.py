@@ -66,6 +66,12 @@ def test_lines_that_may_write_an_element_or_a_variable_are_found() -> None:
     assert [one.line for one in find_writing_lines("/f.js", text, "total")] == [4]
 
 
+def test_what_stands_in_quotes_or_comments_writes_nothing() -> None:
+    text = "let total = 1;\nf('total = 5');\nf(`total = ${n}`);\n/* total = 2; */\no['a b'] = 1;\n"
+    assert [one.line for one in find_writing_lines("/f.js", text, "total")] == [1]
+    assert [one.key for one in find_writing_lines("/f.js", text, "o['a b']")] == ["'a b'"]
+
+
 def test_an_expression_is_split_into_its_object_and_its_key() -> None:
     assert split_expression("a.b.c") == ("a.b", "c", "")
     assert split_expression("rows[2]") == ("rows", "", "2")

@@ -205,6 +205,9 @@ def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
         is_here and not innermost.is_subtle
     ):
         return innermost
+    # Code that the program made of a text, in a function that the user named.
+    if innermost.source_reference and happened.reason is StopReason.FUNCTION_BREAKPOINT:
+        return innermost
     readable = [one for one in stack.frames if source_files.is_readable(one.file)]
     if is_here and happened.reason not in _ANYWHERE:
         return innermost

@@ -145,6 +145,19 @@ class BreakpointSites:
                 self._counts.setdefault(one.id, one.hits)
         return [replace(answer, backend_id=_SHARED_FROM + one.id) for one in members]
 
+    def bounds_of_members(
+        self,
+        breakpoints: Sequence[Breakpoint],
+        groups: Sequence[Sequence[Breakpoint]],
+        answers: Sequence[BoundBreakpoint],
+    ) -> list[BoundBreakpoint]:
+        """Note the answers for the sites of a list; return one answer for each breakpoint."""
+        by_id: dict[int, BoundBreakpoint] = {}
+        for members, answer in zip(groups, answers, strict=True):
+            each = self.to_member_bounds(members, answer)
+            by_id |= {one.id: its for one, its in zip(members, each, strict=True)}
+        return [by_id[one.id] for one in breakpoints]
+
     def to_member_news(self, news: BoundBreakpoint) -> list[BoundBreakpoint]:
         """Convert a change of one of the adapter's breakpoints to changes of its members."""
         for name, known in self._locations.items():

@@ -377,7 +377,11 @@ class DapBackend:
         """Replace the function breakpoints."""
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
-        answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._adapter, sent)
+        talk, adapter = self._talk, self._adapter
+        if self.breakpoint_sender is not None:
+            answers = await self.breakpoint_sender.send_functions(sent)
+        else:
+            answers = await dap_breakpoints.send_function_breakpoints(talk, adapter, sent)
         return await self._to_bounds("", breakpoints, groups, answers)
 
     async def _to_bounds(
@@ -393,11 +397,7 @@ class DapBackend:
         if self.step_keeper is not None:
             guarded_groups = [self._sites.breakpoint_for_steps(members) for members in groups]
             bounds = await self.step_keeper.note_breakpoints(name, guarded_groups, bounds)
-        bound_by_id: dict[int, BoundBreakpoint] = {}
-        for members, bound in zip(groups, bounds, strict=True):
-            each = self._sites.to_member_bounds(members, bound)
-            bound_by_id |= {one.id: its for one, its in zip(members, each, strict=True)}
-        return [bound_by_id[one.id] for one in breakpoints]
+        return self._sites.bounds_of_members(breakpoints, groups, bounds)
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Explain why a breakpoint does not bind."""
@@ -407,10 +407,10 @@ class DapBackend:
             return BoundBreakpoint(verified=False, why="the debugger did not say why")
 
     async def _filter_stop(self, stop: Stopped) -> Stopped | None:
-        if self.breakpoint_sender is not None and not await self.breakpoint_sender.is_user_stop(
-            stop
-        ):
-            return None
+        if self.breakpoint_sender is not None:
+            stop = await self.breakpoint_sender.attribute_stop(stop)
+            if not await self.breakpoint_sender.is_user_stop(stop):
+                return None
         stop_filter = StopFilter(
             self,
             self,
@@ -437,12 +437,13 @@ class DapBackend:
             )
         # The adapter may still answer requests that were sent ahead at the last stop.
         # CodeLLDB loses a return value where a request arrives during a step.
-        answers_ahead = self._adapter.answers_ahead and self._ahead.was_read
+        is_step = how is not ResumeKind.CONTINUE
+        answers_ahead = is_step and self._adapter.answers_ahead and self._ahead.was_read
         await self._ahead.wait_for_responses()
         may_have_return_value = self._values.has_returned is not False
         if self._stepped is not None and may_have_return_value:
             await self._adapter.forget_step(self, self._stepped)
-        self._stepped = thread if how is not ResumeKind.CONTINUE else None
+        self._stepped = thread if is_step else None
         self._talk.events.note_resume(how)
         if self.step_keeper is not None:
             await self.step_keeper.begin_step(how, thread)
@@ -454,9 +455,7 @@ class DapBackend:
         if how is ResumeKind.FINISH and self.breakpoint_sender is not None:
             await self.breakpoint_sender.step_out(thread)
         else:
-            is_step = how is not ResumeKind.CONTINUE
-            reports = LEVELS if is_step and answers_ahead else None
-            arguments = ask.ResumeArguments(thread, reports)
+            arguments = ask.ResumeArguments(thread, LEVELS if answers_ahead else None)
             await self.send_request(ask.RESUMES[how], arguments, dap.DapBody)
 
     async def _send_step(self, how: ResumeKind, thread: int) -> None:

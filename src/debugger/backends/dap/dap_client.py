@@ -62,7 +62,7 @@ OnEvent = Callable[[str, msgspec.Raw], None]
 OnRequest = Callable[[str, msgspec.Raw], Awaitable[dict[str, Any]]]
 
 
-class AdapterLimits(Struct, frozen=True):
+class AdapterLimits(msgspec.Struct, frozen=True):
     """Time limits in seconds."""
 
     initialize_s: float = 10.0

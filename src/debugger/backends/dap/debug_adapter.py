@@ -12,6 +12,7 @@ from msgspec import Struct
 from debugger.backends.base import (
     AttachTarget,
     BackendEvent,
+    BreakpointChanged,
     ConditionError,
     LaunchTarget,
     LogpointPassed,
@@ -395,7 +396,15 @@ class DebugAdapter:
 
     def parse_output(
         self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | ProcessStarted | ProgramAwaited | None:
+    ) -> (
+        OutputPrinted
+        | LogpointPassed
+        | ConditionError
+        | BreakpointChanged
+        | ProcessStarted
+        | ProgramAwaited
+        | None
+    ):
         """Convert an `output` event (DAP: OutputEvent); None for one that is not for the user."""
         return parse_output(body)
 

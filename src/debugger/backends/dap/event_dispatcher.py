@@ -397,7 +397,7 @@ class EventDispatcher:
         if isinstance(event, ProcessStarted):
             self.note_process(event.pid)
             return
-        if isinstance(event, ProgramAwaited):
+        if isinstance(event, ProgramAwaited | BreakpointChanged):
             self._sink(event)
             return
         if isinstance(event, OutputPrinted) and event.stream is OutputStream.CONSOLE:

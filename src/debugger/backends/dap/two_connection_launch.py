@@ -144,6 +144,14 @@ class BreakpointSender(Protocol):
     ) -> Sequence[dap.DapBreakpoint]:
         """Replace a file's breakpoints; the answers come in the same order."""
 
+    async def send_functions(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> Sequence[dap.DapBreakpoint]:
+        """Replace the breakpoints at functions that are in no file."""
+
+    async def attribute_stop(self, stop: Stopped) -> Stopped:
+        """Return a stop with the breakpoints that the adapter does not know."""
+
     async def set_entry(self) -> None:
         """Set the entry breakpoint, if the user requested a stop there."""
 

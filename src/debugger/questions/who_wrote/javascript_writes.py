@@ -27,6 +27,7 @@ from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation
 from debugger.questions.who_wrote.watched_writes import reach_location
 from debugger.session import inspection, source_files
 from debugger.sources.compiled_names import find_original_frame
+from debugger.sources.javascript_outline import blank_quoted
 
 _FILES_MAX = 400  # source files that are searched
 _LINES_MAX = 150  # lines that get a breakpoint
@@ -110,13 +111,14 @@ def find_writing_lines(file: str, text: str, expression: str) -> Iterator[Writin
     else:
         variable = re.escape(expression.strip())
         patterns.append((rf"(?<![\w$.]){variable}\b{_ASSIGNS}", ""))
-    for number, line in enumerate(text.splitlines(), 1):
-        code = line.partition("//")[0]
+    # What is in quotes and comments writes nothing; a key is read from the text itself.
+    lines = zip(text.split("\n"), blank_quoted(text).split("\n"), strict=True)
+    for number, (line, code) in enumerate(lines, 1):
         for pattern, known in patterns:
             match = re.search(pattern, code)
             if match is None:
                 continue
-            groups = match.groups()
+            groups = [line[first:last] for first, last in match.regs[1:] if first >= 0]
             found_key = groups[1].strip() if len(groups) > 1 else known
             yield WritingSource(file, number, groups[0] if groups else "", found_key)
             break

@@ -18,5 +18,8 @@
   } catch {
     // Its own loading will say what is wrong with it.
   }
+  // Asked for by the debugger at the stop below, or later; an expression has no `require` of its own.
+  const value = (orders) => require('./made_functions.cjs')(orders);
+  Object.defineProperty(globalThis, Symbol.for('debugger-cli:made'), { value, configurable: true });
   debugger;
 })();

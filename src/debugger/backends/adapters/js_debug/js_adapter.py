@@ -20,7 +20,9 @@ from debugger.backends.adapters.js_debug.js_breakpoints import (
     JsBreakpointSender,
     column_of,
 )
+from debugger.backends.adapters.js_debug.js_made_functions import parse_mark
 from debugger.backends.base import (
+    BreakpointChanged,
     ConditionError,
     LaunchTarget,
     LogpointPassed,
@@ -143,7 +145,7 @@ def _project_root(program: str | None, cwd: str) -> str:
 
 
 def _correct_breakpoint(
-    connection: AdapterConnection, spec: BreakpointSpec
+    connection: AdapterConnection, spec: BreakpointSpec, *, explain: bool = False
 ) -> BreakpointSpec | BoundBreakpoint:
     """Find a function's first line: js-debug has no function breakpoints."""
     if spec.file is not None and not Path(spec.file).is_file():
@@ -151,7 +153,8 @@ def _correct_breakpoint(
         return BoundBreakpoint(verified=False, file=spec.file, line=spec.line, why=why)
     if spec.kind is BreakpointKind.LINE:
         return spec
-    return js_breakpoints.find_function(connection.launch_target, connection.attach_target, spec)
+    launched, attached = connection.launch_target, connection.attach_target
+    return js_breakpoints.find_function(launched, attached, spec, explain=explain)
 
 
 async def _code_lines(connection: AdapterConnection, file: str) -> list[int]:
@@ -388,13 +391,15 @@ class JsDebugAdapter(DebugAdapter):
 
     def parse_output(
         self, body: dap.OutputBody
-    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
+    ) -> OutputPrinted | LogpointPassed | ConditionError | BreakpointChanged | None:
         """Convert an `output` event (DAP: OutputEvent); None for one that is not for the user."""
         if body.category == "telemetry":
             return None
         failed = _FAILED.match(body.output)
         if failed:
             return ConditionError(int(failed[1]), body.output[failed.end() :].rstrip("\n"))
+        if (news := parse_mark(body.output)) is not None:
+            return news
         if _OWN_WORDS.match(body.output):
             return OutputPrinted(OutputStream.CONSOLE, body.output)
         streams = {"stdout": OutputStream.STDOUT, "stderr": OutputStream.STDERR}
@@ -419,7 +424,7 @@ class JsDebugAdapter(DebugAdapter):
         self, connection: AdapterConnection, spec: BreakpointSpec
     ) -> BoundBreakpoint:
         """Distinguish a line without code from a file that is not loaded."""
-        corrected = _correct_breakpoint(connection, spec)
+        corrected = await asyncio.to_thread(_correct_breakpoint, connection, spec, explain=True)
         if isinstance(corrected, BoundBreakpoint) or spec.file is None or spec.line is None:
             return (
                 corrected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from debugger.backends.adapters.js_debug.js_made_functions import MadeFunctions, is_made
 from debugger.backends.adapters.js_debug.js_steps import JsPause, JsStepOut
 from debugger.backends.base import (
     AttachTarget,
@@ -41,17 +43,23 @@ from debugger.sources.source_map import original_sources
 from debugger.system.process_info import look_at
 
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"})
+_NAME = re.compile(r"[\w$]+(\.[\w$]+)?")
 _NEAR_MAX = 4
 _LISTED_MAX = 5  # searched files that are named
 _OTHERS_MAX = 5
 
 
 def find_function(
-    launched: LaunchTarget | None, attached: AttachTarget | None, spec: BreakpointSpec
+    launched: LaunchTarget | None,
+    attached: AttachTarget | None,
+    spec: BreakpointSpec,
+    *,
+    explain: bool = False,
 ) -> BreakpointSpec | BoundBreakpoint:
     """Resolve a function to the line of its first statement, or explain why it is not found.
 
-    Without a name it is the function around the line.
+    Without a name it is the function around the line. A name that is in no text is left as it is,
+    unless `explain`: the program may make the function as it runs.
     """
     if spec.file is not None:
         return _in_file(Path(spec.file), spec)
@@ -61,11 +69,14 @@ def find_function(
     files = _project_files(launched, scripts, folders)
     matches = search_functions(files, name)
     installed: list[Path] = []
-    if not matches:
+    if not matches and not is_made(files, name):
         installed = installed_files(files, _SCRIPTS)
         matches = search_functions(installed, name)
     if not matches:
-        return _not_found_bound(name, files, installed, folders)
+        missing = _not_found_bound(name, files, installed, folders)
+        # The program may make it of a text (`MadeFunctions`).
+        is_name = launched is not None and _NAME.fullmatch(name) is not None
+        return spec if is_name and not explain else missing
     first = matches[0]
     others = [
         f"{os.path.relpath(one.file, os.path.realpath(cwd))}:{one.line}"
@@ -211,8 +222,10 @@ _THROWN = (
 )
 SHARED = (
     f"(globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},{_THROWN},"
-    "say:(globalThis.process.getBuiltinModule?.('inspector')"
-    f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}])"
+    # A context of `vm` has no process, and V8's own console.
+    "say:globalThis.process?(globalThis.process.getBuiltinModule?.('inspector')"
+    "??globalThis.process.binding('inspector')).console.log:globalThis.console.log"
+    f"}}}})[{_KEY}])"
 )
 # True once: the statement may be in a loop, or in a file that is loaded again.
 _ENTRY = f"(()=>{{const s={SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
@@ -303,6 +316,7 @@ class JsBreakpointSender:
         self._ours: dict[str, list[dict[str, Any]]] = {}
         self._finish: JsStepOut | None = None
         self._pause = JsPause(connection)
+        self._made = MadeFunctions(connection)
         self._is_live = False
         self.is_changed = False
         self._is_replaying = False
@@ -353,6 +367,16 @@ class JsBreakpointSender:
             else answers_by_id.get(one.id, dap.DapBreakpoint())
             for one in breakpoints
         ]
+
+    async def send_functions(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> Sequence[dap.DapBreakpoint]:
+        """Replace the breakpoints at functions that are in no file."""
+        return await self._made.send(breakpoints, stop_condition)
+
+    async def attribute_stop(self, stop: Stopped) -> Stopped:
+        """Return a stop with the breakpoints that js-debug does not know."""
+        return await self._made.attribute_stop(stop)
 
     async def find_names(self, file: str) -> OriginalNames | None:
         """Return the names that a source has in the script that it was compiled to."""
