@@ -66,20 +66,21 @@ def test_an_error_that_nobody_handles_is_a_crash_at_the_line_that_raised_it(cli,
 
 @pytest.mark.adapter("gdb")
 @pytest.mark.parametrize(
-    ("case", "expression", "at", "change", "marker"),
+    ("case", "expression", "at", "written"),
     [
-        ("ada", "total", "checks", "30 → 60", "adds"),
-        ("ada", "shade", "checks", "red → blue", "shades"),
-        ("ada", "prices", "checks", "(10, 20, 30) → (10, 21, 30)", "prices"),
-        ("ldc", "total", "checks", "30 → 60", "adds"),
-        ("ldc", "shop.shade", "checks", "0 → 2", "shades"),
-        ("ldc", "shop.prices", "checks", "", "prices"),
-        ("gdc", "shop.shade", "checks", "0 → 2", "shades"),
-        ("fortran", "prices", "raises", "(10, 10, 10) → (10, 21, 10)", "prices"),
-        ("fortran", "total", "raises", "20 → 30", "adds"),
+        ("ada", "total", "checks", ("30 → 60", "adds")),
+        ("ada", "shade", "checks", ("red → blue", "shades")),
+        ("ada", "prices", "checks", ("(10, 20, 30) → (10, 21, 30)", "prices")),
+        ("ldc", "total", "checks", ("30 → 60", "adds")),
+        ("ldc", "shop.shade", "checks", ("0 → 2", "shades")),
+        ("ldc", "shop.prices", "checks", ("", "prices")),
+        ("gdc", "shop.shade", "checks", ("0 → 2", "shades")),
+        ("fortran", "prices", "raises", ("(10, 10, 10) → (10, 21, 10)", "prices")),
+        ("fortran", "total", "raises", ("20 → 30", "adds")),
     ],
 )
-def test_the_last_write_of_a_value_is_found(cli, case, expression, at, change, marker):
+def test_the_last_write_of_a_value_is_found(cli, case, expression, at, written):
+    change, marker = written
     said = cli("who-wrote", expression, "--at", _line(case, at), "--", _build(case), check=0).out
     first = said.splitlines()[0]
     assert f" was last written: {change}" in first, said

@@ -32,7 +32,6 @@ from debugger.questions.crash.crash_stops import (
     CrashStops,
     explain_chosen,
     raised_breakpoints,
-    with_runtime_report,
 )
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash, ValueOrigin
@@ -43,8 +42,7 @@ from debugger.session.stop_report import MISSED, OVERFLOWED
 from debugger.symbols.program_file import may_fork
 
 _OUTPUT = 12  # last lines
-_RECURSION = 100  # frames: there the callers are all the same
-_CALLERS = 6
+_RECURSION, _CALLERS = 100, 6  # frames: in a recursion the callers are all the same
 _PYTHON_MAX = 8
 _CYCLE_MAX = 4
 PANICKED = 101  # what Rust's runtime exits with
@@ -211,7 +209,6 @@ _EMPTY = "its input is empty: --stdin FILE gives it one"
 _LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
 _RUST_OVERFLOW = "has overflowed its stack"
 _RUNS_ON = "it runs on, without the debugger"
-_TOO_MANY = "more than 40 exceptions were raised before: those after them were not looked at"
 _ENDED_THEN = "the program was ended then"
 _HANDLED = (
     "an exception that the program handles, as a server does, is no crash: "
@@ -235,10 +232,10 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Cr
     # 2. Each stop that may be the crash is inspected at once (`CrashStops.add_stop`), because its
     #    values are gone when the program continues. Whether it was the crash is known only at the
     #    end: a handler may survive a signal, and a caller may catch an exception.
-    # 3. At the end `CrashStops.at_the_end` chooses by the exit status and by the program's own
-    #    report of an uncaught exception. Without a stop the answer comes from the output alone.
-    # 4. With `keep` the run stays at the first such stop. Where V8 expected somebody to catch the
-    #    exception it did not stop; then a second run stops at every throw, up to the same one.
+    # 3. At the end `CrashStops.at_the_end` chooses by the exit status and the program's own report
+    #    of an uncaught exception. Without a stop the answer comes from the output alone.
+    # 4. With `keep` the run stays at the first such stop. Where V8 expected a handler it did not
+    #    stop; then a second run stops at every throw, up to the same one.
     if takes_raised:
         breakpoints = raised_breakpoints(question.languages)
         question = replace(question, breakpoints=breakpoints)
@@ -278,25 +275,10 @@ async def _run_once(question: QuestionRun, found: CrashStops) -> Crash:
             handled = _describe_handled(question, last) if not takes_raised else []
             notes = [*_notes_of(run, last), *lost, *handled]
             answer = build_no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
-            return _with_unseen_exception(answer, found.runtime_report(run.all_output_lines()))
+            return found.complete_answer(answer, run.all_output_lines())
         if takes_raised and last.state == State.STOPPED.value:
             return _answer_raised(build_crash_answer(run, stops, last, lost, waits=False), question)
         return build_crash_answer(run, stops, last, lost)
-
-
-def _with_unseen_exception(answer: Crash, report: tuple[str, str] | None) -> Crash:
-    """Complete an answer by the exception that a compiled language's runtime reported."""
-    if report is None or not answer.exit_code:
-        return answer
-    found = explain_crash(CrashFacts("", exception=report[0], message=report[1]))
-    return msgspec.structs.replace(
-        answer,
-        outcome="crashed",
-        cause=found.text,
-        kind=found.kind,
-        exception=answers.ExceptionView(*report),
-        notes=(_BY.format("report"), _TOO_MANY),
-    )
 
 
 def _answer_raised(answer: Crash, question: QuestionRun) -> Crash:
@@ -374,7 +356,6 @@ def build_crash_answer(
     output = run.read_output()
     is_over = last.state == State.TERMINATED.value
     crashes = _without_repeated(crashes)
-    crashes = [*crashes[:-1], with_runtime_report(crashes[-1], run.all_output_lines())]
     # The last one ended the program, unless the program ended well.
     chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
     is_well, survival_notes = _describe_survival(run, chosen, last)

@@ -31,10 +31,12 @@ from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.crash.failed_condition import asserted_values
 from debugger.questions.crash.runtime_errors import (
     RUNTIME_ERRORS,
+    complete_by_report,
     may_be_handled,
     read_report,
     runtime_function,
 )
+from debugger.questions.runner.answer import Crash
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import process_tree
 from debugger.session.session import Session
@@ -190,7 +192,8 @@ class CrashStops:
         # A debugger of Node guesses that a rejected promise will not be caught.
         is_guess = run.session.traits.runtime is Runtime.NODE and last.exit_code == 0
         if self.seen and not is_guess:
-            return _without_raise_in_handler(self.seen)
+            *earlier, last_seen = _without_raise_in_handler(self.seen)
+            return [*earlier, with_runtime_report(last_seen, run.all_output_lines())]
         if last.signal is not None:
             return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
         output = run.last_output_lines()
@@ -243,6 +246,10 @@ class CrashStops:
         function = self.raised[-1].runtime_function if self.raised else ""
         return read_report(function, output) if function else None
 
+    def complete_answer(self, answer: Crash, output: Sequence[str]) -> Crash:
+        """Complete the answer of a run without a crash by what its runtime reported."""
+        return complete_by_report(answer, self.runtime_report(output))
+
     @property
     def last_raised(self) -> str | None:
         """The last raised exception, which may have been caught, in one line."""
@@ -271,9 +278,7 @@ def with_runtime_report(crash: CrashStop, output: Sequence[str]) -> CrashStop:
         return crash
     kind, message = report
     facts = msgspec.structs.replace(crash.scene.facts, exception=kind, message=message)
-    stop = msgspec.structs.replace(
-        crash.scene.stop, exception=answers.ExceptionView(kind, message)
-    )
+    stop = msgspec.structs.replace(crash.scene.stop, exception=answers.ExceptionView(kind, message))
     scene = msgspec.structs.replace(crash.scene, facts=facts, stop=stop)
     return msgspec.structs.replace(crash, scene=scene, cause=explain_crash(facts))
 

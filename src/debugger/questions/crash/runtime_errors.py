@@ -10,8 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
+from debugger.model import answers
+from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.runner.answer import Crash
+
+_BY_REPORT = "the debugger did not see it: this is from the program's own report"
+_TOO_MANY = "more than 40 exceptions were raised before: those after them were not looked at"
 _INNERMOST = 8  # frames among which the runtime's function is found
 
 
@@ -82,3 +89,18 @@ def read_report(function: str, lines: Sequence[str]) -> tuple[str, str] | None:
             named = found.groupdict()
             return named.get("type") or named.get("kind") or "", (found["message"] or "").strip()
     return None
+
+
+def complete_by_report(answer: Crash, report: tuple[str, str] | None) -> Crash:
+    """Complete an answer by the exception that a compiled language's runtime reported."""
+    if report is None or not answer.exit_code:
+        return answer
+    found = explain_crash(CrashFacts("", exception=report[0], message=report[1]))
+    return msgspec.structs.replace(
+        answer,
+        outcome="crashed",
+        cause=found.text,
+        kind=found.kind,
+        exception=answers.ExceptionView(*report),
+        notes=(_BY_REPORT, _TOO_MANY),
+    )

@@ -174,9 +174,7 @@ async def build_question(
         name=options.verb,
         patience=patience,
         keep=options.keep,
-        breakpoints=breakpoints(
-            inspected.type_language or inspected.language, keep=options.keep
-        ),
+        breakpoints=breakpoints(inspected.type_language or inspected.language, keep=options.keep),
         adapter=adapter.name,
         traits=adapter.traits,
         language=inspected.language,
