@@ -410,3 +410,15 @@ def test_a_loop_variable_in_a_register_says_what_is_missing_and_the_flag_that_he
     assert (answer["ended"], answer["links"]) == ("not followed", [])
     assert "one lies in a register (optimised code), which no watchpoint sees" in answer["ending"]
     assert "assigns to it in two ways: build with -O0" in answer["ending"]
+
+
+def test_a_literal_that_overflows_into_a_neighbour_on_a_new_page_is_followed_to_its_end(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "labels.c", "nodes[40]->id", "@shown")
+    assert _steps(answer) == [("copied", "label", find_marker("why/labels.c", "copies"))]
+    assert any(one.startswith("overflow: ") for one in answer["links"][0]["details"])
+    assert (answer["ended"], answer["ending"].partition(" was ")[2]) == (
+        "constant",
+        "not changed: it has its value from the start",
+    )

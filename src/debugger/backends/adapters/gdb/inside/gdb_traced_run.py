@@ -202,7 +202,10 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         )
         self.record_change(is_store=is_store)
         for one in run.watches:
-            if abs(one._address - self._address) < _STORE:  # noqa: SLF001 - of its own class
+            # A page comes as zeros: when its neighbours show that depends on what a run watches.
+            is_new = not one.before and not one.read_bytes().strip("0")
+            is_near = abs(one._address - self._address) < _STORE  # noqa: SLF001 - of its own class
+            if is_near and not is_new:
                 one.record_change()
         is_end = any(run.is_end_event(one.key) for one in run.watches)
         run.is_over = run.is_over or is_end or run.is_late()
@@ -212,10 +215,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         """Record a change, unless it is known already, or a store that changes nothing."""
         run = self._run
         now = self.read_bytes()
-        # A page comes as zeros: when that is seen depends on the other watchpoints of the run.
-        is_mapped_now = not self.before and not now.strip("0")
-        if (now == self.before or is_mapped_now) and not is_store:
-            self.before = now
+        if now == self.before and not is_store:
             return
         if self._is_stack and (not run.has_begun or _is_in_loader()):
             self.before = now
