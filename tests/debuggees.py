@@ -89,7 +89,7 @@ def find_marker(path: Path | str, name: str) -> int:
     Raises: LookupError unless exactly one line has the marker.
     """
     path = path if isinstance(path, Path) else find_source(path)
-    pattern = re.compile(rf"(?://|#|!|/\*)\s*@{re.escape(name)}\b")
+    pattern = re.compile(rf"(?://|#|!|--|/\*)\s*@{re.escape(name)}\b")
     lines = path.read_text(encoding="utf-8").splitlines()
     found = [number for number, line in enumerate(lines, start=1) if pattern.search(line)]
     if len(found) != 1:

@@ -337,6 +337,8 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_snapshots",
         "debugger.backends.adapters.gdb.inside.gdb_calls",
         "debugger.backends.adapters.gdb.inside.gdb_heap",
+        "debugger.backends.adapters.gdb.inside.gdb_lines",
+        "debugger.backends.adapters.gdb.inside.gdb_memory",
         "debugger.backends.adapters.gdb.inside.gdb_returns",
         "debugger.backends.adapters.gdb.inside.gdb_searches",
         "debugger.backends.adapters.gdb.inside.gdb_statements",

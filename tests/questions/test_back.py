@@ -151,3 +151,16 @@ def test_a_function_is_the_end_of_the_way_back_from_another(cli: Any, tmp_path: 
     went = cli("back-continue", "--to", "first", cwd=tmp_path, timeout=120)
     assert re.search(r"stopped: .*first at two\.c:1", went.out)
     cli("stop", cwd=tmp_path)
+
+
+@pytest.mark.adapter("debugpy")
+def test_values_of_the_earlier_stop_that_vary_from_run_to_run_are_named(
+    cli: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "timed.py").write_text(
+        "import time\nearly = time.perf_counter_ns()\nk = 3\nearly = 0\nk += 1\n"
+    )
+    cli("start", "timed.py", "--break", "timed.py:5", cwd=tmp_path, check=0)
+    said = cli("back-continue", "--to", "timed.py:3", cwd=tmp_path, check=0, timeout=120).out
+    assert "its values were the same there as in this session\n" in said
+    assert "these values differ here from run to run, and may not be those that were: early" in said

@@ -21,11 +21,13 @@ def _why(
     at: str,
     *words: object,
     is_patient: bool = False,
+    nth: int | None = None,
 ) -> dict[str, Any]:
     name = f"why/{source}"
     program = build_debuggee(name)
     place = f"{source}:{find_marker(name, at[1:])}" if at.startswith("@") else at
-    limit = ("--timeout", "100") if is_patient else ()
+    limit: tuple[str, ...] = ("--timeout", "100") if is_patient else ()
+    limit += ("--nth", str(nth)) if nth is not None else ()
     told = cli(
         "why", "--json", expression, "--at", place, *limit, "--", program, *words,
         check=0, timeout=120,
@@ -371,3 +373,52 @@ def test_a_field_is_followed_through_nested_calls_that_return_structs(
     assert last in [kind for kind, _, _ in steps]
     # `flip` got what `grow` returned, and not its own result.
     assert all(one["text"] != "the result of flip" for one in answer["links"][1:])
+
+
+def test_a_value_in_registers_is_followed_by_its_calls_and_assignments_as_inferred(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "optimised.c", "price", "@store", nth=2)
+    at = {name: find_marker("why/optimised.c", name) for name in ("made", "got", "return")}
+    assert _steps(answer)[:3] == [
+        ("passed", "main", at["made"]),
+        ("returned", "main", at["got"]),
+        ("returned", "lookup", at["return"]),
+    ]
+    assert [one["certainty"] for one in answer["links"][:2]] == ["seen", "inferred"]
+
+
+def test_a_variable_in_a_register_is_no_constant_and_an_optimised_out_one_is_explained(
+    cli: Callable[..., Any],
+) -> None:
+    factor = _why(cli, "optimised.c", "by", "crash")
+    lines = [("scale", "call"), ("total", "total"), ("main", "factor")]
+    assert [one["frame"]["line"] for one in factor["links"]] == [
+        find_marker("why/optimised.c", marker) for _, marker in lines
+    ]
+    assert factor["links"][-1]["certainty"] == "inferred"
+    gone = _why(cli, "optimised.c", "result", "crash")
+    assert gone["value"] == "<optimized out>"
+    assert _steps(gone) == [("computed", "scale", find_marker("why/optimised.c", "scaled"))]
+    assert gone["links"][0]["certainty"] == "inferred"
+
+
+def test_a_loop_variable_in_a_register_says_what_is_missing_and_the_flag_that_helps(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "optimised.c", "one", "@call")
+    assert (answer["ended"], answer["links"]) == ("not followed", [])
+    assert "one lies in a register (optimised code), which no watchpoint sees" in answer["ending"]
+    assert "assigns to it in two ways: build with -O0" in answer["ending"]
+
+
+def test_a_literal_that_overflows_into_a_neighbour_on_a_new_page_is_followed_to_its_end(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "labels.c", "nodes[40]->id", "@shown")
+    assert _steps(answer) == [("copied", "label", find_marker("why/labels.c", "copies"))]
+    assert any(one.startswith("overflow: ") for one in answer["links"][0]["details"])
+    assert (answer["ended"], answer["ending"].partition(" was ")[2]) == (
+        "constant",
+        "not changed: it has its value from the start",
+    )

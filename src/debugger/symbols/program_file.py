@@ -33,12 +33,13 @@ _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby", b"
 # Build tools are scripts that start JVMs: what is debugged is a JVM of the tests or the program.
 JAVA_BUILD_TOOLS = frozenset({"mvn", "mvnw", "gradle", "gradlew"})
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
-# What only the main program of a language refers to: gfortran's, GNAT's binder's and D's.
+# What only the main program of a language has: gfortran's, GNAT's binder's, D's and Nim's.
 _MAIN_PROGRAMS = {
     b"_gfortran_set_args": "fortran",
     b"_FortranAProgramStart": "fortran",
     b"__gnat_runtime_initialize": "ada",
     b"_Dmain": "d",
+    b"NimMain": "nim",
 }
 # A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -32,7 +33,7 @@ from debugger.questions.back.repeated_run import (
 )
 from debugger.questions.runner import question_run, stop_position
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.runner.stop_position import StopPosition
+from debugger.questions.runner.stop_position import ComparableStop, StopPosition
 from debugger.session import source_files, stepping
 from debugger.session.session import Session
 from debugger.session.session_list import SessionList
@@ -72,8 +73,18 @@ async def go_back(
     stop_position.check_second_run(session, to="go back", hint=_RESTART)
     was = await session.run_job(partial(stop_position.find_position, session))
     repeats = _Repeats(sessions, session, was, patience, ends_at)
-    plan, differs = await repeats.find_plan(request)
-    return await _move_session(session, plan, differs, repeats)
+    earlier = await repeats.find_plan(request)
+    return await _move_session(session, earlier, repeats)
+
+
+class EarlierStop(Struct, frozen=True):
+    """How to reach an earlier stop, and what the private runs have shown of it."""
+
+    plan: ReplayPlan
+    # The values that differed at the session's own stop.
+    differs: tuple[answers.ChangedValue, ...]
+    # What a private run showed at the earlier stop; None if it was not read.
+    seen: ComparableStop | None
 
 
 class _Repeats:
@@ -99,10 +110,8 @@ class _Repeats:
         """The remaining seconds."""
         return max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
-    async def find_plan(
-        self, request: BackRequest
-    ) -> tuple[ReplayPlan, tuple[answers.ChangedValue, ...]]:
-        """Return how to reach the earlier stop, and the values that differed at the session's."""
+    async def find_plan(self, request: BackRequest) -> EarlierStop:
+        """Return how to reach the earlier stop, and what is known of it."""
         frames = self._was.seen.frames
         caller = (frames[1].file, frames[1].line) if len(frames) > 1 else None
         extra = _further_lines(request, frames)
@@ -132,15 +141,17 @@ class _Repeats:
                     break
         if len(chosen) < request.count:
             raise _nothing_before(request, len(chosen))
-        plan = plan_replay(found.arrivals, chosen[-request.count], after=after)
+        target = chosen[-request.count]
+        plan = plan_replay(found.arrivals, target, after=after)
+        seen = found.seen_at(target)
         if request.kind is BackKind.STEP:
             line = [plan.line] if plan.line is not None and not plan.stops else []
             async with self._run(line) as run:
-                steps = await record_steps(run, self._was, plan)
+                steps, seen = await record_steps(run, self._was, plan)
             plan = msgspec.structs.replace(
                 plan, steps=(*plan.steps, *(one.how for one in steps[1:-1] if one.how is not None))
             )
-        return plan, found.differs
+        return EarlierStop(plan, found.differs, seen)
 
     async def _record(
         self, extra: Sequence[BreakpointSpec], *, after: int, attempt: int | None = None
@@ -223,13 +234,13 @@ def _nothing_before(request: BackRequest, found: int) -> DebuggerError:
     )
 
 
-async def _move_session(
-    session: Session,
-    plan: ReplayPlan,
-    differs: Sequence[answers.ChangedValue],
-    repeats: _Repeats,
-) -> answers.Stop:
-    """Restart the session's own program, and bring it to the stop of a plan."""
+async def _move_session(session: Session, earlier: EarlierStop, repeats: _Repeats) -> answers.Stop:
+    """Restart the session's own program, and bring it to an earlier stop.
+
+    Raises:
+        DebuggerError: NOT_FOUND if this run comes to another stop than the private ones.
+    """
+    plan = earlier.plan
     line = [plan.line] if plan.line is not None and not plan.stops else []
     added = await add_breakpoints(session, line)  # before the start, or it passes them
     cursor = await session.run_job(session.restart)
@@ -238,6 +249,7 @@ async def _move_session(
     first = await stepping.wait_for_stop(session, limit, after=cursor)
     try:
         stop = await replay_stops(run, plan, first, added)
+        varying = await _compare_runs(session, earlier.seen)
     except DebuggerError as error:
         raise DebuggerError(
             error.code,
@@ -245,8 +257,32 @@ async def _move_session(
             hint="debugger status shows where it is; " + _RESTART,
         ) from error
     values = "its values were the same there as in this session"
-    if differs:
-        names = ", ".join(one.name for one in differs[:3])
+    if earlier.differs:
+        names = ", ".join(one.name for one in earlier.differs[:3])
         values = f"there these values were others than in this session: {names}"
     note = f"went back by running the program again, {repeats.made + 1} times; {values}"
-    return msgspec.structs.replace(stop, notes=(*stop.notes, note))
+    return msgspec.structs.replace(stop, notes=(*stop.notes, note, *varying))
+
+
+async def _compare_runs(session: Session, seen: ComparableStop | None) -> list[str]:
+    """Compare an earlier stop with what a private run showed there.
+
+    Raises:
+        DebuggerError: NOT_FOUND if this is another stop.
+    """
+    if seen is None:
+        return ["the values here were not compared with another run's: it is too far back"]
+    now = await session.run_job(partial(stop_position.observe_stop, session, 0))
+    if not now.is_at(seen):
+        one = seen.frames[0]
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"it is not at {one.function} {Path(one.file or '?').name}:{one.line}, where another "
+            "run was",
+            hint=_RESTART,
+        )
+    names = [one.name for one in stop_position.stop_differences(seen, now, session)]
+    if not names:
+        return []
+    shown = ", ".join(names[:3])
+    return [f"these values differ here from run to run, and may not be those that were: {shown}"]

@@ -15,14 +15,17 @@ from debugger.model.program import Frame, ResumeKind
 from debugger.questions.back.earlier_stop import Arrival, ReplayPlan
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.questions.runner.stop_position import (
+    ComparableStop,
     StopPosition,
     is_due,
     observe_second_run,
+    observe_stop,
     stop_differences,
 )
 from debugger.session.session import Session
 
 STOPS_MAX = 2_000  # stops of one run
+SEEN_MAX = 300  # arrivals whose values are read
 STEPS_MAX = 500  # steps from the line before to the session's stop
 _LEVELS = 60  # frames that are counted at a stop
 
@@ -36,6 +39,12 @@ class RepeatedRun(Struct, frozen=True):
     arrivals: tuple[Arrival, ...]
     attempt: int
     differs: tuple[answers.ChangedValue, ...] = ()
+    # What the first arrivals showed, to be compared with another run at the same stop.
+    seen: tuple[ComparableStop, ...] = ()
+
+    def seen_at(self, index: int) -> ComparableStop | None:
+        """Return what an arrival showed; None for one beyond `SEEN_MAX`."""
+        return self.seen[index] if index < len(self.seen) else None
 
 
 async def record_stops(
@@ -60,12 +69,13 @@ async def record_stops(
         DebuggerError: NOT_FOUND if the run did not come to the same stop; NOT_SUPPORTED for more
             than `STOPS_MAX` stops.
     """
-    session, found = run.session, list[Arrival]()
+    session, found, seen = run.session, list[Arrival](), list[ComparableStop]()
     stop = await run.wait_first()
     how: ResumeKind | None = None
     due = 0
     while stop.state == State.STOPPED.value and run.session_of(stop) is session:
         found.append(await _read_arrival(session, how, was))
+        await _add_seen(session, found, seen)
         if len(found) == after:
             await add_breakpoints(session, extra)
         due += is_due(session, was)
@@ -75,11 +85,12 @@ async def record_stops(
                 if stop.state != State.STOPPED.value:
                     raise _missed(stop)
                 found.append(await _read_arrival(session, step, was))
+                await _add_seen(session, found, seen)
             now = await observe_second_run(session, was)
             if now is not None and now.is_at(was.seen):
                 differs = stop_differences(was.seen, now, session)
                 if was.is_counted or (not differs and now.is_called_alike(was.seen)):
-                    return RepeatedRun(tuple(found), due, differs)
+                    return RepeatedRun(tuple(found), due, differs, tuple(seen))
         if len(found) >= STOPS_MAX:
             raise _too_far(f"{STOPS_MAX:,} stops")
         how = ResumeKind.CONTINUE
@@ -87,10 +98,18 @@ async def record_stops(
     raise _missed(stop)
 
 
+async def _add_seen(session: Session, found: Sequence[Arrival], seen: list[ComparableStop]) -> None:
+    """Read the values of the last arrival, unless there were too many before."""
+    if len(found) <= SEEN_MAX:
+        seen.append(await session.run_job(partial(observe_stop, session, 0)))
+
+
 async def record_steps(
     run: RunningQuestion, was: StopPosition, plan: ReplayPlan
-) -> tuple[Arrival, ...]:
+) -> tuple[tuple[Arrival, ...], ComparableStop]:
     """Step into calls from the stop of a plan to the session's stop, which is the last arrival.
+
+    Returns also what the arrival before that showed.
 
     Raises:
         DebuggerError: NOT_FOUND if the steps do not come to it within `STEPS_MAX`.
@@ -99,6 +118,7 @@ async def record_steps(
     await replay_stops(run, plan, await run.wait_first())
     found = [await _read_arrival(session, None, was)]
     while len(found) <= STEPS_MAX:
+        before = await session.run_job(partial(observe_stop, session, 0))
         stop = await run.go_on(session, how=ResumeKind.STEP)
         if stop.state != State.STOPPED.value:
             raise _missed(stop)
@@ -107,7 +127,7 @@ async def record_steps(
         if now is None or not now.is_at(was.seen):
             continue
         if not stop_differences(was.seen, now, session):
-            return tuple(found)
+            return tuple(found), before
     raise _too_far(f"{STEPS_MAX:,} steps")
 
 

@@ -42,8 +42,7 @@ from debugger.session.stop_report import MISSED, OVERFLOWED
 from debugger.symbols.program_file import may_fork
 
 _OUTPUT = 12  # last lines
-_RECURSION = 100  # frames: there the callers are all the same
-_CALLERS = 6
+_RECURSION, _CALLERS = 100, 6  # frames: in a recursion the callers are all the same
 _PYTHON_MAX = 8
 _CYCLE_MAX = 4
 PANICKED = 101  # what Rust's runtime exits with
@@ -233,10 +232,10 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Cr
     # 2. Each stop that may be the crash is inspected at once (`CrashStops.add_stop`), because its
     #    values are gone when the program continues. Whether it was the crash is known only at the
     #    end: a handler may survive a signal, and a caller may catch an exception.
-    # 3. At the end `CrashStops.at_the_end` chooses by the exit status and by the program's own
-    #    report of an uncaught exception. Without a stop the answer comes from the output alone.
-    # 4. With `keep` the run stays at the first such stop. Where V8 expected somebody to catch the
-    #    exception it did not stop; then a second run stops at every throw, up to the same one.
+    # 3. At the end `CrashStops.at_the_end` chooses by the exit status and the program's own report
+    #    of an uncaught exception. Without a stop the answer comes from the output alone.
+    # 4. With `keep` the run stays at the first such stop. Where V8 expected a handler it did not
+    #    stop; then a second run stops at every throw, up to the same one.
     if takes_raised:
         breakpoints = raised_breakpoints(question.languages)
         question = replace(question, breakpoints=breakpoints)
@@ -275,7 +274,8 @@ async def _run_once(question: QuestionRun, found: CrashStops) -> Crash:
         if not stops:
             handled = _describe_handled(question, last) if not takes_raised else []
             notes = [*_notes_of(run, last), *lost, *handled]
-            return build_no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
+            answer = build_no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
+            return found.complete_answer(answer, run.all_output_lines())
         if takes_raised and last.state == State.STOPPED.value:
             return _answer_raised(build_crash_answer(run, stops, last, lost, waits=False), question)
         return build_crash_answer(run, stops, last, lost)

@@ -29,6 +29,14 @@ from debugger.model.program import StopReason
 from debugger.questions.crash.crash_cause import Cause, explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.crash.failed_condition import asserted_values
+from debugger.questions.crash.runtime_errors import (
+    RUNTIME_ERRORS,
+    complete_by_report,
+    may_be_handled,
+    read_report,
+    runtime_function,
+)
+from debugger.questions.runner.answer import Crash
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import process_tree
 from debugger.session.session import Session
@@ -63,6 +71,8 @@ class CrashStop(Struct, frozen=True):
     is_fatal: bool
     is_panic: bool
     is_caught: bool = False
+    # The function of a runtime library that ends the program, or raises an exception.
+    runtime_function: str = ""
 
 
 def crash_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
@@ -73,6 +83,8 @@ def crash_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...
     if language == "javascript" and not keep:
         # Behind an await V8 cannot tell what nobody will catch; the end of the program tells.
         return (BreakpointSpec(catch="throw"),)
+    if language in RUNTIME_ERRORS:
+        return tuple(BreakpointSpec(function=one) for one in RUNTIME_ERRORS[language].functions)
     return (BreakpointSpec(function=_PANIC),) if language == "rust" else ()
 
 
@@ -138,7 +150,10 @@ class CrashStops:
             if self.awaited is not None:
                 return self.awaited.matches(stop) and await self._take_fault(run, stop)
             return await self._take_thrown(run, stop)
-        if may_be_a_crash(stop):
+        by_runtime = _runtime_function_of(stop)
+        if by_runtime is not None and may_be_handled(by_runtime):
+            return await self._take_thrown(run, stop)
+        if by_runtime is not None or may_be_a_crash(stop):
             return await self._take_fault(run, stop)
         if stop.signal is not None and len(self.signalled) < _SIGNALS_MAX:
             self.signalled.append(await _looked_at(run, stop))
@@ -153,7 +168,7 @@ class CrashStops:
         self.count += 1
         # Each stop costs time, and this program uses exceptions for its control flow.
         if self.count > _RAISED_MAX:
-            await _catch_no_more(run.session_of(stop))
+            await _stop_at_throws_no_more(run.session_of(stop))
             return False
         raised = await _looked_at(run, stop)
         # V8 ends the process at this one, without a further stop.
@@ -177,11 +192,14 @@ class CrashStops:
         # A debugger of Node guesses that a rejected promise will not be caught.
         is_guess = run.session.traits.runtime is Runtime.NODE and last.exit_code == 0
         if self.seen and not is_guess:
-            return self.seen
+            *earlier, last_seen = _without_raise_in_handler(self.seen)
+            return [*earlier, with_runtime_report(last_seen, run.all_output_lines())]
         if last.signal is not None:
             return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
         output = run.last_output_lines()
         is_well = last.exit_code in {0, None}
+        if self.raised and self.raised[-1].runtime_function:
+            return [] if is_well else self._unhandled_in_runtime(run.all_output_lines())
         reported = self._reported_exception(output)
         if reported is None:  # of a report that was cut the error's own words are lost
             return self.raised[-1:] if is_cut(output) and not is_well else []
@@ -211,10 +229,58 @@ class CrashStops:
         scene = msgspec.structs.replace(found.scene, notes=(*found.scene.notes, origin))
         return msgspec.structs.replace(found, scene=scene)
 
+    def _unhandled_in_runtime(self, output: Sequence[str]) -> list[CrashStop]:
+        """Return the last exception of a compiled language, if its runtime reports one."""
+        if self.runtime_report(output) is None or self.count > _RAISED_MAX:
+            return []
+        # What is raised behind the report, or by the runtime alone, is its own while it reports.
+        own = (
+            one
+            for one in reversed(self.raised)
+            if one.scene.source and read_report(one.runtime_function, one.scene.facts.said) is None
+        )
+        return [one for one in [next(own, None)] if one is not None]
+
+    def runtime_report(self, output: Sequence[str]) -> tuple[str, str] | None:
+        """Return the type and message of the exception by which a runtime ended the program."""
+        function = self.raised[-1].runtime_function if self.raised else ""
+        return read_report(function, output) if function else None
+
+    def complete_answer(self, answer: Crash, output: Sequence[str]) -> Crash:
+        """Complete the answer of a run without a crash by what its runtime reported."""
+        return complete_by_report(answer, self.runtime_report(output))
+
     @property
     def last_raised(self) -> str | None:
         """The last raised exception, which may have been caught, in one line."""
         return self.raised[-1].cause.text if self.raised else None
+
+
+def _runtime_function_of(stop: answers.Stop) -> str | None:
+    if stop.reason not in {StopReason.BREAKPOINT.value, StopReason.FUNCTION_BREAKPOINT.value}:
+        return None
+    return runtime_function([one.function for one in stop.stack])
+
+
+def _without_raise_in_handler(crashes: list[CrashStop]) -> list[CrashStop]:
+    """Drop the unhandled exception into which a runtime's signal handler turned a fault."""
+    *earlier, last = crashes
+    fault = earlier[-1].scene if earlier else None
+    if not last.runtime_function or fault is None or fault.facts.signal is None:
+        return crashes
+    return earlier if fault.frame == last.scene.frame else crashes
+
+
+def with_runtime_report(crash: CrashStop, output: Sequence[str]) -> CrashStop:
+    """Complete a stop in a runtime library by what the library wrote when it ended the program."""
+    report = read_report(crash.runtime_function, output) if crash.runtime_function else None
+    if report is None:
+        return crash
+    kind, message = report
+    facts = msgspec.structs.replace(crash.scene.facts, exception=kind, message=message)
+    stop = msgspec.structs.replace(crash.scene.stop, exception=answers.ExceptionView(kind, message))
+    scene = msgspec.structs.replace(crash.scene, facts=facts, stop=stop)
+    return msgspec.structs.replace(crash, scene=scene, cause=explain_crash(facts))
 
 
 def _in_a_worker(raised: Sequence[CrashStop]) -> CrashStop | None:
@@ -317,10 +383,12 @@ def _catches_all_throws(session: Session) -> bool:
     return any(one.spec.catch is not None for one in session.breakpoints.user_breakpoints())
 
 
-async def _catch_no_more(session: Session) -> None:
+async def _stop_at_throws_no_more(session: Session) -> None:
     """Stop no more at throws, because this program throws all the time."""
     for known in session.breakpoints.user_breakpoints():
-        if known.spec.catch is not None:
+        function = runtime_function([known.spec.function or ""])
+        is_handled = function is not None and may_be_handled(function)
+        if known.spec.catch is not None or is_handled:
             await process_tree.drop_breakpoint(session, known)
 
 
@@ -367,7 +435,14 @@ def _classify_stop(scene: CrashContext) -> CrashStop:
         facts = msgspec.structs.replace(facts, exception=kind_, message=message_)
     scene = msgspec.structs.replace(scene, facts=facts)
     is_report = any("ubsan" in name for name in names)
-    return CrashStop(scene, explain_crash(facts), not is_panic and not is_report, is_panic)
+    called = _runtime_function_of(scene.stop) or ""
+    return CrashStop(
+        scene,
+        explain_crash(facts),
+        is_fatal=not is_panic and not is_report,
+        is_panic=is_panic,
+        runtime_function=called,
+    )
 
 
 def explain_chosen(crashes: Sequence[CrashStop], chosen: CrashStop, output: Sequence[str]) -> Cause:

@@ -29,7 +29,7 @@ from debugger.questions.runner.evidence_store import AnswerPicture
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.idle_watch import QUESTION_LIMIT
 from debugger.session.stepping import WaitLimit
-from debugger.symbols.program_file import inspect_program
+from debugger.symbols.program_file import ProgramFile, inspect_program
 from debugger.targets import command_line as commands
 from debugger.targets import launch_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
@@ -158,14 +158,15 @@ async def build_question(
         prepared = await _prepare_attach(call, options)
         target: LaunchTarget | AttachTarget = prepared.target
         adapter, program = prepared.adapter, prepared.target.program
-        language = inspect_program(program).language if program else ""
+        inspected = inspect_program(program or "")
     else:
         request = _launch_request(call, options)
         launch, adapter = launch_target.prepare_launch(with_default(call, request))
         if request.python is not None and launch.python is not None:
             await launch_target.check_python(launch)
         target = launch
-        language = "python" if launch.program is None else inspect_program(launch.program).language
+        is_python = launch.program is None
+        inspected = ProgramFile("python") if is_python else inspect_program(launch.program or "")
     return QuestionRun(
         sessions=call.sessions,
         target=target,
@@ -173,10 +174,10 @@ async def build_question(
         name=options.verb,
         patience=patience,
         keep=options.keep,
-        breakpoints=breakpoints(language, keep=options.keep),
+        breakpoints=breakpoints(inspected.type_language or inspected.language, keep=options.keep),
         adapter=adapter.name,
         traits=adapter.traits,
-        language=language,
+        language=inspected.language,
         languages=tuple(adapter.languages),
     )
 

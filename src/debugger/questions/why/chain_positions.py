@@ -248,3 +248,11 @@ def as_inferred(step: NextStep) -> NextStep:
     if isinstance(step, ValuePosition):
         return msgspec.structs.replace(step, certainty=LinkCertainty.INFERRED)
     return step
+
+
+def at_optimised_out(name: str, known: TraceValue, position: ValuePosition) -> ValuePosition:
+    """Return the position of a variable that is optimised out: its value is that of its user."""
+    value = msgspec.structs.replace(position.value, address=0, is_register=True, type=known.type)
+    return msgspec.structs.replace(
+        position, expression=name, value=value, certainty=LinkCertainty.INFERRED
+    )

@@ -22,6 +22,7 @@ from debugger.questions.why.answer import (
 )
 from debugger.questions.why.chain_positions import (
     as_inferred,
+    at_optimised_out,
     at_part,
     at_subject,
     at_text,
@@ -49,6 +50,7 @@ from debugger.questions.why.native_steps import (
     MemoryTarget,
     NextStep,
     ReachedEnd,
+    RegisterTarget,
     ReturnTarget,
     StoreTarget,
     ValuePosition,
@@ -80,11 +82,7 @@ class NativeChain(NativeLinks):
             return MemoryTarget(position)
         origin = statement_origin.classify_expression(name)
         if origin.kind is OriginKind.OPERAND:
-            return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED,
-                f"{name} has no memory there (it lies in a register): build with -O0, or ask for "
-                "a value in memory",
-            )
+            return RegisterTarget(position)
         return self._follow_origin(origin, position)
 
     def _follow_argument(self, position: ValuePosition) -> NextStep | None:
@@ -176,15 +174,10 @@ class NativeChain(NativeLinks):
         old = position.event.old if position.event is not None else None
         before = frame_values.value_before(name, position.expression, old, frame, position.value)
         value = before or frame.vars.get(name)
-        is_literal = value is not None and not value.address and bool(value.bytes)
-        if is_literal or (value is None and name.isupper()):
-            return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
-        if value is None:
-            return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED,
-                f"{name} could not be evaluated at {place}: "
-                + LINE_ASK.format(name, Path(frame.file or "?").name, frame.line),
-            )
+        if value is None or not (value.address or value.is_register or not value.bytes):
+            return _end_without_memory(name, frame, is_constant=value is not None)
+        if value.is_register and not value.bytes:
+            return at_optimised_out(name, value, position)
         if value.characters is not None and position.value.kind in {"struct", "text"}:
             value = native_values.text_end(value)
         part = struct_parts.part_of(value, position.value, frame, position.part)
@@ -584,3 +577,12 @@ class NativeChain(NativeLinks):
             stack=native_values.callers_of(event.frames, 0)[:1],
         )
         return self._follow_origin(origin, at_subject(position, given.line))
+
+
+def _end_without_memory(name: str, frame: TraceFrame, *, is_constant: bool) -> ReachedEnd:
+    """Return the end at a constant, or at a name that has no value."""
+    place = place_of(frame)
+    if is_constant or name.isupper():
+        return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
+    command = LINE_ASK.format(name, Path(frame.file or "?").name, frame.line)
+    return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{name} could not be evaluated at {place}: {command}")

@@ -140,3 +140,12 @@ def observed(target: ValuePosition, event: TraceEvent | None = None) -> LinkCert
     if target.certainty is LinkCertainty.INFERRED:
         return LinkCertainty.INFERRED
     return LinkCertainty.RERUN
+
+
+def summarize_chain(links: Sequence[WhyLink], ended: ReachedEnd) -> str:
+    """Return the chain in one sentence: its first link and its end."""
+    if not links:
+        return ended.reason
+    first = links[0]
+    where = f" in {first.frame.function}" if first.frame is not None else ""
+    return f"{first.text}{where}; {ended.end.value}: {ended.reason}"

@@ -208,6 +208,16 @@ class NativeRuns:
         plan = self._lined.get(event.key) if event is not None else None
         return (plan,) if plan is not None else ()
 
+    def keys_of_lines(self, file: str, numbers: Sequence[int]) -> dict[str, int]:
+        """Return the keys of lines that the last run has recorded; none unless all were."""
+        places = {f"{file}:{one}": one for one in numbers}
+        found = {
+            key: places[one.location]
+            for key, one in self._lined.items()
+            if one.location in places and not one.value
+        }
+        return found if self.last is not None and len(found) == len(places) else {}
+
     def sequence_of(self, event: TraceEvent | None) -> int | None:
         """Return the moment of an event in the last run; None is its end."""
         if self.last is None or event is None:

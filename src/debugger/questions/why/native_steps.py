@@ -40,6 +40,12 @@ class MemoryTarget(Struct, frozen=True):
     position: ValuePosition
 
 
+class RegisterTarget(Struct, frozen=True):
+    """A local in a register, whose last assignment before the position is to be found."""
+
+    position: ValuePosition
+
+
 class ReturnTarget(Struct, frozen=True):
     """A function whose return to the position's frame is to be found."""
 
@@ -66,4 +72,4 @@ class ReachedEnd(Struct, frozen=True):
     reason: str
 
 
-NextStep = MemoryTarget | ReturnTarget | StoreTarget | ReachedEnd | ValuePosition
+NextStep = MemoryTarget | RegisterTarget | ReturnTarget | StoreTarget | ReachedEnd | ValuePosition

@@ -14,6 +14,7 @@ from debugger.questions.why import (
     container_items,
     heap_history,
     native_values,
+    register_locals,
     run_planning,
     unset_memory,
     write_choice,
@@ -21,12 +22,14 @@ from debugger.questions.why import (
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.heap_history import BlockEvents, HeapHistory
 from debugger.questions.why.native_chain import NativeChain
+from debugger.questions.why.native_links import summarize_chain
 from debugger.questions.why.native_runs import NativeRuns
 from debugger.questions.why.native_sites import returning_lines
 from debugger.questions.why.native_steps import (
     MemoryTarget,
     NextStep,
     ReachedEnd,
+    RegisterTarget,
     ReturnTarget,
     StoreTarget,
     ValuePosition,
@@ -120,6 +123,11 @@ class NativeTrace:
                 step = self._chain.explain_position(step)
             elif isinstance(step, MemoryTarget):
                 step = await self._follow_memory(step.position)
+            elif isinstance(step, RegisterTarget):
+                found = await register_locals.follow_register(
+                    step.position, self._runs, self._chain, self._request
+                )
+                step = found or self._lost()
             elif isinstance(step, StoreTarget):
                 step = await self._follow_store(step)
             else:
@@ -574,7 +582,7 @@ class NativeTrace:
             expression=expression,
             place=request.place,
             cause=f"{expression}={position.value.text} at {request.place}: "
-            f"{_summarize(links, ended)}",
+            f"{summarize_chain(links, ended)}",
             value=position.value.text,
             meaning=native_values.describe_meaning(position.value),
             frame=native_values.frame_view(position.frame, position.index),
@@ -588,12 +596,3 @@ class NativeTrace:
             took_s=round(self._runs.used_s(), 1),
             notes=tuple(dict.fromkeys(self._runs.notes)),
         )
-
-
-def _summarize(links: Sequence[WhyLink], ended: ReachedEnd) -> str:
-    """Return the chain in one sentence: its first link and its end."""
-    if not links:
-        return ended.reason
-    first = links[0]
-    where = f" in {first.frame.function}" if first.frame is not None else ""
-    return f"{first.text}{where}; {ended.end.value}: {ended.reason}"

@@ -37,6 +37,8 @@ class TraceValue(Struct, frozen=True):
     bytes: str = ""
     # Of a pointer: the size of what it points to.
     pointee: int = 0
+    # Whether it is a variable's that lies in a register, or that DWARF computes.
+    is_register: bool = False
     # Of a bit-field: its lowest bit in the memory, and their number. Its bytes are its number's.
     bits: tuple[int, int] | None = None
     # Of a string object: where its characters lie, and their number.
@@ -169,6 +171,8 @@ class TraceResult(Struct, frozen=True):
     late: bool = False
     # Keys of lines and returns that came too often, and were not recorded to the end.
     hot: tuple[str, ...] = ()
+    # Keys of lines that have no code of their own.
+    moved: tuple[str, ...] = ()
     seconds: float = 0.0
     failure: str | None = None
     heap: HeapBytes | None = None

@@ -32,10 +32,16 @@ _C_TYPES = {
     (gdb.TYPE_CODE_INT, 2): "short",
     (gdb.TYPE_CODE_INT, 4): "int",
     (gdb.TYPE_CODE_INT, 8): "long",
+    (gdb.TYPE_CODE_CHAR, 1): "char",
+    (gdb.TYPE_CODE_BOOL, 1): "signed char",
+    (gdb.TYPE_CODE_BOOL, 4): "int",
 }
-_PLAIN_AT_ADDRESS = re.compile(
-    rf"\*\((?:(?:{'|'.join(_C_TYPES.values())}) \*|unsigned char \(\*\)\[\d+\])\) 0x[0-9a-f]+"
-)
+_C_NAMES = "|".join(dict.fromkeys([*_C_TYPES.values(), "unsigned char"]))
+# Watched memory as `_address_expression` writes it, whatever the language of the selected frame is.
+_AT_ADDRESS = {
+    "c": re.compile(rf"\*\((?:{_C_NAMES}) (?:\*|\(\*\)\[\d+\])\) 0x[0-9a-f]+"),
+    "ada": re.compile(r"\{[\w.]+\} 16#[0-9a-f]+#(?:@\d+)?"),
+}
 # Where a panic goes through; gdb knows it by its full name, and of old Rust by the plain one.
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
 _KINDS = {
@@ -92,8 +98,8 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
     # gdb calls this at each hit, with the thread selected, and goes on by itself if it is False.
     # The order is that of gdb's own conditions and counts:
     #
-    # 1. A watchpoint whose frame was left, and hits in functions that gdb itself calls, never
-    #    count.
+    # 1. A watchpoint whose frame was left, hits in functions that gdb itself calls, and a line of
+    #    the function that begins a Fortran program never count.
     # 2. The condition; one that fails is reported, and counts as false.
     # 3. The hit count.
     # 4. A logpoint writes its text and goes on; any other breakpoint is noted in `held`, by which
@@ -102,7 +108,9 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
     # gdb's stop method must not resume or change breakpoints (gdb manual: Breakpoints In Python).
     def stop(self) -> bool:
         """Tell whether to stop, at each hit."""
-        if self.is_over or _FunctionCalls.now > 0 or not self._condition_holds():
+        if self.is_over or _FunctionCalls.now > 0 or self._is_in_fortran_start():
+            return False
+        if not self._condition_holds():
             return False
         if self._ignore_left > 0:
             self._ignore_left -= 1
@@ -112,6 +120,18 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
             return True
         server.send_event("output", {"category": "console", "output": self._fill_log(self._text)})
         return False
+
+    def _is_in_fortran_start(self) -> bool:
+        """Tell whether a line is met in C's `main`, which has the line of the program's last one.
+
+        gfortran writes it before the program's own, and no variable is known in it.
+        """
+        if self.is_function or self.type != gdb.BP_BREAKPOINT:
+            return False
+        frame = gdb.selected_frame()
+        function = frame.function()
+        is_start = function is not None and function.linkage_name == "main"
+        return is_start and frame.language() == "fortran"
 
     def _condition_holds(self) -> bool:
         if self._condition is None:
@@ -267,7 +287,7 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
     expression = given["expression"]
     if frame is not None:
         _state.check_names(expression)
-    with _language_of(expression):
+    with language_of(expression):
         value = startup.parse_and_eval(expression, global_context=frame is None)
     # A reference is watched as what it refers to: its own pointer never changes.
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
@@ -288,7 +308,7 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
     # ours (`_ScopeEnd`).
     place = _address_expression(value.type, address)
     kind = _KINDS[given["accessType"]]
-    with _language_of(place):
+    with language_of(place):
         watch = JudgedBreakpoint(spec=place, type=gdb.BP_WATCHPOINT, wp_class=kind)
     # BP_HARDWARE_WATCHPOINT has another number; a software one is thousands of times slower.
     if watch.type == gdb.BP_WATCHPOINT:  # without hardware gdb would step the program
@@ -306,9 +326,10 @@ def _address_expression(kind: Any, address: int) -> str:
     language = gdb.selected_frame().language()
     typed = f"*({kind.unqualified().pointer()}) {address:#x}"
     whole_bytes = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
+    if language == "ada":
+        return _ada_address_expression(kind, address) or whole_bytes
     if language in _OTHER_CASTS:
-        plain = _C_TYPES.get((kind.strip_typedefs().code, kind.sizeof))
-        return f"*({plain} *) {address:#x}" if plain is not None else whole_bytes
+        return _c_address_expression(kind.strip_typedefs(), address) or whole_bytes
     if language == "rust":
         typed = f"*({address:#x} as *mut {kind.unqualified()})"
         whole_bytes = f"*({address:#x} as *mut [u8; {kind.sizeof}])"
@@ -319,11 +340,39 @@ def _address_expression(kind: Any, address: int) -> str:
     return typed
 
 
-def _language_of(expression: str) -> Any:
-    """Return the context in which gdb understands an expression; a plain type there is C's."""
-    # The frame need not tell: before the program's beginning gdb takes that of its main function.
-    is_plain = _PLAIN_AT_ADDRESS.fullmatch(expression) is not None
-    return gdb.with_parameter("language", "c") if is_plain else nullcontext()
+def _c_address_expression(kind: Any, address: int) -> str | None:
+    """Return C's expression for a number or a row of numbers; None for another type."""
+    pointer = "*"
+    if kind.code in (gdb.TYPE_CODE_ARRAY, gdb.TYPE_CODE_STRING):
+        element = kind.target().strip_typedefs()
+        pointer = f"(*)[{kind.sizeof // (element.sizeof or 1)}]"
+        kind = element
+    plain = _C_TYPES.get((kind.code, kind.sizeof))
+    return f"*({plain} {pointer}) {address:#x}" if plain is not None else None
+
+
+def _ada_address_expression(kind: Any, address: int) -> str | None:
+    """Return Ada's expression for a value at an address; None for a type without a name."""
+    count = ""
+    if kind.code == gdb.TYPE_CODE_ARRAY:
+        low, high = kind.range()
+        kind, count = kind.target(), f"@{high - low + 1}"
+    typed = f"{{{kind.unqualified()}}} 16#{address:x}#{count}"
+    try:
+        gdb.parse_and_eval(typed)
+    except gdb.error:
+        return None
+    return typed
+
+
+def language_of(expression: str) -> Any:
+    """Return the context in which gdb understands an expression of watched memory."""
+    # The frame need not tell: before the program's beginning gdb takes that of its main function,
+    # and a library's function that writes the memory is C's.
+    for language, pattern in _AT_ADDRESS.items():
+        if pattern.fullmatch(expression):
+            return gdb.with_parameter("language", language)
+    return nullcontext()
 
 
 def _remove_watchpoint(**given: Any) -> None:
@@ -336,6 +385,7 @@ def begin(state: Any, replaced: Any) -> None:
     """Take over how breakpoints are made."""
     global _state  # noqa: PLW0603 - there is one program
     _state = state
+    state.language_of = language_of
     breakpoints._set_one_breakpoint = _create_breakpoint  # noqa: SLF001 - gdb has no other way
     breakpoints._rewrite_fn_breakpoint = _function_breakpoint  # noqa: SLF001 - the same
     known = "_set_breakpoints_callback"  # gdb 18 has it under a shorter name

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
+memory: Any = importlib.import_module("gdb_memory")
 snapshots: Any = importlib.import_module("gdb_snapshots")
 
 _HEAP_MAX = 16 << 20
@@ -24,7 +25,7 @@ DROPPED = ":dropped"
 
 def read_heap() -> dict[str, Any] | None:
     """Return the bytes of the main heap and of the C library's data; None if it is too large."""
-    regions = snapshots.memory_regions()
+    regions = memory.memory_regions()
     found = next((one for one in regions if one[2] == "[heap]"), None)
     if found is None or found[1] - found[0] > _HEAP_MAX:
         return None

@@ -117,6 +117,8 @@ class AdapterState:
         self.check_names = check_names
         self.tell_stop = tell_stop
         self.waiting: list[Any] = []  # queues of those who wait for a stop or the end
+        # The language of an expression of watched memory (gdb_breaks).
+        self.language_of: Any = lambda _expression: nullcontext()
         self.let_go_children: Any = None  # these three are of gdb_forks
         self.await_free: Any = None
         self.hold_child: Any = None
@@ -272,7 +274,7 @@ def _evaluate_expression(expression: str, **how: Any) -> Any:
     if not how.get("global_context"):
         check_names(expression)
     is_c = any(one in expression for one in _IN_C)
-    language = gdb.with_parameter("language", "c") if is_c else nullcontext()
+    language = gdb.with_parameter("language", "c") if is_c else state.language_of(expression)
     try:
         with language:
             return _own_evaluate(expression, **how)

@@ -29,16 +29,21 @@ _REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
 _FIELD = re.compile(r"\w+->\w+")
 
 
-def read_frames(*, deep_frames: int = _DEEP, is_write: bool) -> list[dict[str, Any]]:
+def read_frames(
+    *, deep_frames: int = _DEEP, is_write: bool, line: tuple[str, int] | None = None
+) -> list[dict[str, Any]]:
     """Return the stack, with the operands of some of the program's own frames.
 
-    With `is_write` the innermost pc is behind the instruction that wrote.
+    With `is_write` the innermost pc is behind the instruction that wrote. The innermost frame is at
+    `line`, if it is in that file.
     """
     found: list[dict[str, Any]] = []
     frame = gdb.newest_frame()
     deep = 0
     while frame is not None and len(found) < _LEVELS:
         one = _read_frame(frame, is_written=is_write and not found)
+        if line is not None and not found and one["file"] == line[0]:
+            one["line"] = line[1]
         if deep < deep_frames and one["file"] and not one["library"]:
             deep += 1
             _add_operands(frame, one)
@@ -250,6 +255,49 @@ def _without_comment(text: str) -> str:
 
 def evaluate(expression: str) -> dict[str, Any] | None:
     """Return the value of an expression in the selected frame; None if it has none."""
+    found = _evaluate(expression)
+    if found is not None and not found["address"]:
+        found["is_register"] = _is_variable(expression)
+    if found is None and expression.isidentifier() and _is_variable(expression):
+        return _describe_optimized_out(expression)
+    return found
+
+
+def _describe_optimized_out(name: str) -> dict[str, Any] | None:
+    """Return what is known of a variable whose value optimised code does not keep."""
+    try:
+        value = gdb.parse_and_eval(name)
+        kind = value.type.strip_typedefs()
+        if not value.is_optimized_out:
+            return None
+    except (gdb.error, RuntimeError):
+        return None
+    return {
+        "text": "<optimized out>",
+        "type": str(value.type)[:_TEXT],
+        "kind": _kind_of(kind),
+        "address": 0,
+        "size": kind.sizeof,
+        "bytes": "",
+        "pointee": 0,
+        "is_register": True,
+    }
+
+
+def _is_variable(expression: str) -> bool:
+    """Tell whether an expression without memory begins with a variable, not with a constant."""
+    root = re.match(r"[*&(]*([A-Za-z_]\w*)", expression)
+    if root is None:
+        return False
+    try:
+        symbol = gdb.lookup_symbol(root[1])[0]
+    except (gdb.error, RuntimeError):
+        return False
+    is_named = symbol is not None and (symbol.is_variable or symbol.is_argument)
+    return is_named and symbol.addr_class != gdb.SYMBOL_LOC_CONST
+
+
+def _evaluate(expression: str) -> dict[str, Any] | None:
     try:
         return describe_expression(expression)
     except (gdb.error, RuntimeError, ValueError, OverflowError):
@@ -515,51 +563,3 @@ def read_stream(frame: dict[str, Any], address: int) -> dict[str, Any]:
         except gdb.error:
             break
     return {"descriptor": descriptor, "inside": offset, "behind": None}
-
-
-_HEAP_MAX = 64 << 20
-_CHUNK_LEAST = 0x20
-
-
-def region_of(address: int) -> str:
-    """Return the kind of memory at an address: stack, heap, program, or a file's name."""
-    for first, last, name in memory_regions():
-        if first <= address < last:
-            return name or "mapped"
-    return ""
-
-
-def memory_regions() -> list[tuple[int, int, str]]:
-    """Return the memory map of the program."""
-    found = []
-    try:
-        text = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text("utf-8", "replace")
-    except OSError:
-        return []
-    for line in text.splitlines():
-        fields = line.split(maxsplit=5)
-        first, _, last = fields[0].partition("-")
-        name = "".join(fields[5:])
-        found.append((int(first, 16), int(last, 16), name))
-    return found
-
-
-def heap_block(address: int) -> tuple[int, int] | None:
-    """Return the block of glibc's main heap that holds an address: its start and usable size.
-
-    The chunks lie one behind the other, each with its size in the word before the block
-    (glibc malloc/malloc.c, "Chunk representation"). None where a damaged size breaks the walk.
-    """
-    heap = next((one for one in memory_regions() if one[2] == "[heap]"), None)
-    if heap is None or not heap[0] <= address < heap[1] or heap[1] - heap[0] > _HEAP_MAX:
-        return None
-    memory = bytes(gdb.selected_inferior().read_memory(heap[0], heap[1] - heap[0]))
-    at = 0
-    while at + 16 <= len(memory):
-        size = int.from_bytes(memory[at + 8 : at + 16], "little") & ~7
-        if size < _CHUNK_LEAST or at + size > len(memory):
-            return None
-        if heap[0] + at + 16 <= address < heap[0] + at + size + 8:
-            return heap[0] + at + 16, size - 8
-        at += size
-    return None

@@ -19,11 +19,13 @@ from typing import Any
 gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
+memory: Any = importlib.import_module("gdb_memory")
 snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 calls: Any = importlib.import_module("gdb_calls")
 searches: Any = importlib.import_module("gdb_searches")
+sites: Any = importlib.import_module("gdb_lines")
 stores: Any = importlib.import_module("gdb_stores")
 importlib.import_module("gdb_shell").refuse_shell()
 
@@ -50,6 +52,7 @@ class TracedRun:
         self.deep = 0
         self.hits = 0
         self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": [], "hot": []}
+        self.result["moved"] = []  # keys of lines without code of their own
         self.signal = ""
         # By the frame's address: the moment of its last call.
         self.entries: dict[str, int] = {}
@@ -72,6 +75,7 @@ class TracedRun:
         is_write: bool,
         frames: list[dict[str, Any]] | None = None,
         is_site: bool = False,
+        line: tuple[str, int] | None = None,
     ) -> dict[str, Any]:
         """Keep an event, with the stack and the operands at it, unless they were read before."""
         is_deep = self.is_next_deep(key, is_site=is_site)
@@ -92,7 +96,9 @@ class TracedRun:
         if is_deep:
             event["thread_name"] = (thread.name or "") if thread is not None else ""
             deep = self.plan["deep_frames"]
-            event["frames"] = frames or snapshots.read_frames(deep_frames=deep, is_write=is_write)
+            event["frames"] = frames or snapshots.read_frames(
+                deep_frames=deep, is_write=is_write, line=line
+            )
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
@@ -135,7 +141,7 @@ class TracedRun:
             value = own["vars"].get(name) if own is not None else None
             if value is not None and value["kind"] == "pointer" and value["bytes"]:
                 at = int.from_bytes(bytes.fromhex(value["bytes"]), "little")
-                block = snapshots.heap_block(at)
+                block = memory.heap_block(at)
                 if block is not None:
                     found[name] = [at, *block]
         return found
@@ -196,7 +202,10 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         )
         self.record_change(is_store=is_store)
         for one in run.watches:
-            if abs(one._address - self._address) < _STORE:  # noqa: SLF001 - of its own class
+            # A page comes as zeros: when its neighbours show that depends on what a run watches.
+            is_new = not one.before and not one.read_bytes().strip("0")
+            is_near = abs(one._address - self._address) < _STORE  # noqa: SLF001 - of its own class
+            if is_near and not is_new:
                 one.record_change()
         is_end = any(run.is_end_event(one.key) for one in run.watches)
         run.is_over = run.is_over or is_end or run.is_late()
@@ -241,40 +250,6 @@ def _is_in_loader() -> bool:
     What that leaves on the stack depends on the processor's state, and differs between runs.
     """
     return (gdb.newest_frame().name() or "").startswith("_dl_")
-
-
-class LineSite(gdb.Breakpoint):  # type: ignore[misc]
-    """A breakpoint at a line that assigns to a local."""
-
-    def __init__(self, run: TracedRun, plan: dict[str, Any]) -> None:
-        super().__init__(plan["location"], internal=True)
-        self.key = plan["key"]
-        self._run, self._is_site = run, plan["is_site"]
-        self._names, self._value = plan["names"], plan["value"]
-
-    def stop(self) -> bool:
-        """Record that the line runs."""
-        run = self._run
-        if run.is_late():
-            run.is_over = True
-            return True
-        if self._value:
-            # A watchpoint that stops here as well has selected another frame.
-            gdb.newest_frame().select()
-            if not any(map(self._has_value, self._names)):
-                return False
-        run.add_event(self.key, {}, is_write=False, is_site=self._is_site)
-        return run.is_end_event(self.key) or (
-            self._is_site and run.is_hot(self, run.counts[self.key])
-        )
-
-    def _has_value(self, name: str) -> bool:
-        """Tell whether an expression has the planned value, as far as the shorter one goes."""
-        found = snapshots.evaluate(name)
-        if found is None or not found["bytes"]:
-            return False
-        short, long = sorted((found["bytes"], self._value), key=len)
-        return bool(long.startswith(short) and not long[len(short) :].strip("0"))
 
 
 class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
@@ -391,14 +366,6 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
     return found
 
 
-def _set_lines(run: TracedRun) -> None:
-    for one in run.plan["lines"]:
-        try:
-            LineSite(run, one)
-        except (gdb.error, RuntimeError) as error:
-            run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
-
-
 def _set_searches(run: TracedRun) -> None:
     for one in run.plan["returns"]:
         if one["calls"]:
@@ -499,7 +466,7 @@ def _describe_end(run: TracedRun) -> None:
     result["frame"] = chosen
     _select_frame(chosen)
     try:
-        value = snapshots.describe_expression(expression)
+        value = snapshots.describe_expression(expression) or snapshots.evaluate(expression)
         result["value"] = value
     except (gdb.error, RuntimeError, ValueError) as error:
         # An element of a container, which gdb reads by a call alone.
@@ -508,8 +475,8 @@ def _describe_end(run: TracedRun) -> None:
     operands = snapshots.operands_of(expression)
     result["operands"] = {name: snapshots.evaluate(name) for name in operands}
     if value is not None and value["address"]:
-        result["region"] = snapshots.region_of(value["address"])
-        result["block"] = snapshots.heap_block(value["address"])
+        result["region"] = memory.region_of(value["address"])
+        result["block"] = memory.heap_block(value["address"])
 
 
 def _frame_of_expression(frames: list[dict[str, Any]], chosen: int) -> int:
@@ -545,7 +512,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     gdb.execute("starti", to_string=True)
     watches = _set_watches(run)
     run.has_begun = ProgramBegin(run).pending
-    _set_lines(run)
+    sites.set_lines(run)
     returns.set_returns(run)
     _set_searches(run)
     _set_entries(run)
