@@ -42,6 +42,7 @@ from debugger.cli.translation.loose_arguments import (
 from debugger.cli.translation.named_arguments import expand_named_arguments
 from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.question_order import is_question, order_question
+from debugger.cli.translation.request_reading import is_sentence, read_request
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.tool_invocations import correct_tool
 from debugger.cli.translation.unknown_options import correct_spelling
@@ -50,6 +51,7 @@ from debugger.model.command_registry import Registry
 
 _NEAR: Final = 0.7
 _LONGEST_NAME: Final = 3  # words of a command's name
+_LEAST_REQUEST: Final = 2  # words of a request
 _DEPTH: Final = 2  # how often a correction is itself put into order
 _GLOBAL_VALUES: Final = frozenset(
     flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
@@ -118,6 +120,19 @@ def prepare_argv(
     raise DebuggerError(ErrorCode.USAGE, correction.reason, hint=correction.hint)
 
 
+def suggest_commands(
+    argv: tuple[str, ...], registry: Registry, *, parses: Callable[[tuple[str, ...]], bool]
+) -> Correction | None:
+    """Return commands for a line of plain words that the parser refused: `step through add`."""
+    split = split_argv(argv)
+    if len(split.words) < _LEAST_REQUEST or any(one.startswith("-") for one in split.words):
+        return None
+    request = read_request(split.words, split.rest)
+    if request is None:
+        return None
+    return _complete_correction(request, _without_switches(split.common), registry, parses)
+
+
 HELP_FLAGS_SET: Final = frozenset(HELP_FLAGS)
 
 
@@ -141,6 +156,11 @@ def _known_paths(registry: Registry) -> Paths:
 
 def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     own = frozenset(path[0] for path in known)
+    is_opened = split.words[:1] and (split.words[0] not in own or split.words[0] in _OPENERS)
+    if is_opened and is_sentence(split.words) and not _is_understood(split.words, own):
+        request = read_request(split.words, split.rest)
+        if request is not None:
+            return request
     if (sentence := correct_sentence(split.words, split.rest)) is not None:
         return sentence
     if not split.words or split.words[0] not in own:
@@ -155,8 +175,24 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     split = replace(split, words=_add_subcommand(translated, split.rest, known))
     name = _find_name(split.words, known)
     if name is None:
-        return _move_question(split, known) or _correct_name(split, known) or split
+        return (
+            _move_question(split, known)
+            or read_request(split.words, split.rest)
+            or _correct_name(split, known)
+            or split
+        )
     return _arrange_command(split, name, known)
+
+
+# Names of commands of ours that begin a sentence, too.
+_OPENERS: Final = frozenset({"why", "where", "stop", "step", "test", "continue", "trace", "watch", "break"})
+_UNDERSTOOD_MOST: Final = 2  # words of a command that a whole sentence stands for
+
+
+def _is_understood(words: tuple[str, ...], own: frozenset[str]) -> bool:
+    """Tell whether a whole sentence is in the tables: `show me the stack`, `what is x`."""
+    translated = translate_command(words, own)
+    return isinstance(translated, tuple) and len(translated) <= _UNDERSTOOD_MOST
 
 
 def _translate_words(

@@ -99,6 +99,8 @@ def _translate_known(found: Words, words: Words, own: Collection[str]) -> Result
 
 def _spell_name(name: str) -> str:
     """Return a name in small letters with dashes, however it joins its words."""
+    if not {name, f"{name} *"}.isdisjoint(CORRECTED_COMMANDS):
+        return name  # perl's `V` is not gdb's `v`
     camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name) if name[:1].islower() else name
     joined = name.lower()
     is_listed = joined in EXACT_COMMANDS or joined in CORRECTED_COMMANDS
@@ -220,7 +222,7 @@ def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
 def _split_joined_words(words: Words, own: Collection[str]) -> Words:  # noqa: PLR0911 - of each form
     """Split `p/x v` and `b(3)` into words."""
     first = words[0]
-    if first in own:
+    if first in own or not {first, f"{first} *"}.isdisjoint(CORRECTED_COMMANDS):
         return words
     if match := _JOINED_FORMAT.match(first):
         return (match[1], match[2], *words[1:])
@@ -406,7 +408,7 @@ def _execute_words(rest: Words) -> Result | None:
     is_name = re.fullmatch(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+|[\w$.]+\[.*\]", text)
     if is_name and text != ".scope" and not _PROGRAM.match(text):
         return Correction("a value is eval", (("eval", text),))
-    is_statement = bool(rest) and re.search(r"[=(]", text) is not None
+    is_statement = bool(rest) and re.search(r"[=(]| [-+*/%] ", text) is not None
     return _execute_statement(rest) if is_statement else None
 
 
@@ -495,6 +497,21 @@ def _go_on(rest: Words) -> Result | None:
     return None if rest else ("continue",)
 
 
+def _trace_all(rest: Words) -> Result | None:
+    """Refuse jdb's `trace go methods`: a trace has a pattern, and `methods` is none."""
+    if not rest or not {*rest} <= {"go", "methods", "method", "functions", "calls", "all"}:
+        return None
+    return Correction("which functions?", (("trace", "add", "*"), ("path", "--", "CMD")))
+
+
+def _choose_all(rest: Words) -> Result | None:
+    """Translate WinDbg's `bc *`."""
+    if rest != ("*",):
+        return None
+    every = (("breakpoint", "remove", "--all"), ("breakpoint", "list"))
+    return Correction("* is --all, of the removal only", every)
+
+
 _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "x": _examine,
     "run": _run,
@@ -512,6 +529,8 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "frame": _frames,
     "goroutine": lambda rest: ("thread", *rest) if rest else None,
     "breakpoint": change_breakpoint,
+    "breakpoint-set": lambda rest: change_breakpoint(("set", *rest)),
+    "trace": _trace_all,
     "rbreak": trace_pattern,
     "register": _write_register,
     "gdb-remote": _connect,
@@ -549,6 +568,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "attach": _attach_script,
     "go": _go_on,
     "stop": _stop_in,
+    **dict.fromkeys(("bc", "bd", "be"), _choose_all),
     "toggle": _toggle,
     "exception": _catch_exceptions,
 }
