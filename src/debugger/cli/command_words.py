@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +31,8 @@ from debugger.cli.translation.argument_order import (
 from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
 from debugger.cli.translation.debugger_invocations import translate_invocation
-from debugger.cli.translation.foreign_commands import EXACT_COMMANDS
-from debugger.cli.translation.location_spelling import spell_locations
+from debugger.cli.translation.foreign_commands import CORRECTED_COMMANDS, EXACT_COMMANDS
+from debugger.cli.translation.location_spelling import is_file_line, spell_locations
 from debugger.cli.translation.loose_arguments import (
     convert_seconds,
     correct_extra_arguments,
@@ -40,14 +41,19 @@ from debugger.cli.translation.loose_arguments import (
     take_argument_roles,
 )
 from debugger.cli.translation.named_arguments import expand_named_arguments
+from debugger.cli.translation.program_words import begins_program
 from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.question_order import is_question, order_question
-from debugger.cli.translation.request_reading import is_sentence, read_request
+from debugger.cli.translation.request_reading import (
+    has_known_words,
+    is_sentence,
+    read_request,
+)
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.tool_invocations import correct_tool
 from debugger.cli.translation.unknown_options import correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import Registry
+from debugger.model.command_registry import Command, Registry
 
 _NEAR: Final = 0.7
 _LONGEST_NAME: Final = 3  # words of a command's name
@@ -105,7 +111,7 @@ def prepare_argv(
     Raises:
         DebuggerError: USAGE; the hint is the command line, corrected and complete.
     """
-    split = split_argv(argv)
+    split = split_argv(_spell_switches(argv))
     if not HELP_FLAGS_SET.isdisjoint(split.words):
         return argv
     found = _prepare_words(split, _known_paths(registry))
@@ -118,6 +124,14 @@ def prepare_argv(
     if correction is None:
         return argv
     raise DebuggerError(ErrorCode.USAGE, correction.reason, hint=correction.hint)
+
+
+def _spell_switches(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Spell PowerShell's `-Script app.py` with two dashes, before `--`."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    is_spelled = re.compile(r"-[A-Z][a-z]{3,}\Z").match
+    own = (f"-{one.lower()}" if is_spelled(one) else one for one in argv[:end])
+    return (*own, *argv[end:])
 
 
 def suggest_commands(
@@ -156,6 +170,9 @@ def _known_paths(registry: Registry) -> Paths:
 
 def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     own = frozenset(path[0] for path in known)
+    if split.words[:1] == ("dap",) and split.words[1:]:  # another command line of this name
+        others = SplitArgv(split.common, split.words[1:], split.rest)
+        return Correction("dap serves an editor", (others.join_words(),))
     is_opened = split.words[:1] and (split.words[0] not in own or split.words[0] in _OPENERS)
     if is_opened and is_sentence(split.words) and not _is_understood(split.words, own):
         request = read_request(split.words, split.rest)
@@ -169,23 +186,48 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
             return invocation or split
         if (tool := correct_tool(split.words, split.rest or ())) is not None:
             return tool
+    typed = split.words
     translated = _translate_words(split, known, own)
     if isinstance(translated, Correction):
         return translated
     split = replace(split, words=_add_subcommand(translated, split.rest, known))
     name = _find_name(split.words, known)
+    if name is not None and (other := _correct_question_of_program(split, known[name])):
+        return other
     if name is None:
         return (
             _move_question(split, known)
-            or read_request(split.words, split.rest)
+            or _correct_prefix(split, known)
+            or read_request(typed, split.rest)
             or _correct_name(split, known)
             or split
         )
-    return _arrange_command(split, name, known)
+    found = _arrange_command(split, name, known)
+    is_dropped = isinstance(found, Correction) and found.commands[0] == name
+    if is_dropped and has_known_words(typed[1:]):
+        return read_request(typed, split.rest) or found  # `go back one step`
+    return found
+
+
+def _correct_question_of_program(split: SplitArgv, command: Command) -> Correction | None:
+    """Correct `why app.py` and `calls app.py`, which name a program instead of a value."""
+    words = split.words[1:]
+    if command.name not in {"why", "who-wrote", "calls", "holds"} or split.rest is not None:
+        return None
+    if len(words) != 1 or not begins_program(words) or is_file_line(words[0]):
+        return None
+    program = ("--", *words)
+    if command.name == "calls":
+        return Correction(
+            "calls of which function?", (("path", *program), ("calls", "FUNCTION", *program))
+        )
+    asked = (command.name, "EXPR", "--at", "LOC", *program)
+    return Correction("a program has no value", (("crash", *program), asked))
 
 
 # Names of commands of ours that begin a sentence, too.
-_OPENERS: Final = frozenset({"why", "where", "stop", "step", "test", "continue", "trace", "watch", "break"})
+_OPENERS: Final = frozenset({"why", "where", "stop", "step", "test", "continue", "trace", "watch", "break", "diff", "log",
+     "set"})
 _UNDERSTOOD_MOST: Final = 2  # words of a command that a whole sentence stands for
 
 
@@ -326,6 +368,23 @@ def _move_question(split: SplitArgv, known: Paths) -> Correction | None:
     is_filler = own == 0 and split.words[at] != "probe"  # `analyse crash`: it takes no words
     words = (split.words[at], *(split.words[at + 1 :] if is_filler else behind))
     return Correction("the question comes first", ((*words, "--", *split.rest),))
+
+
+_PREFIX: Final = re.compile(r"(?:db|ps|d|:|,|/|\.|%|!)-?(?=\w\w)")
+
+
+def _correct_prefix(split: SplitArgv, known: Paths) -> Correction | None:
+    """Suggest `step` for TotalView's `dstep`, Octave's `dbstep` and Guile's `,step`."""
+    first, *others = split.words
+    name = _PREFIX.sub("", first, count=1)
+    own = {path[0] for path in known}
+    joined = {one.replace("-", ""): one for one in own}  # ocamldebug's `backstep`
+    name = joined.get(first.lower(), name)
+    listed = own | EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()
+    if name == first or listed.isdisjoint({name, f"{name} *"}):
+        return None
+    behind = () if split.rest is None else ("--", *split.rest)
+    return Correction(f"no command {first!r}", ((name, *others, *behind),))
 
 
 def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:

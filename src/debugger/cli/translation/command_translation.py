@@ -34,6 +34,7 @@ from debugger.cli.translation.foreign_commands import (
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
 )
+from debugger.cli.translation.request_reading import read_request
 from debugger.cli.translation.verb_and_noun import compose_command
 
 Words = tuple[str, ...]
@@ -91,7 +92,12 @@ def _translate_known(found: Words, words: Words, own: Collection[str]) -> Result
     result = _compose_words(found, own) if result is None else result
     result = _look_up_words(found) if result is None else result
     if result is None and found[0] in _INFO_WORDS and len(found) > 1:
-        return Correction(f"no {' '.join(found)}", (("raw", " ".join(("info", *found[1:]))),))
+        raw = ("raw", " ".join(("info", *found[1:])))
+        likely = read_request(("show", *found[1:]), None)
+        commands = (*(likely.commands if likely else ()), raw)
+        if found[1] in INFO_TOPICS:  # gdb's own, of which only a part is meant
+            commands = commands[::-1]
+        return Correction(f"no {' '.join(found)}", commands)
     if result is None and found != tuple(words):
         return found
     return result
@@ -464,13 +470,18 @@ def _print_values(rest: Words) -> Result | None:
 
 
 def _attach_script(rest: Words) -> Result | None:
-    """Refuse `attach python f.py`: only a process that runs is attached to."""
+    """Refuse `attach python f.py`, since only what runs is attached to, and `attach ./app 12`."""
     is_script = len(rest) > 1 and re.fullmatch(r"(?:python[\d.]*|node|ruby|php)", rest[0])
-    return Correction("what does not run is started", (("start", rest[1]),)) if is_script else None
+    if is_script:
+        return Correction("what does not run is started", (("start", rest[1]),))
+    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
+    return Correction("a process is named by its ID", (("attach", rest[1]),)) if is_pair else None
 
 
 def _stop_in(rest: Words) -> Result | None:
     """Translate jdb's `stop in Cart.add(java.lang.String)`, with the types of an overload."""
+    if rest and rest[0] in {"debugging", "debugger", "debug", "program", "execution", "run"}:
+        return Correction("stop takes no arguments", (("stop", *rest[1:]),))
     if rest[:1] != ("in",) or len(rest) == 1:
         return None
     name = re.sub(r"\([\w.,\[\] ]*\)\Z", "", " ".join(rest[1:]))

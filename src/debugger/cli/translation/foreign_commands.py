@@ -343,6 +343,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "start-debugging *": "start {}",
     "process launch *": "start PROGRAM -- {}",
     "set args *": "start PROGRAM -- {}; set -- args {}",
+    "set arguments *": "start PROGRAM -- {}; set -- arguments {}",
     "settings set target.run-args *": "start PROGRAM -- {}",
     "settings set *": "raw 'settings set {}'",
     "set environment *": "start PROGRAM --env {}",

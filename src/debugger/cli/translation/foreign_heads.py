@@ -97,11 +97,28 @@ MAGIC_COMMANDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("%who", "%whos", "%who_ls"), "locals --all"),
     "%pinfo *": "print --type {}",
 }
+OCTAVE_COMMANDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("dbstop *", "dbstop in *", "dbstop at *"), "break {}"),
+    **dict.fromkeys(("dbstop if error", "dbstop if caught error"), "catch raised; catch throw"),
+    "dbclear": "breakpoint list",
+    "dbclear *": "breakpoint list",
+    "dbclear all": "breakpoint remove --all",
+    "dbstatus": "breakpoint list",
+    "dbstep": "next; step",
+    "dbstep in": "step",
+    "dbstep out": "finish",
+    "dbtype *": "source {}",
+    "dbquit": "stop",
+    "dbquit all": "stop --all",
+    "keyboard": "start PROGRAM --break LOC",
+    "dbstack": "backtrace",
+}
 FOREIGN_HEADS: Final[Mapping[str, str]] = {
     **WINDBG_COMMANDS,
     **PERL_COMMANDS,
     **JDB_COMMANDS,
     **MAGIC_COMMANDS,
+    **OCTAVE_COMMANDS,
     **{name: template for name, template in EXTENSION_COMMANDS.items() if name.isalpha()
        and name not in {"do", "address", "process", "handle", "error", "k", "threads", "heap"}},
     **{f"!{name}": template for name, template in EXTENSION_COMMANDS.items()},

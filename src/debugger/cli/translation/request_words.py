@@ -8,7 +8,8 @@ from typing import Final
 # A concept, and the words for it; their endings (-s, -ed, -ing, -e) do not matter.
 CONCEPTS: Final[Mapping[str, str]] = {
     "crash": "crash segfault segv sigsegv sigabrt abort panic die dead fault traceback asan ubsan"
-    " postmortem pm explode core sanitizer bug faulting hardfault oops valgrind dump av",
+    " postmortem pm explode core sanitizer bug faulting hardfault oops valgrind dump av corruption overflow underflow nullptr"
+    " null free rejection oom bounds sigfpe sigbus segmentation",
     "hang": "hang hung stuck freeze froze frozen deadlock block stall unresponsive livelock"
     " infinite endless spin forever loop starvation wait doing sleep",
     "slow": "slow performance profile profiler hot hotspot bottleneck flamegraph cprofile benchmark"
@@ -16,7 +17,14 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "fail": "fail failure red flaky",
     "test": "test tests spec unittest pytest testcase suite rspec jest",
     "cause": "why reason cause explain diagnose understand wrong incorrect bad unexpected",
+    "works": "works worked working fine succeed passes ok good",
+    "not": "not never no cannot doesnt dont isnt without fail broke broken",
+    "finish": "return terminate finish end exit complete respond progress",
     "who": "who whom what which where when",
+    "me": "me here we i us",
+    "race": "race",
+    "suppose": "suppose if happens would try",
+    "skip": "skip ignore",
     "moment": "when moment once time until",
     "write": "write wrote written writer set setter change modify mutate update assign assignment"
     " overwrite overwritten clobber corrupt alter mutation reassign",
@@ -25,13 +33,13 @@ CONCEPTS: Final[Mapping[str, str]] = {
     " watch var ivar struct type",
     "show": "show print display list view see dump inspect get give tell log hover peek output"
     " examine look read check puts echo what info find query fetch",
-    "often": "often many count times frequently number",
+    "often": "often many count times frequently number whenever",
     "call": "call invoke invocation caller callee return pass passed",
     "function": "function method routine procedure func subroutine proc",
     "run": "run execute launch start debug load begin open",
     "reach": "ran reach visit cover coverage taken executed path trace flow",
-    "compare": "compare difference differ different versus vs diverge regression bisect",
-    "always": "always never invariant ensure verify assert check hold become became negative"
+    "compare": "compare diff difference differ different versus vs diverge regression bisect",
+    "always": "always never ever invariant ensure verify assert check hold become became negative"
     " exceed true false remain zero none null nan empty ever",
     "stop": "stop break pause halt suspend interrupt on",
     "breakpoint": "breakpoint bp breakpoints brk",
@@ -50,6 +58,7 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "back": "back backward backwards reverse rewind undo previous",
     "smart": "smart force into specific",
     "frame": "frame activation",
+    "exit": "exit code status",
     "stack": "stack stacktrace callstack backtrace callchain trace bt",
     "thread": "thread goroutine fiber task threads",
     "every": "all every each",
@@ -58,7 +67,10 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "argument": "argument arg args parameter",
     "registers": "register registers reg",
     "memory": "memory mem heap byte hexdump address raw pointer dereference string",
-    "code": "code source line listing sources script",
+    "code": "code source line listing sources",
+    "script": "script scripts",
+    "language": "language adapter supported",
+    "message": "message messages",
     "disassemble": "disassemble disassembly assembly asm unassemble instruction opcode",
     "module": "module library shared image class package reload symbol dll loaded lib",
     "restart": "restart rerun again reset relaunch reload",
@@ -67,7 +79,7 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "attach": "attach hook connect",
     "detach": "detach disconnect",
     "process": "process pid application inferior",
-    "where": "where position point current location pc execution cursor here",
+    "where": "where position current location pc execution cursor here",
     "output": "output stdout stderr console transcript print",
     "event": "event events history timeline monitor",
     "session": "session sessions",
@@ -86,6 +98,15 @@ CONCEPTS: Final[Mapping[str, str]] = {
 # with a program come first where one is named.
 MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     # Questions
+    ("works", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
+    ("works fail", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
+    ("works fail not", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
+    ("works crash", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
+    ("works hang", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
+    ("works fail not @two", "path -- {cmd} --vs {cmd2}|diff -- {cmd} --vs {cmd2}"),
+    ("works not @two", "path -- {cmd} --vs {cmd2}|diff -- {cmd} --vs {cmd2}"),
+    ("works not", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
+    ("works not cause", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
     ("compare @two", "path -- {cmd} --vs {cmd2}|diff -- {cmd} --vs {cmd2}"),
     ("who write @two", "path -- {cmd} --vs {cmd2}|diff -- {cmd} --vs {cmd2}"),
     ("compare @program", "path -- {cmd} --vs GOOD_CMD|diff -- {cmd} --vs GOOD_CMD"),
@@ -96,6 +117,15 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("test crash", "test -- {test}|crash -- {cmd}"),
     ("fail @program", "crash -- {cmd}|test -- {test}"),
     ("cause fail", "crash -- {cmd}|test -- {test}"),
+    ("not finish", "hang -- {cmd}"),
+    ("not cause finish", "hang -- {cmd}"),
+    ("not finish who", "hang -- {cmd}"),
+    ("not finish call", "hang -- {cmd}"),
+    ("not cause finish end", "hang -- {cmd}"),
+    ("not stop finish", "hang -- {cmd}"),
+    ("cause finish exit", "crash -- {cmd}"),
+    ("suppose @condition", "try {assignment}"),
+    ("who suppose @condition", "try {assignment}"),
     ("hang", "hang -- {cmd}"),
     ("hang @pid", "hang --pid {pid}"),
     ("who hang @pid", "hang --pid {pid}"),
@@ -115,6 +145,13 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("crash who", "crash -- {cmd}"),
     ("cause exception", "crash -- {cmd}|exception"),
     ("exception @program", "crash -- {cmd}"),
+    ("exception crash", "crash -- {cmd}|exception"),
+    ("exception crash @x", "crash -- {cmd}|exception"),
+    ("exception crash value @x", "crash -- {cmd}|exception"),
+    ("race @x", "who-wrote {x} --at {at} -- {cmd}"),
+    ("race @x @program", "who-wrote {x} --at {at} -- {cmd}"),
+    ("race condition @x @program", "who-wrote {x} --at {at} -- {cmd}"),
+    ("crash race", "crash -- {cmd}"),
     ("who exception @program", "crash -- {cmd}"),
     ("leak", "crash -- {cmd}"),
     ("who write", "who-wrote {x} --at {at} -- {cmd}|watch {x}"),
@@ -132,6 +169,7 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("cause always @x", "why {x} --at {at} -- {cmd}|why {x}"),
     ("always @condition", "holds {when} --in {scope} -- {cmd}"),
     ("always @condition @location", "holds {when} --at {at} -- {cmd}"),
+    ("always @condition @turn", "holds {not} --in {scope} -- {cmd}"),
     ("moment always @x @turn", "holds {not} --in {scope} -- {cmd}"),
     ("moment always @condition @program", "holds {not} --in {scope} -- {cmd}"),
     ("moment @condition @program", "holds {not} --in {scope} -- {cmd}"),
@@ -145,6 +183,7 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("log @location @x", "probe --at {at} {x} -- {cmd}"),
     ("log show @location @x", "probe --at {at} {x} -- {cmd}"),
     ("evaluate @location @x", "probe --at {at} {x} -- {cmd}"),
+    ("often run @location", "probe --at {at} EXPR -- {cmd}"),
     ("often call @x", "calls {x} -- {cmd}|path --around {x} -- {cmd}"),
     ("who call @x", "calls {x} -- {cmd}|path --around {x} -- {cmd}"),
     ("call function @x", "calls {x} -- {cmd}|path --around {x} -- {cmd}"),
@@ -182,6 +221,9 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("detach", "detach"),
     # Breakpoints
     ("breakpoint @location", "break {at}"),
+    ("breakpoint", "break {at}"),
+    ("breakpoint run @location", "start {start} --break {at}"),
+    ("breakpoint code @location", "break {at}"),
     ("stop @location", "break {at}"),
     ("stop function @x", "break {x}"),
     ("breakpoint function @x", "break {x}"),
@@ -243,7 +285,29 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("end", "stop"),
     ("end session", "stop"),
     ("end process", "stop --kill"),
+    ("back", "back"),
+    ("skip function", "finish"),
+    ("skip call", "next"),
+    ("hang stop", "await"),
+    ("hang breakpoint", "await"),
     # What a stop shows
+    ("show stop", "context"),
+    ("call me", "backtrace"),
+    ("who call me", "backtrace"),
+    ("show script", "modules"),
+    ("show message", "output"),
+    ("show output message", "output"),
+    ("language", "setup --list"),
+    ("show language", "setup --list"),
+    ("message exception", "exception"),
+    ("stack frame", "backtrace"),
+    ("frame stack @n", "frame {n}"),
+    ("frame @n", "frame {n}"),
+    ("thread @n", "thread {n}"),
+    ("breakpoint remove @n", "breakpoint remove {n}"),
+    ("breakpoint off @n", "breakpoint disable {n}"),
+    ("breakpoint on @n", "breakpoint enable {n}"),
+    ("back step @n", "back {n}"),
     ("show where", "context"),
     ("who where", "context"),
     ("who stop", "context"),
@@ -304,7 +368,8 @@ FILLERS: Final = frozenset(
     during again also back up down off out over line lines file program script app process thing
     go goes going get gets got keep keeps happen happens happening end ends ended hi hey okay ok
     very much more most through first last new old same different one two does't dont don't doesn't isn't
-    help bug debugger debug now still even using use used inside within whether because find
+    help bug debugger debug debugging now statement take need know made make python node ruby java
+    php ran value ps js properties supported condition command info tell sure getting still even using use used inside within whether because find
     """.split()
 )
 # Words that a sentence has, and a command with its arguments has not.
