@@ -71,7 +71,7 @@ def _set_by_protocol(rest: Words) -> Result | None:
     return Correction("where it stops", (("break", f"{file or 'FILE'}:{line}", *condition),))
 
 
-def change_breakpoint(rest: Words) -> Result | None:
+def change_breakpoint(rest: Words) -> Result | None:  # noqa: PLR0911 - one for each form
     """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`, and DBGp's `breakpoint_set`."""
     if rest[:1] == ("set",) and "-t" in rest and (found := _set_by_protocol(rest[1:])) is not None:
         return found

@@ -162,6 +162,7 @@ def _translate_tool(name: str, rest: Words, own: Collection[str]) -> Result | No
 def _compose_words(words: Words, own: Collection[str]) -> Result | None:
     """Take `show threads` for `threads`; `set breakpoint …` may also set a variable."""
     keys = {" ".join(words[:2]), f"{' '.join(words[:2])} *"}
+    keys |= {f"{words[0]} *"} if "-" in words[0] else set()
     if keys & (EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()):
         return None
     composed = compose_command(words)

@@ -1,6 +1,7 @@
 """Lists commands of further debuggers whose names do not say what they do, one table for each.
 
-The form is that of `foreign_commands`; all are corrected, since other debuggers use the same letters.
+The form is that of `foreign_commands`. All are corrected, none is taken silently, since other
+debuggers use the same letters.
 """
 
 from __future__ import annotations
@@ -113,13 +114,26 @@ OCTAVE_COMMANDS: Final[Mapping[str, str]] = {
     "keyboard": "start PROGRAM --break LOC",
     "dbstack": "backtrace",
 }
+# GHCi, pry, and gdb's machine interface
+GHCI_COMMANDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys((":steplocal", ":stepmodule"), "next"),
+    ":abandon": "stop",
+    **dict.fromkeys((":force *", ":sprint *"), "print {}"),
+    **dict.fromkeys(("wtf?", "wtf", "!!!", "cat --ex"), "exception"),
+    **dict.fromkeys(("var-create *", "-var-create *"), "print EXPR"),
+}
+# Of these the name without `!` means more.
+_COMMON_WORDS: Final = frozenset(
+    {"analyze", "do", "address", "process", "handle", "error", "k", "threads", "heap"}
+)
 FOREIGN_HEADS: Final[Mapping[str, str]] = {
     **WINDBG_COMMANDS,
     **PERL_COMMANDS,
     **JDB_COMMANDS,
     **MAGIC_COMMANDS,
     **OCTAVE_COMMANDS,
+    **GHCI_COMMANDS,
     **{name: template for name, template in EXTENSION_COMMANDS.items() if name.isalpha()
-       and name not in {"do", "address", "process", "handle", "error", "k", "threads", "heap"}},
+       and name not in _COMMON_WORDS},
     **{f"!{name}": template for name, template in EXTENSION_COMMANDS.items()},
 }  # fmt: skip

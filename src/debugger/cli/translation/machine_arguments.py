@@ -27,10 +27,10 @@ def correct(reason: str, *fixed: ArrangedWords) -> Correction:
     return Correction(reason, tuple(one.to_typed_order() for one in fixed))
 
 
-def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - one for each form
     """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
-    if (counted := _take_length(arranged)) is not None:
-        return counted
+    if (with_length := _take_length(arranged)) is not None:
+        return with_length
     words, count, letter, size = _split_format(arranged.positionals)
     is_gdb = len(words) < len(arranged.positionals)
     forms = arranged.role_values("--format")
@@ -66,9 +66,7 @@ def _take_length(arranged: ArrangedWords) -> Result | None:
     length = re.fullmatch(r"L(?:0x)?([0-9a-f]+)", words[-1]) if words[1:] else None
     if length is None:
         return None
-    counted = arranged.change(
-        positionals=words[:-1], add=[("--count", (str(int(length[1], 16)),))]
-    )
+    counted = arranged.change(positionals=words[:-1], add=[("--count", (str(int(length[1], 16)),))])
     return correct("a length is --count", counted)
 
 
@@ -97,8 +95,8 @@ def _as_instructions(arranged: ArrangedWords, words: list[str], count: str) -> R
 
 def arrange_disassemble(arranged: ArrangedWords) -> Result:
     """Take gdb's `/s`, LLDB's `--name`, and a length behind the address."""
-    if (counted := _take_length(arranged)) is not None:
-        return counted
+    if (with_length := _take_length(arranged)) is not None:
+        return with_length
     words = [*arranged.role_values("+address"), *arranged.positionals]
     added: list[tuple[str, tuple[str, ...]]] = []
     if {"+address", "+nothing"} & {flag for flag, _ in arranged.options}:

@@ -8,8 +8,8 @@ from typing import Final
 # A concept, and the words for it; their endings (-s, -ed, -ing, -e) do not matter.
 CONCEPTS: Final[Mapping[str, str]] = {
     "crash": "crash segfault segv sigsegv sigabrt abort panic die dead fault traceback asan ubsan"
-    " postmortem pm explode core sanitizer bug faulting hardfault oops valgrind dump av corruption overflow underflow nullptr"
-    " null free rejection oom bounds sigfpe sigbus segmentation",
+    " postmortem pm explode core sanitizer bug faulting hardfault oops valgrind av corruption"
+    " overflow underflow nullptr null free rejection oom bounds sigfpe sigbus segmentation",
     "hang": "hang hung stuck freeze froze frozen deadlock block stall unresponsive livelock"
     " infinite endless spin forever loop starvation wait doing sleep",
     "slow": "slow performance profile profiler hot hotspot bottleneck flamegraph cprofile benchmark"
@@ -21,13 +21,15 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "not": "not never no cannot doesnt dont isnt without fail broke broken",
     "finish": "return terminate finish end exit complete respond progress",
     "who": "who whom what which where when",
+    "up": "up caller",
+    "down": "down",
     "me": "me here we i us",
     "race": "race",
     "suppose": "suppose if happens would try",
     "skip": "skip ignore",
     "moment": "when moment once time until",
-    "write": "write wrote written writer set setter change modify mutate update assign assignment"
-    " overwrite overwritten clobber corrupt alter mutation reassign",
+    "write": "track follow write wrote written writer set setter change modify mutate update"
+    " assign assignment overwrite overwritten clobber corrupt alter mutation reassign",
     "origin": "come came origin provenance taint derive lineage garbage",
     "value": "value variable content object field attribute global member property expression"
     " watch var ivar struct type",
@@ -37,7 +39,7 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "call": "call invoke invocation caller callee return pass passed",
     "function": "function method routine procedure func subroutine proc",
     "run": "run execute launch start debug load begin open",
-    "reach": "ran reach visit cover coverage taken executed path trace flow",
+    "reach": "branch tree graph ran reach visit cover coverage taken executed path trace flow",
     "compare": "compare diff difference differ different versus vs diverge regression bisect",
     "always": "always never ever invariant ensure verify assert check hold become became negative"
     " exceed true false remain zero none null nan empty ever",
@@ -51,10 +53,10 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "off": "mute disable deactivate ignore skip suppress",
     "on": "unmute enable activate",
     "log": "log logpoint tracepoint message",
-    "step": "step go move advance jump skip",
+    "step": "step goto go move advance jump skip",
     "into": "into in inside enter",
     "over": "over next",
-    "out": "out return leave exit finish",
+    "out": "out leave return exit finish",
     "back": "back backward backwards reverse rewind undo previous",
     "smart": "smart force into specific",
     "frame": "frame activation",
@@ -87,7 +89,7 @@ CONCEPTS: Final[Mapping[str, str]] = {
     "evaluate": "evaluate eval repl exec execute interpret immediate console",
     "assign": "set assign modify write",
     "help": "help usage manual",
-    "to": "to until",
+    "to": "to until goto",
     "top": "top dump stack",
     "system": "syscall syscalls system",
     "leak": "leak leaks uninitialised uninitialized invalid",
@@ -190,6 +192,14 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("show call @x", "calls {x} -- {cmd}|path --around {x} -- {cmd}"),
     ("reach call @x", "calls {x} -- {cmd}|trace add {x}"),
     ("reach function @x", "calls {x} -- {cmd}|trace add {x}"),
+    ("call @x", "calls {x} -- {cmd}|trace add {x}"),
+    ("cause call @x", "calls {x} -- {cmd}"),
+    ("cause call always @x", "calls {x} -- {cmd}"),
+    ("cause call always not @x", "calls {x} -- {cmd}"),
+    ("cause call not finish @x @program", "calls {x} -- {cmd}"),
+    ("reach call @program", "path -- {cmd}"),
+    ("reach show call @program", "path -- {cmd}"),
+    ("@pid", "hang --pid {pid}|attach {pid}"),
     ("call argument @x", "calls {x} -- {cmd}"),
     ("who function run @x", "calls {x} -- {cmd}"),
     ("event call @x", "calls {x} -- {cmd}|trace add {x}"),
@@ -218,6 +228,7 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("breakpoint @program @location", "start {start} --break {at}"),
     ("attach @pid", "attach {pid}"),
     ("attach process @pid", "attach {pid}"),
+    ("attach process @x", "attach --name {x}"),
     ("detach", "detach"),
     # Breakpoints
     ("breakpoint @location", "break {at}"),
@@ -290,6 +301,19 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("skip call", "next"),
     ("hang stop", "await"),
     ("hang breakpoint", "await"),
+    ("up step", "up"),
+    ("up frame", "up"),
+    ("up step frame", "up"),
+    ("down step", "down"),
+    ("down frame", "down"),
+    ("down step frame", "down"),
+    ("stop", "pause"),
+    ("stop every", "pause --all"),
+    ("show over", "context"),
+    ("over write @n", "jump {n}"),
+    ("out function", "finish"),
+    ("continue moment @condition", "watch {x} --when {when}"),
+    ("stop moment write @x", "watch {x}"),
     # What a stop shows
     ("show stop", "context"),
     ("call me", "backtrace"),
@@ -336,6 +360,9 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("value @x", "print {x}"),
     ("evaluate @x", "eval {x}"),
     ("evaluate value @x", "eval {x}"),
+    ("write @condition", "set {assigned}"),
+    ("write assign to @condition", "set {assigned}"),
+    ("write to @x @condition", "set {assigned}"),
     ("assign @x @condition", "set {assigned}"),
     ("assign value @x @condition", "set {assigned}"),
     ("memory", "memory read {x}"),
@@ -343,6 +370,8 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("memory @x", "memory read {x}"),
     ("code", "source"),
     ("show code", "source"),
+    ("show code @location", "source {at}"),
+    ("show stack locals", "locals"),
     ("disassemble", "disassemble"),
     ("disassemble show", "disassemble"),
     ("disassemble @x", "disassemble {x}"),
@@ -356,25 +385,38 @@ MEANINGS: Final[tuple[tuple[str, str], ...]] = (
     ("status", "status"),
     ("show status", "status"),
     ("help", "--help"),
+    ("step", "step|next"),
+    ("show stack @n", "hang --pid {n}|thread {n}"),
+    ("show thread @n", "hang --pid {n}|thread {n}"),
+    ("step to @n", "until {n}|jump {n}"),
+    ("step to code @n", "until {n}|jump {n}"),
+    ("event value @x", "who-wrote {x} --at {at} -- {cmd}|watch {x}"),
+    ("stop suppose @condition", "watch {x} --when {when}|break LOC --when {when}"),
+    ("write @x", "who-wrote {x} --at {at} -- {cmd}|watch {x}"),
+    ("write @x @program", "who-wrote {x} --at {at} -- {cmd}|watch {x}"),
+    ("run", "start {start}"),
+)
+# What may be done with a program, where no other word of the line is understood.
+VAGUE_MEANINGS: Final[tuple[tuple[str, str], ...]] = (
+    ("@program", "crash -- {cmd}|path -- {cmd}|start {start}"),
+    ("@file", "probe --at {at} EXPR -- {cmd}|start {start} --break {at}"),
 )
 # Words of a sentence that name nothing.
-FILLERS: Final = frozenset(
-    """
-    a an the this that these those my your our its it i me we you he they them is are was were be
-    been being am do does did done has have had having can could should would will shall may might
-    must of for with without by from as at in on to into onto upon under between and or but if then
-    than so too not no any some each other another how why what which who whom where when while
-    there here just only really actually please want need like make made let us about after before
-    during again also back up down off out over line lines file program script app process thing
-    go goes going get gets got keep keeps happen happens happening end ends ended hi hey okay ok
-    very much more most through first last new old same different one two does't dont don't doesn't isn't
-    help bug debugger debug debugging now statement take need know made make python node ruby java
-    php ran value ps js properties supported condition command info tell sure getting still even using use used inside within whether because find
-    """.split()
-)
+FILLER_WORDS: Final = """
+a about actually after again also am an and another any app are around as at back be because
+been before being between bug but by can command condition could debug debugger debugging did
+different do does does't doesn't don't done dont down during each end ended ends even file find
+first for from get gets getting go goes going got had happen happening happens has have having
+he help here hey hi how i if in info inside into is isn't it its java js just keep keeps know
+last let like line lines made make may me might more most much must my name named near need new
+next no node not now of off ok okay old on one only onto or other our out over php please
+process program properties ps python ran really ruby same script shall should single so some
+statement still supported sure take tell than that the them then there these they thing this
+those through to toggle too two under up upon url us use used using value very want was we were
+what when where whether which while who whom why will with within without would you your
+"""
 # Words that a sentence has, and a command with its arguments has not.
 SENTENCE_WORDS: Final = frozenset(
-    """
-    is are was were does do did me my the that this can could should please between has am
-    """.split()
-)
+    {"is", "are", "was", "were", "does", "do", "did", "me", "my", "the", "that", "this", "can",
+     "could", "should", "please", "between", "has", "am"}
+)  # fmt: skip
