@@ -256,7 +256,7 @@ BUDGETS: Mapping[str, int] = {
     "editors": 1992,
     "hosts": 2678,
     "install": 1601,
-    "mcp": 1842,
+    "mcp": 1915,
     "mcp/tools": 1529,
     "model": 2970,
     "model/answers": 574,
