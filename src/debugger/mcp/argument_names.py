@@ -134,8 +134,9 @@ def rename_arguments(
 def _split_commands(given: Mapping[str, Any], known: Sequence[str]) -> Mapping[str, Any]:
     """Take `commands: [A, B]` of a tool that compares two runs for both."""
     pair = given.get("commands")
-    is_pair = isinstance(pair, list) and len(pair) == 2  # noqa: PLR2004 - both runs
-    if "versus" not in known or not is_pair or {"command", "versus"} & given.keys():
+    if not isinstance(pair, list) or len(pair) != 2:  # noqa: PLR2004 - both runs
+        return given
+    if "versus" not in known or {"command", "versus"} & given.keys():
         return given
     remaining = {name: one for name, one in given.items() if name != "commands"}
     return {**remaining, "command": pair[0], "versus": pair[1]}
