@@ -49,7 +49,7 @@ _LONGEST_PROGRAM: Final = 200  # characters
 _PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,| \(|\Z)")
 # The hint for a program that is at fault.
 _QUESTION_TEMPLATE: Final = re.compile(
-    r"debugger (?:(?:why|who-wrote|holds) EXPR --at LOC|calls FUNCTION) -- "
+    r"debugger (?:(?:why|holds) EXPR --at LOC|who-wrote EXPR --at FILE:LINE|calls FUNCTION) -- "
 )
 
 
@@ -412,7 +412,7 @@ def _name_arguments(error: DebuggerError, arguments: Mapping[str, object]) -> De
     given = {
         "EXPR": arguments.get("expression"),
         "FUNCTION": arguments.get("function"),
-        "LOC": place,
+        **dict.fromkeys(("LOC", "FILE:LINE"), place),
     }
     head = " ".join(
         shlex.quote(found) if isinstance(found := given.get(word), str) and found else word

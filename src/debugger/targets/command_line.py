@@ -7,7 +7,7 @@ import os.path
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct, structs
 
@@ -118,6 +118,8 @@ _QUESTION_USAGE = {
     "probe": "probe --at FILE:LINE 'EXPR, EXPR'",
     "calls": "calls FUNCTION",
     "who-wrote": "who-wrote EXPR --at FILE:LINE",
+    "why": "why EXPR --at LOC",
+    "holds": "holds EXPR --at LOC",
 }
 
 
@@ -181,17 +183,9 @@ def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> 
     )
 
 
-# What a question has before `--`.
-_OWN_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("why", "who-wrote", "holds"), " EXPR --at LOC"),
-    "calls": " FUNCTION",
-}
-
-
 def _suggested_command(verb: str, words: str) -> str:
     """Return our command line with other words; a comparing command takes two commands."""
-    own = _OWN_WORDS.get(verb, "")
-    return f"debugger {verb}{own} -- {words}{' --vs CMD' if verb == 'diff' else ''}"
+    return f"debugger {verb} -- {words}{' --vs CMD' if verb == 'diff' else ''}"
 
 
 def is_managed(program: str | None, args: Sequence[str]) -> bool:

@@ -200,7 +200,7 @@ def _lines_of_place(
     place: CheckedPlace, files: Sequence[str], question: QuestionRun
 ) -> Iterator[_Place]:
     """Return the lines of one requested place."""
-    _refuse_scope(place, question.language)
+    refuse_scope(place, question.language)
     if place.spec is None:
         yield from _scope(place, files, question.target.program)
         return
@@ -221,7 +221,7 @@ def _lines_of_place(
 _UNLISTED: Final = {"ruby": "Ruby", "php": "PHP", "java": "Java"}
 
 
-def _refuse_scope(place: CheckedPlace, language: str) -> None:
+def refuse_scope(place: CheckedPlace, language: str) -> None:
     """Refuse functions by pattern or scope where no source lists them."""
     is_listed = language not in _UNLISTED or (place.file and language != "ruby")
     if place.spec is not None or is_listed:
