@@ -423,6 +423,9 @@ REASONS: Final = {
     "questions/recordings/saved_runs.py: debugger X --vs CMD": f"a run of many MiB: {READ}",
     "questions/recordings/saved_runs.py: debugger runs remove X": "a run that was damaged: "
     "tests/unit/questions/recordings/test_saved_runs.py",
+    "questions/holds/adapter_checks.py: debugger holds EXPR --at X -- CMD": (
+        "tests/unit/questions/holds/test_listed_functions.py"
+    ),
     "questions/holds/known_values.py: debugger holds": "tests/questions/test_holds.py",
     "questions/probe/probe_comparison.py: debugger probe": "tests/questions/test_probe.py",
     "questions/test/": f"tests that do not build: {READ}",

@@ -184,7 +184,7 @@ def test_a_parameter_that_nothing_wrote_was_passed_by_the_caller(
     ("words", "says", "status"),
     [
         (["total"], "hint: debugger who-wrote total --at LOC", 2),
-        (["prog.c:3", "total"], "hint: debugger who-wrote EXPR --at FILE:LINE -- ./program", 2),
+        (["prog.c:3", "total"], "hint: debugger who-wrote total --at prog.c:3 -- ./program", 2),
         (["nosuch", "--at", "check", "--", "./prog"], "nosuch", 1),
         (["all", "--at", "nosuch", "--", "./prog"], "no function nosuch in the program", 1),
         (["all", "--at", "add", "--hit", "99", "--", "./prog"], "not reached 99 times, but 6", 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +31,8 @@ from debugger.cli.translation.argument_order import (
 from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
 from debugger.cli.translation.debugger_invocations import translate_invocation
-from debugger.cli.translation.foreign_commands import EXACT_COMMANDS
-from debugger.cli.translation.location_spelling import spell_locations
+from debugger.cli.translation.foreign_commands import CORRECTED_COMMANDS, EXACT_COMMANDS
+from debugger.cli.translation.location_spelling import is_file_line, spell_locations
 from debugger.cli.translation.loose_arguments import (
     convert_seconds,
     correct_extra_arguments,
@@ -41,15 +42,24 @@ from debugger.cli.translation.loose_arguments import (
 )
 from debugger.cli.translation.named_arguments import expand_named_arguments
 from debugger.cli.translation.plain_sentences import correct_sentence
+from debugger.cli.translation.program_words import begins_program
 from debugger.cli.translation.question_order import is_question, order_question
+from debugger.cli.translation.request_concepts import has_known_words
+from debugger.cli.translation.request_reading import (
+    is_sentence,
+    read_request,
+    suggest_for_program,
+)
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.tool_invocations import correct_tool
 from debugger.cli.translation.unknown_options import correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import Registry
+from debugger.model.command_registry import Command, Registry
 
 _NEAR: Final = 0.7
 _LONGEST_NAME: Final = 3  # words of a command's name
+_LEAST_LOST: Final = 4  # words of which a correction takes only the first
+_LEAST_REQUEST: Final = 2  # words of a request
 _DEPTH: Final = 2  # how often a correction is itself put into order
 _GLOBAL_VALUES: Final = frozenset(
     flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
@@ -103,7 +113,7 @@ def prepare_argv(
     Raises:
         DebuggerError: USAGE; the hint is the command line, corrected and complete.
     """
-    split = split_argv(argv)
+    split = split_argv(_spell_switches(argv))
     if not HELP_FLAGS_SET.isdisjoint(split.words):
         return argv
     found = _prepare_words(split, _known_paths(registry))
@@ -116,6 +126,27 @@ def prepare_argv(
     if correction is None:
         return argv
     raise DebuggerError(ErrorCode.USAGE, correction.reason, hint=correction.hint)
+
+
+def _spell_switches(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Spell PowerShell's `-Script app.py` with two dashes, before `--`."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    is_spelled = re.compile(r"-[A-Z][a-z]{3,}\Z").match
+    own = (f"-{one.lower()}" if is_spelled(one) else one for one in argv[:end])
+    return (*own, *argv[end:])
+
+
+def suggest_commands(
+    argv: tuple[str, ...], registry: Registry, *, parses: Callable[[tuple[str, ...]], bool]
+) -> Correction | None:
+    """Return commands for a line of plain words that the parser refused: `step through add`."""
+    split = split_argv(argv)
+    if len(split.words) < _LEAST_REQUEST or any(one.startswith("-") for one in split.words):
+        return None
+    request = read_request(split.words, split.rest)
+    if request is None:
+        return None
+    return _complete_correction(request, _without_switches(split.common), registry, parses)
 
 
 HELP_FLAGS_SET: Final = frozenset(HELP_FLAGS)
@@ -141,22 +172,113 @@ def _known_paths(registry: Registry) -> Paths:
 
 def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     own = frozenset(path[0] for path in known)
-    if (sentence := correct_sentence(split.words, split.rest)) is not None:
-        return sentence
-    if not split.words or split.words[0] not in own:
-        invocation = translate_invocation(split.words, split.rest)
-        if invocation is not None or not split.words:
-            return invocation or split
-        if (tool := correct_tool(split.words, split.rest or ())) is not None:
-            return tool
+    foreign = _read_sentence(split, own) or _correct_tool_line(split, own)
+    if foreign is not None or not split.words:
+        return foreign or split
+    typed = split.words
     translated = _translate_words(split, known, own)
+    if split.words[0] not in own and _omits_program(translated, typed):
+        translated = read_request(typed, split.rest) or translated
     if isinstance(translated, Correction):
         return translated
     split = replace(split, words=_add_subcommand(translated, split.rest, known))
     name = _find_name(split.words, known)
     if name is None:
-        return _move_question(split, known) or _correct_name(split, known) or split
-    return _arrange_command(split, name, known)
+        return _correct_unknown(split, typed, known) or split
+    found = _correct_program_alone(split, known[name]) or _arrange_command(split, name, known)
+    is_dropped = isinstance(found, Correction) and found.commands[0] == name
+    if is_dropped and (has_known_words(typed[1:]) or len(typed) >= _LEAST_LOST):
+        return read_request(typed, split.rest) or found  # `go back one step`
+    return found
+
+
+def _read_sentence(split: SplitArgv, own: frozenset[str]) -> Correction | None:
+    """Correct a sentence: `why does foo.py crash`."""
+    words = split.words
+    if (
+        words[:1] == ("dap",) and words[1:] and not words[1].startswith("-")
+    ):  # another command line of this name
+        others = SplitArgv(split.common, words[1:], split.rest)
+        return Correction("dap serves an editor", (others.join_words(),))
+    is_free = bool(words) and words[0] not in _TAKE_WORDS
+    request = None
+    if is_free and is_sentence(words) and not _is_understood(words, own):
+        request = read_request(words, split.rest)
+    return request or correct_sentence(words, split.rest)
+
+
+def _correct_tool_line(split: SplitArgv, own: frozenset[str]) -> Correction | None:
+    """Correct the command line of another debugger or tool, and a program alone."""
+    if split.words and split.words[0] in own:
+        return None
+    invocation = translate_invocation(split.words, split.rest)
+    if invocation is not None or not split.words:
+        return invocation
+    return correct_tool(split.words, split.rest or ())
+
+
+def _correct_unknown(split: SplitArgv, typed: tuple[str, ...], known: Paths) -> Correction | None:
+    """Correct words of which the first is no command: the surest reading first."""
+    return (
+        _move_question(split, known)
+        or _correct_prefix(split, known)
+        or read_request(typed, split.rest)
+        or _correct_name(split, known)
+        or suggest_for_program(typed, split.rest)
+    )
+
+
+def _correct_program_alone(split: SplitArgv, command: Command) -> Correction | None:
+    """Correct `why app.py` and `calls app.py`, which name a program instead of a value."""
+    words = split.words[1:]
+    is_trace = command.name == "trace add"
+    if is_trace:
+        words = words[1:] if words[:1] == ("add",) else words
+    elif command.name not in {"why", "who-wrote", "calls", "holds"}:
+        return None
+    is_program = len(words) == 1 and begins_program(words) and not is_file_line(words[0])
+    if not is_program or split.rest is not None:
+        return None
+    program = ("--", *words)
+    if is_trace:
+        in_file = ("trace", "add", f"@file:{words[0]}")
+        return Correction("trace add takes functions", (("path", *program), in_file))
+    if command.name == "calls":
+        return Correction(
+            "calls of which function?", (("path", *program), ("calls", "FUNCTION", *program))
+        )
+    question = (command.name, "EXPR", "--at", "LOC", *program)
+    return Correction("a program has no value", (("crash", *program), question))
+
+
+# These take words of any kind, in which a sentence is not to be looked for.
+_TAKE_WORDS: Final = frozenset(
+    {"print", "eval", "raw", "input", "holds", "try", "probe", "call", "read", "write", "start",
+     "crash", "path", "hang", "calls", "member", "who-wrote", "p", "memory", "catch"}
+)  # fmt: skip
+# Commands that may be given a file or a path.
+_TAKE_FILES: Final = _TAKE_WORDS | {
+    "test", "diff", "source", "list", "break", "b", "breakpoint", "until", "attach", "start",
+    "why", "evidence", "runs", "log", "trace", "jump", "watch", "dap", "config", "disassemble",
+    "back-continue", "set", "mcp", "setup", "doctor", "ui", "tui", "skill",
+}  # fmt: skip
+
+
+def _omits_program(translated: tuple[str, ...] | Correction, typed: tuple[str, ...]) -> bool:
+    """Tell whether a translation has no place for the program that is typed: `timeline app.py`."""
+    if not any(begins_program([one]) and not is_file_line(one) for one in typed[1:]):
+        return False
+    commands = translated.commands if isinstance(translated, Correction) else (translated,)
+    return all(one[0] not in _TAKE_FILES for one in commands) and translated != typed
+
+
+_UNDERSTOOD_MOST: Final = 2  # words of a command that a whole sentence stands for
+
+
+def _is_understood(words: tuple[str, ...], own: frozenset[str]) -> bool:
+    """Tell whether a whole sentence is in the tables: `show me the stack`, `what is x`."""
+    translated = translate_command(words, own)
+    return isinstance(translated, tuple) and len(translated) <= _UNDERSTOOD_MOST
 
 
 def _translate_words(
@@ -290,6 +412,23 @@ def _move_question(split: SplitArgv, known: Paths) -> Correction | None:
     is_filler = own == 0 and split.words[at] != "probe"  # `analyse crash`: it takes no words
     words = (split.words[at], *(split.words[at + 1 :] if is_filler else behind))
     return Correction("the question comes first", ((*words, "--", *split.rest),))
+
+
+_PREFIX: Final = re.compile(r"(?:-exec-|-gdb-|gud-|db|ps|d|:|,|/|\.|%|!)-?(?=\w\w)")
+
+
+def _correct_prefix(split: SplitArgv, known: Paths) -> Correction | None:
+    """Suggest `step` for TotalView's `dstep`, Octave's `dbstep` and Guile's `,step`."""
+    first, *others = split.words
+    name = _PREFIX.sub("", first, count=1)
+    own = {path[0] for path in known}
+    joined = {one.replace("-", ""): one for one in own}  # ocamldebug's `backstep`
+    name = joined.get(first.lower(), name)
+    listed = own | EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()
+    if name == first or listed.isdisjoint({name, f"{name} *"}):
+        return None
+    behind = () if split.rest is None else ("--", *split.rest)
+    return Correction(f"no command {first!r}", ((name, *others, *behind),))
 
 
 def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:

@@ -76,7 +76,7 @@ def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
 
 def _parse_as_typed(argv: tuple[str, ...], registry: Registry) -> Invocation:
     # Help, which the client prints by itself, does without the tables of the translation.
-    from debugger.cli.command_words import prepare_argv
+    from debugger.cli.command_words import prepare_argv, suggest_commands
 
     def parses(words: tuple[str, ...]) -> bool:
         try:
@@ -85,7 +85,14 @@ def _parse_as_typed(argv: tuple[str, ...], registry: Registry) -> Invocation:
             return False
         return True
 
-    return _parse_with_click(prepare_argv(argv, registry, parses=parses), registry)
+    prepared = prepare_argv(argv, registry, parses=parses)
+    try:
+        return _parse_with_click(prepared, registry)
+    except DebuggerError as error:
+        suggested = suggest_commands(argv, registry, parses=parses)
+        if suggested is None:
+            raise
+        raise DebuggerError(error.code, error.message, hint=suggested.hint) from error
 
 
 def _parse_with_click(argv: tuple[str, ...], registry: Registry) -> Invocation:

@@ -51,6 +51,10 @@ _LONGEST_PROGRAM: Final = 200  # characters
 _COMPARING: Final = frozenset({"probe", "diff", "path"})
 # At the end of a command: words behind it would be taken for the program's.
 _PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,| \(|\Z)")
+# The hint for a program that is at fault.
+_QUESTION_TEMPLATE: Final = re.compile(
+    r"debugger (?:(?:why|holds) EXPR --at LOC|who-wrote EXPR --at FILE:LINE|calls FUNCTION) -- "
+)
 
 
 _BUDGET = 1000  # tokens of a text answer
@@ -231,7 +235,7 @@ class Dispatcher:
             self._check_control(call, invocation.command, arguments)
             answer: Answer = await invocation.command.run(call, **arguments)
         except DebuggerError as error:
-            named = _name_program(error, arguments.get("words"))
+            named = _name_program(_name_arguments(error, arguments), arguments.get("words"))
             raise self._fit_hint(named, call, invocation.command.name) from error
         self._router.leave(invocation.command.name)
         if isinstance(answer, Sessions):
@@ -407,6 +411,25 @@ def _error_json(error: DebuggerError) -> str:
 def build_handler(publish: Publish) -> Handler:
     """Create the daemon's handler."""
     return Dispatcher(publish)
+
+
+def _name_arguments(error: DebuggerError, arguments: Mapping[str, object]) -> DebuggerError:
+    """Return the failure with the user's own value and location, where the program is at fault."""
+    template = _QUESTION_TEMPLATE.match(error.hint or "")
+    if template is None or error.hint is None:
+        return error
+    at = arguments.get("at")
+    place = at[0] if isinstance(at, tuple) and len(at) == 1 else at
+    given = {
+        "EXPR": arguments.get("expression"),
+        "FUNCTION": arguments.get("function"),
+        **dict.fromkeys(("LOC", "FILE:LINE"), place),
+    }
+    head = " ".join(
+        shlex.quote(found) if isinstance(found := given.get(word), str) and found else word
+        for word in template[0].split(" ")
+    )
+    return DebuggerError(error.code, error.message, hint=head + error.hint[template.end() :])
 
 
 def _name_program(error: DebuggerError, words: object) -> DebuggerError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -12,22 +13,32 @@ from debugger.cli.translation.location_spelling import split_condition, split_ex
 # What clients call an argument, by its letters alone: the first of these that the tool has is
 # meant. A time-out has no other name: it may be in seconds or in milliseconds.
 _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("cmd", "commandline", "run", "program", "script", "argv"), ("command",)),
+    **dict.fromkeys(
+        ("cmd", "cmdline", "commandline", "run", "program", "script", "argv"), ("command",)
+    ),
     **dict.fromkeys(("executable", "binary", "exe", "app"), ("command", "program")),
     **dict.fromkeys(("test", "tests"), ("command",)),
     "command": ("action",),
     **dict.fromkeys(("bad", "failing", "failingcommand", "badcommand", "command1"), ("command",)),
+    **dict.fromkeys(("new", "after", "commanda", "left"), ("command",)),
     **dict.fromkeys(("goodcommand", "passing", "passingcommand", "command2"), ("versus",)),
+    **dict.fromkeys(("old", "before", "commandb", "right"), ("versus",)),
+    "runner": ("command",),
+    "processname": ("name",),
     **dict.fromkeys(("expr", "variable", "var", "value", "code"), ("expression",)),
+    **dict.fromkeys(("variables", "question"), ("expression",)),
+    **dict.fromkeys(("in", "file", "files"), ("within", "inside")),
+    "arguments": ("args",),
     "symbol": ("expression", "function"),
     **dict.fromkeys(
-        ("location", "locations", "where", "place", "breakpoint"),
+        ("location", "locations", "loc", "where", "place", "breakpoint", "points", "probes"),
         ("at", "around", "function", "breakpoints"),
     ),
     **dict.fromkeys(("condition", "if", "cond", "filter"), ("when",)),
     **dict.fromkeys(("vs", "good", "compare", "against", "other", "baseline"), ("versus",)),
     **dict.fromkeys(("func", "fn", "method", "functionname"), ("function", "each")),
-    "function": ("each", "add"),
+    "function": ("each", "add", "around"),
+    "within": ("inside",),
     "name": ("function", "expression"),
     **dict.fromkeys(("corefile", "coredump", "corepath"), ("core",)),
     **dict.fromkeys(("full", "locals", "showlocals"), ("withLocals",)),
@@ -45,8 +56,9 @@ _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("breaks", "stopat"), ("breakpoints",)),
     "breakpoints": ("at",),
     **dict.fromkeys(("id", "evidence", "evidenceid", "answerid"), ("answer",)),
-    **dict.fromkeys(("kind", "type", "types", "kinds"), ("eventType",)),
-    **dict.fromkeys(("functions", "pattern", "patterns"), ("add",)),
+    **dict.fromkeys(("kind", "type", "types", "kinds"), ("eventType", "action")),
+    **dict.fromkeys(("step", "direction", "operation"), ("action",)),
+    **dict.fromkeys(("functions", "pattern", "patterns"), ("add", "each", "function")),
     "target": ("expression", "function", "program", "command"),
     **dict.fromkeys(("stop", "stoponattach"), ("pause",)),
     **dict.fromkeys(("maxcalls", "maxrows", "maxcount", "maxresults"), ("limit",)),
@@ -54,6 +66,12 @@ _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("input", "stdinfile"), ("stdin",)),
     **dict.fromkeys(("stoponentry", "pauseonstart", "stopatentry"), ("stopOnEntry",)),
 }
+# Words of a name that say nothing: `program_path`, `include_locals`, `only_changes`.
+_NEEDLESS_WORDS: Final = frozenset(
+    {"path", "name", "number", "id", "text", "include", "show", "with", "the", "use", "is", "only",
+     "to", "of", "my", "string", "list", "debug", "target"}
+)  # fmt: skip
+_ARGUMENTS: Final = frozenset({"args", "arguments", "programargs", "scriptargs", "cmdargs", "test"})
 _EXPRESSIONS: Final = ("expression", "expressions", "expr", "exprs", "variables", "values", "vars",
                        "watch", "watches")  # fmt: skip
 _SESSIONS: Final = frozenset({"sessionid", "session", "sessionname", "debugsession"})
@@ -66,6 +84,7 @@ _NEEDLESS: Final[Mapping[str, tuple[str, ...]]] = {
     "scope": ("locals", "local", "all"),
     "format": ("json", "text"),
     "request": ("launch", "attach"),
+    "mode": ("debug", "exec", "launch", "auto"),
     "language": _LANGUAGES,
     "lang": _LANGUAGES,
     "type": _LANGUAGES,
@@ -74,6 +93,7 @@ _FILES: Final = ("file", "filePath", "path", "filename")
 _LINES: Final = ("line", "lineNumber", "lineno")
 _NEAR: Final = 0.85
 _UNIT: Final = "Ms"
+_TIMES: Final = frozenset({"seconds", "secs", "ms", "milliseconds", "timeout", "wait", "duration"})
 _LEAST_MILLISECONDS: Final = 1000
 
 
@@ -87,6 +107,7 @@ def rename_arguments(
         known: The names of the tool's arguments.
         pairs: Those that map a location to its expressions.
     """
+    given = _split_commands(given, known)
     gathered = _gather_location(_drop_needless(given, known), known, pairs)
     if "connect" in known and "port" in gathered and "port" not in known:
         host = gathered.pop("host", "localhost")
@@ -108,6 +129,17 @@ def rename_arguments(
         is_free = own is not None and own not in gathered and own not in renamed
         renamed[own if own is not None and (is_free or own == name) else name] = value
     return renamed
+
+
+def _split_commands(given: Mapping[str, Any], known: Sequence[str]) -> Mapping[str, Any]:
+    """Take `commands: [A, B]` of a tool that compares two runs for both."""
+    pair = given.get("commands")
+    if not isinstance(pair, list) or len(pair) != 2:  # noqa: PLR2004 - both runs
+        return given
+    if "versus" not in known or {"command", "versus"} & given.keys():
+        return given
+    remaining = {name: one for name, one in given.items() if name != "commands"}
+    return {**remaining, "command": pair[0], "versus": pair[1]}
 
 
 def name_session(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -139,9 +171,28 @@ def find_name(name: str, known: Sequence[str]) -> str | None:
     meanings = [one for one in _MEANINGS.get(letters, ()) if one in known]
     if same or meanings:
         return (*same, *meanings)[0]
+    if (shorter := _find_shorter(name, known)) is not None:
+        return shorter
     clear = [one for one in known if not one.endswith(_UNIT) or name.endswith(_UNIT)]
     near = [one for one in clear if SequenceMatcher(None, letters, _reduce(one)).ratio() >= _NEAR]
     return near[0] if len(near) == 1 else None
+
+
+def _find_shorter(name: str, known: Sequence[str]) -> str | None:
+    """Return the tool's name for `program_path` or `test_command`: of the words that count."""
+    words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name.replace("_", " ").replace("-", " "))
+    left = [one.lower() for one in words if one.lower() not in _NEEDLESS_WORDS]
+    if len(words) == 1 or not left or any(one in _TIMES for one in left):
+        return None
+    if len(left) < len(words) and (found := find_name("".join(left), known)) is not None:
+        return found
+    meanings = {one for word in left for one in known if _is_named(word, one, known)}
+    return meanings.pop() if len(meanings) == 1 else None
+
+
+def _is_named(word: str, own: str, known: Sequence[str]) -> bool:
+    near = next((one for one in _MEANINGS.get(word, ()) if one in known), None)
+    return _reduce(own) == word or near == own
 
 
 def convert_seconds(name: str, value: Any) -> Any:
@@ -171,7 +222,7 @@ def _gather_location(
     if name is None and "at" in pairs and "function" not in known:
         name = next((one for one in given if find_name(one, ("function",)) == "function"), None)
     if name is None or "at" not in pairs:
-        return given
+        return _split_place(given, name, known)
     if not isinstance(given[name], str):
         return _pair_places(given, name, known)
     place = given.pop(name)
@@ -184,6 +235,15 @@ def _gather_location(
         expressions = ", ".join(map(str, expressions))
     place, text = (place, expressions) if found is None else found
     return {**given, "at": place if text is None else {place: text}}
+
+
+def _split_place(given: dict[str, Any], name: str | None, known: Sequence[str]) -> dict[str, Any]:
+    """Take `at: "f.py:3 if n > 1"` for a location and its condition."""
+    place = given.get(name or "")
+    condition = split_condition(place) if isinstance(place, str) else None
+    if name is None or condition is None or "when" not in known or "when" in given:
+        return given
+    return {**given, name: condition[0], "when": condition[1]}
 
 
 def _pair_places(given: dict[str, Any], name: str, known: Sequence[str]) -> dict[str, Any]:
@@ -224,10 +284,11 @@ def _take_first(given: dict[str, Any], names: Sequence[str], known: Sequence[str
 def _join_program(given: dict[str, Any]) -> dict[str, Any]:
     """Join `program` or `command` with `args`, for a tool that takes one command line."""
     name = next((one for one in given if find_name(one, ("command",)) == "command"), None)
-    args = given.get("args", given.get("arguments"))
+    named = next((one for one in given if _reduce(one) in _ARGUMENTS and one != name), None)
+    args = given[named] if named is not None else None
     if name is None or not isinstance(args, str | list) or not isinstance(given[name], str):
         return given
-    remaining = {key: one for key, one in given.items() if key not in {name, "args", "arguments"}}
+    remaining = {key: one for key, one in given.items() if key not in {name, named}}
     if isinstance(args, str):
         return {**remaining, "command": f"{given[name]} {args}"}
     return {**remaining, "command": [given[name], *map(str, args)]}

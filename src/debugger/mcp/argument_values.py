@@ -10,7 +10,10 @@ from debugger.cli.translation.command_translation import translate_command
 from debugger.cli.translation.location_spelling import is_file_line, spell_location, split_condition
 
 Schema = Mapping[str, Any]
-_TRUTHS: Final[Mapping[str, bool]] = {"true": True, "false": False}
+_TRUTHS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 # What clients call the fields of a breakpoint.
 _FIELDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("path", "filepath", "filename", "source", "sourcefile"), "file"),
@@ -22,7 +25,12 @@ _FIELDS: Final[Mapping[str, str]] = {
 }
 _PLACES: Final = frozenset({"location", "at", "loc", "place", "breakpoint"})
 # The actions of debug_continue, by our commands.
-_STEPS: Final = {"next": "step-over", "step": "step-into", "finish": "step-out"}
+_STEPS: Final = {
+    **dict.fromkeys(("next", "over"), "step-over"),
+    **dict.fromkeys(("step", "in", "into"), "step-into"),
+    **dict.fromkeys(("finish", "out"), "step-out"),
+}
+_IDENTITIES: Final = frozenset({"id", "ids", "breakpointid", "breakpointids"})
 _ADDING: Final = frozenset({"add", "set", "create", "insert"})
 _REMOVING: Final = frozenset({"remove", "delete", "clear", "del"})
 _LISTING: Final = frozenset({"list", "show", "get"})
@@ -130,9 +138,10 @@ def gather_additions(given: Mapping[str, Any], properties: Schema) -> dict[str, 
     action = str(remaining.pop("action", "")) if "action" not in properties else ""
     if action in _LISTING:
         return {name: one for name, one in remaining.items() if name in properties}
-    if "breakpoints" in remaining and "add" not in remaining:
-        remaining["add"] = remaining.pop("breakpoints")
-    identity = next((one for one in ("id", "ids", "breakpointId") if one in remaining), None)
+    several = next((one for one in ("breakpoints", "set") if one in remaining), None)
+    if several is not None and "add" not in remaining:
+        remaining["add"] = remaining.pop(several)
+    identity = next((one for one in remaining if _reduce_name(one) in _IDENTITIES), None)
     if action in _REMOVING and identity is not None:
         remaining["remove"] = remaining.pop(identity)
         return remaining

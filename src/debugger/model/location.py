@@ -191,6 +191,13 @@ def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...
     return tuple(dict.fromkeys(by_fold[key] for key in close))[:most]
 
 
+# Of files that no command runs.
+_DATA_ENDINGS: Final = frozenset(
+    {".toml", ".ini", ".cfg", ".conf", ".json", ".yaml", ".yml", ".xml", ".lock", ".md", ".rst",
+     ".txt", ".csv", ".log", ".html", ".o", ".a", ".pyc", ".h", ".hpp"}
+)  # fmt: skip
+
+
 def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """Return the file names similar to `name`, likeliest first.
 
@@ -201,6 +208,8 @@ def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...
     rated = []
     for other in dict.fromkeys(names):
         other_stem, other_ending = os.path.splitext(other.lower())
+        if other_ending in _DATA_ENDINGS and ending != other_ending:
+            continue
         is_same_kind = ending in {other_ending, ""} or not other_ending
         score = difflib.SequenceMatcher(None, stem, other_stem).ratio()
         if score >= (_NEAR_FILE if is_same_kind else _NEAR_OTHER_KIND):

@@ -118,6 +118,8 @@ _QUESTION_USAGE = {
     "probe": "probe --at FILE:LINE 'EXPR, EXPR'",
     "calls": "calls FUNCTION",
     "who-wrote": "who-wrote EXPR --at FILE:LINE",
+    "why": "why EXPR --at LOC",
+    "holds": "holds EXPR --at LOC",
 }
 
 

@@ -145,6 +145,32 @@ async def test_a_hint_holds_the_users_own_program(ask):
     assert reply.error.hint == "debugger why n --at crash -- /bin/true 'a b'"
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ("why", "a b", "--at", "f.py:3", "--", "./my prog"),
+            "debugger why 'a b' --at f.py:3 -- ./my prog",
+        ),
+        (
+            ("who-wrote", "n", "--at", "f.py:3", "--", "./my prog"),
+            "debugger who-wrote n --at f.py:3 -- ./my prog",
+        ),
+        (
+            ("holds", "n > 0", "--at", "f.py:3", "--", "./my prog"),
+            "debugger holds 'n > 0' --at f.py:3 -- ./my prog",
+        ),
+        (
+            ("holds", "n > 0", "--each", "f", "--", "./my prog"),
+            "debugger holds 'n > 0' --at LOC -- ./my prog",
+        ),
+        (("calls", "add", "--", "./my prog"), "debugger calls add -- ./my prog"),
+    ],
+)
+async def test_the_hint_of_a_wrong_program_keeps_what_is_asked(ask, words, hint):
+    assert (await ask(*words)).error.hint == hint
+
+
 async def test_a_long_program_is_not_repeated_in_a_hint(ask):
     reply = await ask("why", "n", "--at", "crash", "--nth", "2", "--", "/bin/true", "a" * 300)
     assert reply.error.hint == "debugger why n --at crash -- CMD"

@@ -168,6 +168,11 @@ def test_of_files_that_are_equally_near_that_of_the_same_kind_is_first() -> None
     assert near_files("lop", ["loop.c", "loop"])[0] == "loop"
 
 
+def test_a_file_of_data_is_near_only_another_of_its_kind() -> None:
+    assert near_files("tox", ["tox.toml", "tox.ini", "tox.py"]) == ("tox.py",)
+    assert near_files("toxs.toml", ["tox.toml"]) == ("tox.toml",)
+
+
 @pytest.mark.parametrize(
     ("text", "file", "function"),
     [

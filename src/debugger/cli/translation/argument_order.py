@@ -112,7 +112,8 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 # Where a spelling means something else for one command.
 COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "breakpoint add": {"-n": ("--function",), "-o": ("+once",), "-i": ("+ignore",),
-                       "-t": ("--thread",), "-a": ("+address",), "--address": ("+address",)},
+                       "--script": ("+file",), "-t": ("--thread",), "-a": ("+address",),
+                       "--address": ("+address",)},
     "probe": {"-f": ("+file",), "--entry": ("--at",), "--on": ("--at",), "--before": ("--at",),
               "--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},

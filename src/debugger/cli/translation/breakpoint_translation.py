@@ -55,8 +55,26 @@ def log_at_breakpoint(rest: Words) -> Result | None:
     return Correction("a breakpoint has no commands, but a message", commands)
 
 
-def change_breakpoint(rest: Words) -> Result | None:
-    """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`."""
+def _set_by_protocol(rest: Words) -> Result | None:
+    """Translate DBGp's `breakpoint_set -t line -f cart.php -n 12`, whose kind stands behind -t."""
+    given = dict(zip(rest[::2], rest[1::2], strict=False))
+    kind, file, line = (given.get(flag, "") for flag in ("-t", "-f", "-n"))
+    if kind == "exception":
+        return Correction("an exception is a catch", (("catch", "raised", given.get("-x", "")),))
+    if kind in {"call", "return"}:
+        return Correction("a function is named", (("break", given.get("-m", "FUNCTION")),))
+    if kind == "watch":
+        return Correction("a watchpoint is of an expression", (("watch", rest[-1]),))
+    if kind not in {"line", "conditional"}:
+        return None
+    condition = ("--when", rest[-1]) if "--" in rest else ()
+    return Correction("where it stops", (("break", f"{file or 'FILE'}:{line}", *condition),))
+
+
+def change_breakpoint(rest: Words) -> Result | None:  # noqa: PLR0911 - one for each form
+    """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`, and DBGp's `breakpoint_set`."""
+    if rest[:1] == ("set",) and "-t" in rest and (found := _set_by_protocol(rest[1:])) is not None:
+        return found
     if rest[:1] in (("condition",), ("cond",)):
         return change_condition(rest[1:])
     if rest[:1] == ("ignore",):
@@ -148,6 +166,10 @@ def correct_location(rest: Words) -> Result | None:
     """Correct `break f.c : 3`, `break total, n > 3`, and what follows gdb's location."""
     if rest[1:2] == (":",) and rest[2:3] and rest[2].isdecimal():
         return Correction("a line is FILE:LINE", (("break", f"{rest[0]}:{rest[2]}", *rest[3:]),))
+    if rest[1:2] in (("if:",), ("unless:",)) and rest[2:]:  # rdbg's
+        condition = " ".join(rest[2:])
+        condition = f"!({condition})" if rest[1] == "unless:" else condition
+        return ("break", rest[0], "--condition", condition)
     condition = " ".join(rest[1:])
     is_name = bool(rest) and re.fullmatch(r"[A-Za-z_][\w.:]*,", rest[0]) is not None
     if is_name and re.search(r"[<>=!]", condition):

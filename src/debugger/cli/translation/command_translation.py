@@ -34,6 +34,7 @@ from debugger.cli.translation.foreign_commands import (
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
 )
+from debugger.cli.translation.request_reading import read_request
 from debugger.cli.translation.verb_and_noun import compose_command
 
 Words = tuple[str, ...]
@@ -91,7 +92,12 @@ def _translate_known(found: Words, words: Words, own: Collection[str]) -> Result
     result = _compose_words(found, own) if result is None else result
     result = _look_up_words(found) if result is None else result
     if result is None and found[0] in _INFO_WORDS and len(found) > 1:
-        return Correction(f"no {' '.join(found)}", (("raw", " ".join(("info", *found[1:]))),))
+        raw = ("raw", " ".join(("info", *found[1:])))
+        likely = read_request(("show", *found[1:]), None)
+        commands = (*(likely.commands if likely else ()), raw)
+        if found[1] in INFO_TOPICS:  # gdb's own, of which only a part is meant
+            commands = commands[::-1]
+        return Correction(f"no {' '.join(found)}", commands)
     if result is None and found != tuple(words):
         return found
     return result
@@ -99,6 +105,8 @@ def _translate_known(found: Words, words: Words, own: Collection[str]) -> Result
 
 def _spell_name(name: str) -> str:
     """Return a name in small letters with dashes, however it joins its words."""
+    if not {name, f"{name} *"}.isdisjoint(CORRECTED_COMMANDS):
+        return name  # perl's `V` is not gdb's `v`
     camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name) if name[:1].islower() else name
     joined = name.lower()
     is_listed = joined in EXACT_COMMANDS or joined in CORRECTED_COMMANDS
@@ -154,6 +162,7 @@ def _translate_tool(name: str, rest: Words, own: Collection[str]) -> Result | No
 def _compose_words(words: Words, own: Collection[str]) -> Result | None:
     """Take `show threads` for `threads`; `set breakpoint …` may also set a variable."""
     keys = {" ".join(words[:2]), f"{' '.join(words[:2])} *"}
+    keys |= {f"{words[0]} *"} if "-" in words[0] else set()
     if keys & (EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()):
         return None
     composed = compose_command(words)
@@ -220,7 +229,7 @@ def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
 def _split_joined_words(words: Words, own: Collection[str]) -> Words:  # noqa: PLR0911 - of each form
     """Split `p/x v` and `b(3)` into words."""
     first = words[0]
-    if first in own:
+    if first in own or not {first, f"{first} *"}.isdisjoint(CORRECTED_COMMANDS):
         return words
     if match := _JOINED_FORMAT.match(first):
         return (match[1], match[2], *words[1:])
@@ -406,7 +415,7 @@ def _execute_words(rest: Words) -> Result | None:
     is_name = re.fullmatch(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+|[\w$.]+\[.*\]", text)
     if is_name and text != ".scope" and not _PROGRAM.match(text):
         return Correction("a value is eval", (("eval", text),))
-    is_statement = bool(rest) and re.search(r"[=(]", text) is not None
+    is_statement = bool(rest) and re.search(r"[=(]| [-+*/%] ", text) is not None
     return _execute_statement(rest) if is_statement else None
 
 
@@ -462,13 +471,18 @@ def _print_values(rest: Words) -> Result | None:
 
 
 def _attach_script(rest: Words) -> Result | None:
-    """Refuse `attach python f.py`: only a process that runs is attached to."""
+    """Refuse `attach python f.py`, since only what runs is attached to, and `attach ./app 12`."""
     is_script = len(rest) > 1 and re.fullmatch(r"(?:python[\d.]*|node|ruby|php)", rest[0])
-    return Correction("what does not run is started", (("start", rest[1]),)) if is_script else None
+    if is_script:
+        return Correction("what does not run is started", (("start", rest[1]),))
+    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
+    return Correction("a process is named by its ID", (("attach", rest[1]),)) if is_pair else None
 
 
 def _stop_in(rest: Words) -> Result | None:
     """Translate jdb's `stop in Cart.add(java.lang.String)`, with the types of an overload."""
+    if rest and rest[0] in {"debugging", "debugger", "debug", "program", "execution", "run"}:
+        return Correction("stop takes no arguments", (("stop", *rest[1:]),))
     if rest[:1] != ("in",) or len(rest) == 1:
         return None
     name = re.sub(r"\([\w.,\[\] ]*\)\Z", "", " ".join(rest[1:]))
@@ -495,6 +509,21 @@ def _go_on(rest: Words) -> Result | None:
     return None if rest else ("continue",)
 
 
+def _trace_all(rest: Words) -> Result | None:
+    """Refuse jdb's `trace go methods`: a trace has a pattern, and `methods` is none."""
+    if not rest or not {*rest} <= {"go", "methods", "method", "functions", "calls", "all"}:
+        return None
+    return Correction("which functions?", (("trace", "add", "*"), ("path", "--", "CMD")))
+
+
+def _choose_all(rest: Words) -> Result | None:
+    """Translate WinDbg's `bc *`."""
+    if rest != ("*",):
+        return None
+    every = (("breakpoint", "remove", "--all"), ("breakpoint", "list"))
+    return Correction("* is --all, of the removal only", every)
+
+
 _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "x": _examine,
     "run": _run,
@@ -512,6 +541,8 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "frame": _frames,
     "goroutine": lambda rest: ("thread", *rest) if rest else None,
     "breakpoint": change_breakpoint,
+    "breakpoint-set": lambda rest: change_breakpoint(("set", *rest)),
+    "trace": _trace_all,
     "rbreak": trace_pattern,
     "register": _write_register,
     "gdb-remote": _connect,
@@ -549,6 +580,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "attach": _attach_script,
     "go": _go_on,
     "stop": _stop_in,
+    **dict.fromkeys(("bc", "bd", "be"), _choose_all),
     "toggle": _toggle,
     "exception": _catch_exceptions,
 }

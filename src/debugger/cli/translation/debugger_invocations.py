@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
@@ -29,10 +30,20 @@ _BUILT_RUNS: Final = frozenset(
     {("cargo", "run"), ("npm", "run"), ("npm", "start"), ("yarn", "run")}
 )
 _MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
-_TEST_RUNNERS: Final = (
-    ("pytest",), ("py.test",), ("go", "test"), ("cargo", "test"), ("jest",), ("vitest",),
-    ("mocha",), ("ctest",), ("npx", "jest"), ("npx", "vitest"), ("npx", "mocha"),
+_TEST_RUNNERS: Final = frozenset(
+    {"pytest", "py.test", "jest", "vitest", "mocha", "ctest", "rspec", "phpunit", "tox", "nox",
+     "ava", "tap", "minitest", "nosetests", "cypress", "playwright"}
 )  # fmt: skip
+# These run tests by the verb `test`, and others by their names: `npx jest`, `bundle exec rspec`.
+_BUILD_TOOLS: Final = frozenset(
+    {"go", "cargo", "npx", "npm", "yarn", "pnpm", "bun", "deno", "mvn", "./mvnw", "gradle",
+     "./gradlew", "make", "bazel", "dotnet", "rake", "bundle", "rails", "mix", "sbt", "hatch",
+     "swift", "meson", "tox", "nx", "turbo", "lerna", "composer", "artisan"}
+)  # fmt: skip
+_TEST_VERB: Final = re.compile(r":?(?:\w+:)*(?:test|tests|check|verify|nextest)\Z")
+_TEST_FILE: Final = re.compile(
+    r"(?:.*/)?(?:test_\w+|\w+_test|tests?)\.py(?:::\S+)?\Z|\S+\.py::\S+\Z"
+)
 # Options with a value, by their meaning here; others of these debuggers are switches.
 _COMMAND_FLAGS: Final = frozenset(
     [
@@ -171,6 +182,15 @@ def _bare_program(program: Sequence[str]) -> Correction:
     return Correction("no command before --", (start_words(program),))
 
 
+def _runs_tests(words: Sequence[str]) -> bool:
+    """Tell whether a command line is that of a test runner: `mvn -q test`, `bundle exec rspec`."""
+    if words[0] in _TEST_RUNNERS:
+        return True
+    named = [one for one in words[1:] if not one.startswith("-") and one not in {"run", "exec"}]
+    is_runner = bool(named) and (named[0] in _TEST_RUNNERS or _TEST_VERB.match(named[0]))
+    return words[0] in _BUILD_TOOLS and bool(is_runner)
+
+
 def _start_with_environment(words: Sequence[str]) -> Correction | None:
     """Suggest `start ./app --env K=V` for `K=V ./app`."""
     count = next((at for at, one in enumerate(words) if not _ASSIGNED.match(one)), len(words))
@@ -188,8 +208,10 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     if (with_environment := _start_with_environment(command_words)) is not None:
         return with_environment
     tests = [one for one in command_words if not _PYTEST_DEBUGGER.match(one)]
-    if any(tuple(words[: len(runner)]) == runner for runner in _TEST_RUNNERS):
+    if _runs_tests(words):
         return Correction("tests are run by a question", (("test", "--", *tests),))
+    if _TEST_FILE.match(words[0]) and (tests[1:2] or "::" in words[0]):
+        return Correction("tests are run by a question", (("test", "--", "pytest", *tests),))
     is_managed = words[0] in _MANAGERS and words[1:2] == ("run",)
     runner = words[2:] if is_managed else words[1:]
     is_module = tuple(runner[:2]) in {("-m", "pytest"), ("-m", "unittest")}
@@ -213,12 +235,34 @@ def _correct_options(words: Sequence[str], behind: Sequence[str]) -> Correction 
         return _start_with_options(words, behind)
     if words[0] == "-m" and len(words) > 1:
         return Correction("no command", (start_words([*words, *behind]),))
+    if _PYTEST_DEBUGGER.match(words[0]) and len(words) > 1:
+        tests = ("pytest", *words[1:], *behind)
+        return Correction("tests are run by a question", (("test", "--", *tests),))
     flag = words[0].partition("=")[0]
+    if (configured := _correct_configuration(words, behind)) is not None:
+        return configured
     known = _COMMAND_FLAGS | _PID_FLAGS | _CORE_FLAGS | _BATCH_FLAGS | {"--args", "-args"}
     if flag not in known:
         return None
     found = _parse_native(words, behind, is_lldb=False)
     return found.correction("no command; options of another debugger")
+
+
+def _correct_configuration(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    """Take the words of a launch.json, `--request launch --program ./app`, for their command."""
+    given = [word for one in words for word in (one.split("=", 1) if one[:2] == "--" else [one])]
+    flags = {one.lower().replace("-", "") for one in given if one.startswith("--")}
+    request = next((after for one, after in pairwise(given) if one == "--request"), None)
+    is_attach = request == "attach" or not flags.isdisjoint({"processid", "pid", "attach"})
+    if request is None and flags.isdisjoint({"program", "module", "script", "processid"}):
+        return None
+    own = list(given)
+    if request is not None:
+        at = own.index("--request")
+        del own[at : at + 2]
+    own = ["--pid" if one.lower() in {"--processid", "--process-id"} else one for one in own]
+    name = "attach" if is_attach else "start"
+    return Correction("no command", ((name, *own, *(("--", *behind) if behind else ())),))
 
 
 def _start_with_options(words: Sequence[str], behind: Sequence[str]) -> Correction | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from debugger.cli.translation.foreign_heads import FOREIGN_HEADS
 from debugger.cli.translation.question_names import LIKELY_QUESTIONS, QUESTION_NAMES
 
 # A key is one to three words; `*` behind it stands for at least one argument that is no option.
@@ -332,6 +333,7 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
 
 # These have no equivalent, or one in one debugger only; the values are what is likely meant.
 CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
+    **FOREIGN_HEADS,
     "r *": "start PROGRAM -- {}",
     "exec *": "start {}",
     "load *": "start {}",
@@ -341,6 +343,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "start-debugging *": "start {}",
     "process launch *": "start PROGRAM -- {}",
     "set args *": "start PROGRAM -- {}; set -- args {}",
+    "set arguments *": "start PROGRAM -- {}; set -- arguments {}",
     "settings set target.run-args *": "start PROGRAM -- {}",
     "settings set *": "raw 'settings set {}'",
     "set environment *": "start PROGRAM --env {}",
@@ -351,7 +354,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "target core *": "attach --core {} PROGRAM",
     "attach to *": "attach {}",
     "stop -k": "stop --kill",
-    "k": "stop --kill",
+    "k": "stop --kill; backtrace",
     "switch *": "use {}",
     "use-session *": "use {}",
     "sessions use *": "use {}",
@@ -387,7 +390,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "breakonexception": "catch raised",
     "breakonnone": "catch remove --all",
     # Running
-    "u *": "until {}; up {}",
+    "u *": "until {}; up {}; disassemble {}",
     "run to *": "until {}",
     **dict.fromkeys(("run to cursor *", "run to line *", "run to location *"), "until {}"),
     "run until *": "until {}",
@@ -469,7 +472,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "usage": "--help",
     "install *": "setup {} --yes",
     "raw-command *": "raw {}",
-    "monitor *": "raw 'monitor {}'",
+    "monitor *": "raw 'monitor {}'; trace add {}",
     "maintenance *": "raw 'maintenance {}'",
     "exceptions": "exception",
     "evidences": "evidence list",

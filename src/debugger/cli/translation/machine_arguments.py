@@ -27,8 +27,10 @@ def correct(reason: str, *fixed: ArrangedWords) -> Correction:
     return Correction(reason, tuple(one.to_typed_order() for one in fixed))
 
 
-def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - one for each form
     """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
+    if (with_length := _take_length(arranged)) is not None:
+        return with_length
     words, count, letter, size = _split_format(arranged.positionals)
     is_gdb = len(words) < len(arranged.positionals)
     forms = arranged.role_values("--format")
@@ -58,6 +60,16 @@ def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one fo
     return correct(f"no format {letter}{size}", fixed)
 
 
+def _take_length(arranged: ArrangedWords) -> Result | None:
+    """Take WinDbg's `L8` behind an address, whose digits are hexadecimal, for a count."""
+    words = arranged.positionals
+    length = re.fullmatch(r"L(?:0x)?([0-9a-f]+)", words[-1]) if words[1:] else None
+    if length is None:
+        return None
+    counted = arranged.change(positionals=words[:-1], add=[("--count", (str(int(length[1], 16)),))])
+    return correct("a length is --count", counted)
+
+
 def _split_format(positionals: tuple[str, ...]) -> tuple[list[str], str, str, str]:
     """Split `/16xb` off the words: its count, its letter, its size."""
     words = list(positionals)
@@ -83,6 +95,8 @@ def _as_instructions(arranged: ArrangedWords, words: list[str], count: str) -> R
 
 def arrange_disassemble(arranged: ArrangedWords) -> Result:
     """Take gdb's `/s`, LLDB's `--name`, and a length behind the address."""
+    if (with_length := _take_length(arranged)) is not None:
+        return with_length
     words = [*arranged.role_values("+address"), *arranged.positionals]
     added: list[tuple[str, tuple[str, ...]]] = []
     if {"+address", "+nothing"} & {flag for flag, _ in arranged.options}:

@@ -25,7 +25,7 @@ def order_run(arranged: ArrangedWords) -> Result:
         fixed = arranged.change(positionals=(), add=[("--pid", words[1:])])
         return Correction("pid is an option: --pid", (fixed.to_words(),))
     if name == "hang" and len(words) == 1 and words[0].isdecimal():
-        fixed = arranged.change(positionals=(), add=[("--pid", words)])
+        fixed = arranged.change(without=("--pid",), positionals=(), add=[("--pid", words)])
         return Correction(f"is {words[0]} a process?", (fixed.to_words(),))
     cores = [one for one in words if is_core_file(one)]
     if name == "crash" and cores and not arranged.role_values("--core"):

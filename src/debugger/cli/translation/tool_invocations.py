@@ -49,6 +49,8 @@ _MEMORY_CHECKER: Final = _Tool("crash")
 _TOOLS: Final[Mapping[str, _Tool]] = {
     **dict.fromkeys(("strace", "ltrace", "dtruss", "truss", "uftrace", "ktrace"), _TRACER),
     **dict.fromkeys(("perf", "py-spy", "rbspy", "austin", "samply", "flamegraph"), _SAMPLER),
+    **dict.fromkeys(("coverage", "cprofile", "kernprof", "pyinstrument", "scalene"), _SAMPLER),
+    **dict.fromkeys(("memray", "hyperfine", "nyc", "c8", "gcov", "uprof", "instruments"), _SAMPLER),
     **dict.fromkeys(("callgrind", "cachegrind", "gprof", "massif", "heaptrack"), _SAMPLER),
     **dict.fromkeys(("pstack", "gstack", "eu-stack", "jstack", "gcore", "jcmd"), _STACK_READER),
     **dict.fromkeys(("valgrind", "catchsegv", "memcheck", "drmemory"), _MEMORY_CHECKER),

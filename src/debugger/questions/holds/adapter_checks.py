@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -16,7 +17,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
-from debugger.model.location import NO_FUNCTION
+from debugger.model.location import NO_FUNCTION, is_pattern
 from debugger.questions.holds.answer import (
     BreakingStatement,
     FalseCheck,
@@ -199,6 +200,7 @@ def _lines_of_place(
     place: CheckedPlace, files: Sequence[str], question: QuestionRun
 ) -> Iterator[_Place]:
     """Return the lines of one requested place."""
+    refuse_scope(place, question.language)
     if place.spec is None:
         yield from _scope(place, files, question.target.program)
         return
@@ -213,6 +215,25 @@ def _lines_of_place(
         raise _not_found(place, near)
     for one in found:
         yield next(edge_lines(one))
+
+
+# Of these no functions are listed; Ruby's files have no lines of functions either.
+_UNLISTED: Final = {"ruby": "Ruby", "php": "PHP", "java": "Java"}
+
+
+def refuse_scope(place: CheckedPlace, language: str) -> None:
+    """Refuse functions by pattern or scope where no source lists them."""
+    is_listed = language not in _UNLISTED or (place.file and language != "ruby")
+    if place.spec is not None or is_listed:
+        return
+    named = place.asked if not is_pattern(place.asked) and not place.file else "FILE:LINE"
+    is_ruby = place.file or named.endswith(".rb")
+    raise DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"--{place.kind} {place.asked}: {_UNLISTED[language]}'s functions are not listed here; "
+        "--at takes one, or a line",
+        hint=f"debugger holds EXPR --at {'FILE:LINE' if is_ruby else shlex.quote(named)} -- CMD",
+    )
 
 
 def _scope(place: CheckedPlace, files: Sequence[str], program: str | None) -> Iterator[_Place]:
