@@ -284,7 +284,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 543,
     "recorders/native": 607,
     "recorders/node": 918,
-    "recorders/python": 11745,
+    "recorders/python": 12100,
     "session": 5177,
     "session/inside": 69,
     "session/pointers": 418,
