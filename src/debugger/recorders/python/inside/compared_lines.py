@@ -150,7 +150,7 @@ def changed_names(spot: Any, frame: FrameType, names: LineNames, parts: Any, wri
 
 
 def _add_changed(spot: Any, name: str, value: Any, write: Any, changed: list[list[Any]]) -> None:
-    if type(value) in _FIXED or write.is_fixed(type(value)):
+    if type(value) in _FIXED or write.has_fixed_text(type(value)):
         if spot.fixed.get(name, spot) is value:
             return
         spot.fixed[name] = value

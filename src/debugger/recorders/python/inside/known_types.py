@@ -65,7 +65,7 @@ def may_be_known(kind: type) -> bool:
     return top in _LIBRARIES or top in _OWN
 
 
-def is_fixed(kind: type) -> bool:
+def has_fixed_text(kind: type) -> bool:
     """Tell whether a value of a known library's type always has the same text."""
     is_sympy = module_of(kind).partition(".")[0] == "sympy"
     return is_sympy and _derives(kind, _named_type("sympy.core.basic", "Basic"))
