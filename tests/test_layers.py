@@ -366,6 +366,8 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.compared_monitor",
         "debugger.recorders.python.inside.compared_lines",
         "debugger.recorders.python.inside.call_spots",
+        "debugger.recorders.python.inside.counted_code",
+        "debugger.recorders.python.inside.further_calls",
         "debugger.recorders.python.inside.checked",
         "debugger.recorders.python.inside.chosen",
         "debugger.recorders.python.inside.code_events",

@@ -285,7 +285,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 558,
     "recorders/native": 662,
     "recorders/node": 922,
-    "recorders/python": 11745,
+    "recorders/python": 12100,
     "session": 5190,
     "session/inside": 69,
     "session/pointers": 418,

@@ -78,7 +78,7 @@ async def test_the_first_calls_have_the_lines_that_they_have_in_any_recording(
 
 @exact_python
 async def test_all_calls_are_counted(python: str, tmp_path: Path) -> None:
-    for program in ("each_line.py", "many_calls.py", "counted_generators.py"):
+    for program in ("each_line.py", "many_calls.py", "counted_generators.py", "counted_ways.py"):
         shutil.copy(PROGRAMS / program, tmp_path / program)
         argv = [python, program]
         scratch = tmp_path / program.replace(".py", "")
@@ -90,6 +90,29 @@ async def test_all_calls_are_counted(python: str, tmp_path: Path) -> None:
         for compared, full in zip(*(ran.recordings for ran in runs), strict=True):
             assert compared.uncounted == frozenset()
             assert calls_in_all(compared) == calls_in_all(full), program
+
+
+OFTEN = """
+def small(n):
+    return n + 1
+first = small.__code__
+for n in range(1_000):
+    small(n)
+print(small.__code__ is first)
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in PYTHONS if name in ("3.12", "3.13")])
+async def test_code_that_is_called_often_counts_its_calls_unless_bytecode_is_read(
+    name: str, tmp_path: Path
+) -> None:
+    for text, found in ((OFTEN, "False\n"), (f"{OFTEN}len(first.co_code)\n", "True\n")):
+        (tmp_path / "often.py").write_text(text)
+        (scratch := tmp_path / found.strip()).mkdir()
+        argv = [PYTHONS[name], "often.py"]
+        ran = await run_recorded(argv, tmp_path, scratch, limits=FEW, **COMPARED)
+        assert ran.joined_output(OutputStream.STDOUT) == found
+        assert calls_in_all(ran.recordings[0])["small"] == 1_000
 
 
 @every_python

@@ -41,6 +41,13 @@ class SharedNames:
     """Definitions of several parts under one name, so that no part has to load another."""
 
     def __init__(self, *parts: CodePart) -> None:
+        self._add_parts(parts)
+
+    def add(self, *names: str) -> None:
+        """Load more parts."""
+        self._add_parts(tuple(map(CodePart, names)))
+
+    def _add_parts(self, parts: tuple[CodePart, ...]) -> None:
         for part in parts:
             for name, one in vars(part).items():
                 if not name.startswith("_"):
@@ -123,17 +130,20 @@ class ProcessRecording:
         if order["tests"]:
             runners = CodePart("runners")
             runners.install(runners.ChosenTests(order["only"]))
-        # Before 3.12 there is no sys.monitoring.
-        if sys.version_info >= (3, 12) and order["is_compared"]:
+        self._follow_calls(shared)
+
+    def _follow_calls(self, shared: SharedNames) -> None:
+        """Choose what reports the calls and lines; before 3.12 there is no sys.monitoring."""
+        if sys.version_info >= (3, 12) and self._order["is_compared"]:
+            shared.add("counted_code", "function_search", "further_calls")
+            shared.__dict__["load_part"] = CodePart
             self._events = CodePart("compared_monitor").ComparedMonitor(self._book, shared)
         elif sys.version_info >= (3, 12):
             made = CodePart("monitored").CallMonitor
             self._events = made(self._book, self._watch, shared)
         elif self._can_rewrite():
-            names = ("bytecode", "code_rewriter", "code_splicer", "code_events")
-            names += ("exec_watch", "function_search", "hooked_calls", "line_edges", "rewritten")
-            names += ("traced",)
-            shared.__dict__.update(SharedNames(*map(CodePart, names)).__dict__)
+            shared.add("bytecode", "code_rewriter", "code_splicer", "code_events", "exec_watch")
+            shared.add("function_search", "hooked_calls", "line_edges", "rewritten", "traced")
             self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
         else:
             self._events = CodePart("traced").CallTracer(self._book, self._watch, shared)

@@ -30,6 +30,9 @@ _LEAVES = frozenset(
 )  # fmt: skip
 _NO_COLUMNS, _LONG, _NO_LOCATION = 13, 14, 15  # codes of location entries
 _ENTRY_UNITS = 8  # of a location entry
+_ENTRY = 128  # of the first byte of an exception table's entry
+_VARINTS_MAX = 4096
+_varints: dict[int, bytes] = {}  # small numbers, as an exception table has them
 NOWHERE = (None, None, None, None)
 
 
@@ -240,16 +243,19 @@ def _write_handlers(instructions: list[BytecodeInstruction]) -> bytes:
 
 def write_regions(regions: list[tuple[int, int, tuple[int, int, bool]]]) -> bytes:
     """Return an exception table: by first and last unit, the target, the depth, and a flag."""
-    found = bytearray()
+    numbers: list[int] = []
     for start, end, (target, depth, is_numbered) in regions:
-        at = len(found)
-        for number in (start, end - start, target, depth << 1 | is_numbered):
-            if number < 64:  # noqa: PLR2004 - six bits
-                found.append(number)
-            elif number < 4096:  # noqa: PLR2004 - twice
-                found += bytes((64 | number >> 6, number & 63))
-            else:
-                shifts = range((number.bit_length() - 1) // 6 * 6, 0, -6)
-                found += bytes((*(64 | number >> shift & 63 for shift in shifts), number & 63))
-        found[at] |= 128  # an entry's first byte
-    return bytes(found)
+        numbers += (start, end - start, target, depth << 1 | is_numbered)
+    pieces = [_varints.get(number) or _encode_varint(number) for number in numbers]
+    # An entry's first byte is marked.
+    pieces[::4] = [bytes((one[0] | _ENTRY,)) + one[1:] for one in pieces[::4]]
+    return b"".join(pieces)
+
+
+def _encode_varint(number: int) -> bytes:
+    """Return a number of an exception table: six bits in each byte, the highest first."""
+    shifts = range((max(number.bit_length(), 1) - 1) // 6 * 6, 0, -6)
+    found = bytes((*(64 | number >> shift & 63 for shift in shifts), number & 63))
+    if number < _VARINTS_MAX:
+        _varints[number] = found
+    return found

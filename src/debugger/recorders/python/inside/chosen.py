@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _LIBRARIES = ("site-packages", "dist-packages")
 _NO_CALLS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _OPTIMIZED = 0x1
+# What reads bytecode, and would stumble over ours.
+_READERS = frozenset({"co_code", "co_consts", "marshal", "numba"})
 GENERATES = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 
 
@@ -54,6 +56,11 @@ def codes_in(code: CodeType) -> list[CodeType]:
 def all_lines(code: CodeType) -> set[int]:
     """Return the lines of a code object and of all code objects in it."""
     return {line for one in codes_in(code) for line in lines_of(one)}
+
+
+def reads_bytecode(code: CodeType) -> bool:
+    """Tell whether a module reads the bytecode of functions."""
+    return any(not _READERS.isdisjoint(one.co_names) for one in codes_in(code))
 
 
 def matches(pattern: str, name: str) -> bool:

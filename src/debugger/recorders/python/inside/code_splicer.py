@@ -31,18 +31,27 @@ _MARKS[opmap["YIELD_VALUE"]] = _YIELD
 _MARK_TABLE = bytes(_MARKS)
 _ENTRY_STARTS = bytes(byte >> 7 for byte in range(256))  # of an entry of a location table
 _LOAD = opmap["LOAD_CONST"]
+_BACK = opmap["JUMP_BACKWARD_NO_INTERRUPT"]
 _CALL = opmap["CALL"]  # PRECALL may have done its work, and passes over it
 # The first byte of an entry of the location table, without its size.
 _NO_LOCATION, _NO_COLUMNS = 0xF8, 0xE8
 _ENTRY_UNITS = 8  # of such an entry
+_instructions: dict[tuple[str, int], bytes] = {}
 _LONG_JUMP = 3  # units of a jump whose distance is not known yet
 
 
 def _instruct(name: str, arg: int = 0) -> bytes:
     """Return the bytecode of an instruction, with its caches."""
+    return _instructions.get((name, arg)) or _make_instruction(name, arg)
+
+
+def _make_instruction(name: str, arg: int) -> bytes:
     op = opmap[name]
     more = bytes((_EXTENDED_ARG, arg >> 8)) if arg > 255 else b""  # noqa: PLR2004 - a byte
-    return more + bytes((op, arg & 255)) + bytes(2 * _CACHES[op])
+    made = more + bytes((op, arg & 255)) + bytes(2 * _CACHES[op])
+    if not more:
+        _instructions[name, arg] = made
+    return made
 
 
 def _assemble(*steps: tuple[str, int]) -> bytes:
@@ -365,10 +374,15 @@ class CodeSplicer:
         tail += _DROP_AND_RAISE + _AGAIN
         # The error of a line's hook: its line runs all the same.
         stubs: dict[int, tuple[int, int]] = {}
+        handlers_of_lines = []
+        at = end + len(tail) // 2
+        head = self._begin_handler(match, _POP_TOP)
         for unit in self._line_calls:
-            at, to = end + len(tail) // 2, self._find_entry(unit, begins=False)
-            tail += self._write_handler(at, match, _POP_TOP, to)
-            stubs[unit] = (at, end + len(tail) // 2)
+            made = _go_on_from(head, at, self._find_entry(unit, begins=False))
+            handlers_of_lines.append(made)
+            stubs[unit] = (at, at + len(made) // 2)
+            at = stubs[unit][1]
+        tail += b"".join(handlers_of_lines)
         cuts = self._find_cuts(end, stubs)
         inner, around = self._find_regions(handlers, cuts, (unwinding, 1, True))
         regions += [*inner, *later, (called, last, (last + 1, 3, False))]
@@ -416,13 +430,14 @@ class CodeSplicer:
             found.append((first, ends, handler))
         return found, around
 
-    def _write_handler(self, at: int, match: bytes, act: bytes, to: int = -1) -> bytes:
+    def _write_handler(self, at: int, match: bytes, act: bytes) -> bytes:
         """Return a handler at a unit that acts, and goes on with the function's own code."""
-        to = self._heads[self._entry + 1] if to < 0 else to
-        head = match + _jump("POP_JUMP_FORWARD_IF_FALSE", act + bytes(2 * _LONG_JUMP)) + act
-        back = at + len(head) // 2 + _LONG_JUMP - to
-        head += bytes((_EXTENDED_ARG, back >> 16, _EXTENDED_ARG, back >> 8 & 255))
-        return head + bytes((opmap["JUMP_BACKWARD_NO_INTERRUPT"], back & 255)) + _AGAIN
+        return _go_on_from(self._begin_handler(match, act), at, self._heads[self._entry + 1])
+
+    @staticmethod
+    def _begin_handler(match: bytes, act: bytes) -> bytes:
+        """Return a handler that acts, up to where it goes on."""
+        return match + _jump("POP_JUMP_FORWARD_IF_FALSE", act + bytes(2 * _LONG_JUMP)) + act
 
     def _write_looking_up(
         self, start: int, begin: bytes, match: bytes
@@ -466,6 +481,13 @@ class CodeSplicer:
             pieces += (table[at : places[unit]], location)
             at = places[unit]
         return b"".join((*pieces, table[at:], _no_location(tail)))
+
+
+def _go_on_from(head: bytes, at: int, to: int) -> bytes:
+    """Return a handler at a unit that goes on with the function's own code, at another unit."""
+    back = at + len(head) // 2 + _LONG_JUMP - to
+    way = (_EXTENDED_ARG, back >> 16, _EXTENDED_ARG, back >> 8 & 255, _BACK, back & 255)
+    return head + bytes(way) + _AGAIN
 
 
 def _line_hook(guard: bytes, hits: bytes) -> bytes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # The records up to which so many calls of a function are followed; a first call always is. One
 # record more may be made for so many calls that were only counted: the program takes its time.
 _TIERS = ((4_000, 200), (8_000, 50), (14_000, 10), (20_000, 3))
-COUNTED = 128
+COUNTED = 256
 COUNTED_LOOKS = 50  # of functions that reach their end, one in so many adds the calls up
 _WIDE = 0x10  # of the argument of an instruction with two names
 _KNOWN_MAX = 10_000  # functions whose lines are known
@@ -150,7 +150,7 @@ def changed_names(spot: Any, frame: FrameType, names: LineNames, parts: Any, wri
 
 
 def _add_changed(spot: Any, name: str, value: Any, write: Any, changed: list[list[Any]]) -> None:
-    if type(value) in _FIXED:
+    if type(value) in _FIXED or write.has_fixed_text(type(value)):
         if spot.fixed.get(name, spot) is value:
             return
         spot.fixed[name] = value

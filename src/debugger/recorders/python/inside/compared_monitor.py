@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
-# The recorded calls of a recursion run on while as many further ones are counted: each event of a
-# further call has to be told from theirs.
-_FURTHER_MAX = 1000
 
 
 class ComparedMonitor:
@@ -28,17 +25,18 @@ class ComparedMonitor:
         self._parts = parts
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
-        self._counter = -1  # the tool that counts further calls
         # By the code's identity: to hash code is to hash all that is in it. It is kept alive.
         self._codes: dict[int, CodeType] = {}
-        self._further: dict[int, int] = {}  # calls that are only counted
+        # The recorded calls of a recursion run on while further ones are counted. Many of those are
+        # too many where each of their events has to be told from those of recorded calls.
+        self._further: Any = parts.FurtherCalls(book, parts, self._forget_running)
         self._calls: dict[int, Any] = {}  # recorded calls by the identity of their frames
         self._running: dict[int, int] = {}  # recorded calls of each function that have not ended
         self._requested: dict[int, int] = {}  # the events that are requested of each function
 
     def begin(self) -> bool:
         """Request events; False if other tools have taken the tool ids."""
-        self._book.further_calls = self._further_calls
+        self._book.further_calls = self._further.count_all
         self._tool = self._parts.claimed()
         if self._tool < 0:
             return False
@@ -57,48 +55,34 @@ class ComparedMonitor:
         self._monitoring.set_events(
             self._tool, events.PY_START | events.PY_THROW | events.PY_UNWIND
         )
-        self._counter = self._parts.claimed()
-        if self._counter >= 0:
-            further = self._further
-
-            def count_start(code: CodeType, _offset: int) -> None:
-                count = further[id(code)] = further[id(code)] + 1
-                if count == _FURTHER_MAX:
-                    self._forget_running(code)
-
-            self._monitoring.register_callback(self._counter, events.PY_START, count_start)
+        self._further.begin()
         return True
 
     def reset(self) -> None:
         """Expect again what is reported once, as a forked child does."""
         for code in self._codes.values():
             self._monitoring.set_local_events(self._tool, code, 0)
-            if id(code) in self._further and self._counter >= 0:
-                self._monitoring.set_local_events(self._counter, code, 0)
-        for known in (self._codes, self._further, self._calls, self._running, self._requested):
+        self._further.reset()
+        for known in (self._codes, self._calls, self._running, self._requested):
             known.clear()
         if self._tool >= 0:
             self._monitoring.restart_events()
 
     def end(self) -> None:
         """Request no more events."""
-        for tool in (self._tool, self._counter):
-            if tool >= 0:
-                self._monitoring.set_events(tool, 0)
-                for code in list(self._codes.values()):
-                    self._monitoring.set_local_events(tool, code, 0)
-                self._monitoring.free_tool_id(tool)
-
-    def _further_calls(self) -> list[tuple[CodeType, int]]:
-        """Return the number of calls of each function that were only counted."""
-        return [(self._codes[key], count) for key, count in list(self._further.items())]
+        if self._tool >= 0:
+            self._monitoring.set_events(self._tool, 0)
+            for code in list(self._codes.values()):
+                self._monitoring.set_local_events(self._tool, code, 0)
+            self._monitoring.free_tool_id(self._tool)
+        self._further.end()
 
     # -- calls -----------------------------------------------------------------------------------
 
     def _on_start(self, code: CodeType, _offset: int) -> Any:
         book, key = self._book, id(code)
         try:
-            if key in book.stopped or not (key in self._codes or book.chosen.is_ours(code)):
+            if key in book.stopped or not (key in self._codes or self._is_ours(code)):
                 # DISABLE applies to this code and offset only, until `restart_events`.
                 return self._monitoring.DISABLE
             self._codes[key] = code
@@ -113,6 +97,14 @@ class ComparedMonitor:
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             self._note_fault(error)
         return None
+
+    def _is_ours(self, code: CodeType) -> bool:
+        """Tell whether the calls of code that begins to run for the first time are recorded."""
+        if self._further.has_made(code) or not self._book.chosen.is_ours(code):
+            return False
+        if code.co_name == "<module>" and self._parts.reads_bytecode(code):
+            self._further.leave_bytecode()
+        return True
 
     def _request_events(self, code: CodeType, *, has_lines: bool) -> None:
         """Request the events of a function's recorded calls, with those of its lines or without."""
@@ -133,9 +125,7 @@ class ComparedMonitor:
         """Only count the further calls of a function: a record costs more than many functions."""
         book, key = self._book, id(code)
         book.stop_counting(code)
-        if self._counter >= 0:
-            self._further[key] = 1
-            self._monitoring.set_local_events(self._counter, code, self._monitoring.events.PY_START)
+        self._further.add(code, 1)
         # The resumptions of other calls cannot be told from those of recorded ones.
         if code.co_flags & _GENERATES:
             self._forget_running(code)

@@ -39,7 +39,7 @@ def find_function(code: CodeType, frame: FrameType) -> Any:
 
 def _objects_in(found: Any) -> Iterator[Any]:
     """Yield an object and what it refers to, a few steps deep."""
-    gc = _import_gc()
+    gc = import_gc()
     level, seen = [found], 0
     for _ in range(_STEPS):
         yield from level
@@ -54,7 +54,7 @@ def _objects_in(found: Any) -> Iterator[Any]:
             break
 
 
-def _import_gc() -> Any:
+def import_gc() -> Any:
     """Return the module, without an import that the program has not done."""
     is_known = "gc" in sys.modules
     import gc

@@ -65,6 +65,12 @@ def may_be_known(kind: type) -> bool:
     return top in _LIBRARIES or top in _OWN
 
 
+def has_fixed_text(kind: type) -> bool:
+    """Tell whether a value of a known library's type always has the same text."""
+    is_sympy = module_of(kind).partition(".")[0] == "sympy"
+    return is_sympy and _derives(kind, _named_type("sympy.core.basic", "Basic"))
+
+
 def has_mocks() -> bool:
     """Tell whether a value may be a mock, which derives from one of its library's types."""
     return "unittest.mock" in sys.modules
@@ -236,20 +242,30 @@ def _sympy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
         return ""
     printable = _named_type("sympy.core._print_helpers", "Printable")
     basic = _named_type("sympy.core.basic", "Basic")
-    if not any(base is printable or base is basic for base in _mro_of(kind)):
+    if not (_derives(kind, printable) or _derives(kind, basic)):
         return ""
     # str() of a large expression may take very long, so its nodes are counted first.
-    count, waiting = 0, [value]
+    count, waiting, read = 0, [value], None
     while waiting and count <= _NODES:
         one = waiting.pop()
         count += 1
-        if any(base is basic for base in _mro_of(type(one))):
+        if _derives(type(one), basic):
             # By the slot: `args` is a property, which some types compute.
-            waiting += _dict_of(basic)["_args"].__get__(one)
-    if any(base is basic for base in _mro_of(kind)):
+            read = read or _dict_of(basic)["_args"].__get__
+            waiting += read(one)
+    if _derives(kind, basic):
         return str(value) if count <= _NODES else ""
     rows, columns = getattr(value, "shape", None) or (1, 1)  # a matrix that can be changed
     return str(value) if rows * columns <= _NODES else ""
+
+
+def _derives(kind: type, base: Any) -> bool:
+    """Tell whether a class derives from another; `in` would compare by a metaclass's method."""
+    # No generator: it is done for each node of an expression.
+    for one in _mro_of(kind):  # noqa: SIM110
+        if one is base:
+            return True
+    return False
 
 
 def _named_type(module: str, name: str) -> Any:

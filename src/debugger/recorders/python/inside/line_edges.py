@@ -29,7 +29,8 @@ _LEAVES = frozenset(
 )  # fmt: skip
 _CACHES: Any = vars(opcode)["_inline_cache_entries"]
 _PASSES_MAX = 8  # over code whose depths are known only from what stands behind it
-_effects: dict[tuple[int, int, bool], int] = {}
+_effects: dict[int, int] = {}  # by the argument and, in the lowest byte, the operation
+_jump_effects: dict[int, int] = {}  # by the operation: a jump's argument is its distance
 
 
 def begins_line(before: Any, line: int | None, op: int, jump: int = -1) -> bool:
@@ -95,36 +96,50 @@ class UnitEdges:
             depths[to] = depth + is_numbered + 1
         targets = {unit: to for _, unit, to in self._jumps}
         for _ in range(_PASSES_MAX):
-            known = len(depths)
-            self._pass_over(body, targets, depths)
-            if len(depths) == known:
+            if not self._pass_over(body, targets, depths):
                 break
         return depths
 
-    def _pass_over(self, body: int, targets: dict[int, int], depths: dict[int, int]) -> None:
-        ops, args, unit, extended = self._ops, self._args, body, 0
-        head = body  # of the instruction, with what extends its argument
-        while unit < len(ops):
+    def _pass_over(self, body: int, targets: dict[int, int], depths: dict[int, int]) -> bool:
+        """Add depths from a unit on; True if one was found of what stands before it."""
+        ops, args, caches, effects = self._ops, self._args, _CACHES, _effects
+        unit = head = body  # `head`: of the instruction, with what extends its argument
+        extended, end, is_behind = 0, len(ops), False
+        while unit < end:
             op, arg = ops[unit], extended | args[unit]
             if op == _EXTENDED_ARG:
                 extended = arg << 8
                 unit += 1
                 continue
-            after = unit + 1 + _CACHES[op]
-            depth = depths.get(head)
-            if depth is not None:
-                depths[unit] = depth
-                if op not in _LEAVES:
-                    depths.setdefault(after, depth + _effect(op, arg, is_jump=False))
+            after = unit + 1 + caches[op]
+            if head in depths:
+                depth = depths[unit] = depths[head]
+                if after not in depths and op not in _LEAVES:
+                    effect = effects.get(arg << 8 | op)
+                    if effect is None:
+                        effect = _find_effect(op, arg)
+                    depths[after] = depth + effect
                 if unit in targets:
-                    depths.setdefault(targets[unit], depth + _effect(op, arg, is_jump=True))
+                    to = targets[unit]
+                    if to not in depths:
+                        depths[to] = depth + _find_jump_effect(op, arg)
+                        is_behind = is_behind or to <= unit
             unit = head = after
             extended = 0
+        return is_behind
 
 
-def _effect(op: int, arg: int, *, is_jump: bool) -> int:
-    found = _effects.get((op, arg, is_jump))
+def _find_effect(op: int, arg: int) -> int:
+    """Return what an instruction adds to the stack, where the next one follows."""
+    found = _effects[arg << 8 | op] = stack_effect(
+        op, arg if op >= HAVE_ARGUMENT else None, jump=False
+    )
+    return found
+
+
+def _find_jump_effect(op: int, arg: int) -> int:
+    """Return what an instruction adds to the stack, where it jumps."""
+    found = _jump_effects.get(op)
     if found is None:
-        found = stack_effect(op, arg if op >= HAVE_ARGUMENT else None, jump=is_jump)
-        _effects[op, arg, is_jump] = found
+        found = _jump_effects[op] = stack_effect(op, arg, jump=True)
     return found

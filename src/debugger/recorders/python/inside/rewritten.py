@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FUNCTION: Any = type(lambda: None)
-# What reads bytecode, and would stumble over ours.
-_READERS = frozenset({"co_code", "co_consts", "numba"})
 _PYTEST = ("_read_pyc", "_rewrite_test", "_write_pyc")
 
 
@@ -83,7 +81,7 @@ class RewrittenCalls:
             return code
         if not self._events.is_rewritten(code):
             try:
-                if not _reads_bytecode(code):
+                if not self._parts.reads_bytecode(code):
                     return self._events.rewrite(code)
                 self._trace(f"{code.co_filename} reads bytecode")
             except Exception as error:  # noqa: BLE001 - whatever it is, the code can be traced
@@ -131,7 +129,7 @@ class RewrittenCalls:
         Python calls each audit hook in turn, with nothing below it on the stack; the script is the
         next one. It ends by SystemExit, and so Python does not run the code itself.
         """
-        if _reads_bytecode(code):
+        if self._parts.reads_bytecode(code):
             return False
         try:
             made = self._events.rewrite(code, self._watch.begin_next)
@@ -146,13 +144,6 @@ class RewrittenCalls:
             self._is_traced = True
             self._tracer.begin()
             self._book.note("traced", reason)
-
-
-def _reads_bytecode(code: CodeType) -> bool:
-    """Tell whether a module reads the bytecode of functions."""
-    if _READERS.intersection(code.co_names):
-        return True
-    return any(_reads_bytecode(one) for one in code.co_consts if type(one) is type(code))
 
 
 def _wrap_setter(module: Any, name: str, is_ours: Any, in_python: Any) -> None:

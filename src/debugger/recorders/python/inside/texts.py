@@ -206,6 +206,12 @@ class ValueTexts:
                 return known
         return chosen[1](self, value, kind, depth)
 
+    def has_fixed_text(self, kind: type) -> bool:
+        """Tell whether a value of a type, of which one was formatted, always has the same text."""
+        chosen = self._writers.get(id(kind))
+        is_known = chosen is not None and chosen[2] and chosen[0]() is kind
+        return bool(is_known and self._known.has_fixed_text(kind))
+
     def _choose_writer(self, kind: type) -> _ChosenWriter:
         """Choose what writes the values of a type."""
         write = None
