@@ -401,10 +401,9 @@ class DapBackend:
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Explain why a breakpoint does not bind."""
-        try:
+        with suppress(DebuggerError):
             return await self._adapter.explain_unbound(self, spec)
-        except DebuggerError:
-            return BoundBreakpoint(verified=False, why="the debugger did not say why")
+        return BoundBreakpoint(verified=False, why="the debugger did not say why")
 
     async def _filter_stop(self, stop: Stopped) -> Stopped | None:
         if self.breakpoint_sender is not None:

@@ -253,8 +253,7 @@ class DebugAdapter:
     connecting_environment: ClassVar[Mapping[str, str]] = {}  # that such a program gets
     # It can attach to a forked process, which a SIGSTOP holds.
     attaches_forks: bool = False
-    # The adapter always stops at the program's beginning.
-    stops_first: bool = False
+    stops_first: bool = False  # the adapter always stops at the program's beginning
     # The attach request stops the program if that is requested; else it is paused afterwards.
     pauses_on_attach: bool = True
     # A pause stops all threads, whichever the request names: none has to be found for it.
@@ -268,36 +267,30 @@ class DebugAdapter:
     }
     # Raw commands are a debugger's own, not expressions of the language.
     has_command_line: bool = False
-    # Goes before a command of the adapter's command line.
-    raw_prefix: str = ""
+    raw_prefix: str = ""  # goes before a command of the adapter's command line
     assigns_by_expression: bool = False
-    # The most seconds that a detach may take.
-    detach_limit_s: float = 5.0
+    detach_limit_s: float = 5.0  # the most seconds that a detach may take
     # A detach from a running program may leave a trap in it: it is paused, and its breakpoints are
     # removed, before.
     clears_before_detach: bool = False
     # `release_target` is called before a detach; a launched program is then released by the
     # adapter's death, since a disconnect would end it.
     releases_target: bool = False
-    # Filters that are always set.
-    exception_filters: tuple[str, ...] = ()
+    exception_filters: tuple[str, ...] = ()  # filters that are always set
     # Words of `catch`, by filter of the adapter or by function that a breakpoint is set on.
     catch_filters: ClassVar[Mapping[str, str]] = {}
     catch_functions: ClassVar[Mapping[str, str]] = {}
     # The adapter's own ways to do what the protocol's requests cannot do with it.
     own_abilities: ClassVar[Mapping[type[Any], Callable[[AdapterConnection], Any]]] = {}
-    # Abilities by the protocol's requests.
-    request_abilities: frozenset[type[Any]] = frozenset()
+    request_abilities: frozenset[type[Any]] = frozenset()  # abilities by the protocol's requests
     # Hints: what to use in place of a missing ability.
     ability_alternatives: ClassVar[Mapping[type[Any], str]] = {}
     # Abilities that the adapter advertises although they do not work.
     broken_abilities: frozenset[type[Any]] = frozenset()
-    # The program stops where a condition cannot be evaluated.
-    failed_conditions_stop: bool = False
+    failed_conditions_stop: bool = False  # the program stops where a condition cannot be evaluated
     # The reasons of the stops that `inspect_stop` is called for.
     inspected_reasons: frozenset[StopReason] = frozenset()
-    # `inspect_step_end` is called for the stop of each step.
-    inspects_step_ends: bool = False
+    inspects_step_ends: bool = False  # `inspect_step_end` is called for the stop of each step
     # The most seconds of its first start, where it has to build itself.
     start_limit_s: float = 0.0
     # runInTerminal runs the program itself: its pid and its end are known without the adapter.
@@ -311,8 +304,7 @@ class DebugAdapter:
     interrupted_step_text: str | None = None
     # Its capabilities say which options of breakpoints it knows: of those that we have not tried.
     claims_breakpoint_options: bool = False
-    # Function breakpoints take a log message, too.
-    logs_at_functions: bool = False
+    logs_at_functions: bool = False  # function breakpoints take a log message, too
     # A step goes on when the program is continued from a breakpoint within it.
     keeps_steps: bool = False
     answers_ahead: bool = False  # our own, which sends what a report reads with a step's end

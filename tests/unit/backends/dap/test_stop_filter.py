@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from debugger.backends.base import ConditionError, LogpointPassed
-from debugger.backends.dap.stop_filter import SharedSites
+from debugger.backends.dap.breakpoint_sites import BreakpointSites
+from debugger.backends.dap.messages import AdapterCapabilities
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, is_true_text
 from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
@@ -43,9 +44,14 @@ def _members(*changes: dict[str, Any]) -> list[Breakpoint]:
     ]
 
 
-def _sites(program: Program, members: list[Breakpoint]) -> tuple[SharedSites, list[Any], list[int]]:
+def _sites(program: Any, members: list[Breakpoint]) -> tuple[BreakpointSites, list[Any], list[int]]:
     events: list[Any] = []
-    sites = SharedSites(program, FAKE_ADAPTER, events.append)  # type: ignore[arg-type]
+    claiming = AdapterCapabilities(
+        supports_conditional_breakpoints=True,
+        supports_hit_conditional_breakpoints=True,
+        supports_log_points=True,
+    )
+    sites = BreakpointSites(program, FAKE_ADAPTER, events.append, lambda: claiming)
     (group,) = sites.group_by_site(members)
     bounds = sites.to_member_bounds(group, BoundBreakpoint(verified=True, backend_id=7))
     return sites, events, [one.backend_id or 0 for one in bounds]
