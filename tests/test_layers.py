@@ -174,7 +174,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.base",
         # For limits and the adapter's class, of which a command line may set parts.
         "debugger.backends.dap.debug_adapter",
-        "debugger.backends.dap.conversation",
+        "debugger.backends.dap.dap_client",
         "debugger.backends.mapped_backend",
         "debugger.backends.select_backend",
         "debugger.config",

@@ -85,6 +85,20 @@ def _(peer: RawClient) -> None:
     assert printed == [("stdout", "warning: noisy\r\n"), ("stdout", "step 0\r\n")]
 
 
+@CHECKS.of("numbers-as-text")
+def _(peer: RawClient) -> None:
+    peer.send("initialize")
+    answer = peer.until(lambda item: item.get("command") == "initialize")
+    assert (answer["seq"], answer["request_seq"]) == ("7", "1")
+
+
+@CHECKS.of("refuses:variables")
+def _(peer: RawClient) -> None:
+    peer.begin(lines=[4])
+    answer = peer.ask("variables", variablesReference=1)
+    assert (answer["success"], answer["message"]) == (False, "error: Failed command 'variables'")
+
+
 @CHECKS.of("huge-value:100000")
 def _(peer: RawClient) -> None:
     peer.begin(lines=[4])

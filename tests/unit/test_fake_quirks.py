@@ -172,6 +172,17 @@ def _(peer: RawClient) -> None:
     assert peer.events("continued") == []
 
 
+@CHECKS.of("breakpoints-without-options")
+def _(peer: RawClient) -> None:
+    peer.begin(lines=[4])
+    assert "hitBreakpointIds" not in _stop(peer)
+    source = {"path": "/imaginary/main.c"}
+    plain = peer.ask("setBreakpoints", source=source, breakpoints=[{"line": 4}])
+    assert [sorted(one) for one in plain["body"]["breakpoints"]] == [["line", "source", "verified"]]
+    refused = peer.ask("setBreakpoints", source=source, breakpoints=[{"line": 4, "condition": "n"}])
+    assert not refused["success"]
+
+
 @CHECKS.of("one-stopped-per-thread")
 def _(peer: RawClient) -> None:
     peer.begin(lines=[4])

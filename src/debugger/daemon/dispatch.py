@@ -44,7 +44,7 @@ from debugger.session.process_tree import root_session
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
 from debugger.targets import launch_target, launchers
-from debugger.targets.typed_code import TYPED_CODE, TypedCode
+from debugger.targets.caller_commands import TYPED_CODE, TypedCode
 
 _LONGEST_PROGRAM: Final = 200  # characters
 # Their processes are compared: those that a launcher starts on other hosts, too.

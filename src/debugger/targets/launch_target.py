@@ -19,7 +19,6 @@ from msgspec import Struct
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
-from debugger.config import KNOWN_ADAPTERS
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_files
 from debugger.sources import project_files
@@ -373,10 +372,6 @@ def _unknown_program(path: str, request: LaunchRequest) -> DebuggerError:
         problem = f"{path} is neither a compiled program nor a script that is known here"
     else:
         problem = f"{path} is not executable, and no script that is known here"
-    for known in KNOWN_ADAPTERS.values():
-        if path.endswith(known.extensions):
-            hint = f"put {known.command[0]} on the PATH, which debugs it; debugger doctor tries it"
-            return DebuggerError(ErrorCode.LAUNCH_FAILED, problem, hint=hint)
     names = ", ".join(select_backend.ADAPTERS)
     way = _with_adapter(request, path, "NAME")
     return DebuggerError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from debugger.targets.typed_code import TypedCode
+from debugger.targets.caller_commands import TypedCode
 
 
 def test_the_same_code_has_the_same_file(tmp_path: Path) -> None:

@@ -454,7 +454,7 @@ class DapBackend:
         if how is ResumeKind.FINISH and self.breakpoint_sender is not None:
             await self.breakpoint_sender.step_out(thread)
         else:
-            arguments = ask.ResumeArguments(thread, LEVELS if answers_ahead else None)
+            arguments = ask.ReportedResumeArguments(thread, LEVELS if answers_ahead else None)
             await self.send_request(ask.RESUMES[how], arguments, dap.DapBody)
 
     async def _send_step(self, how: ResumeKind, thread: int) -> None:

@@ -136,7 +136,7 @@ class ThreadArguments(RequestArguments, frozen=True):
     thread_id: int
 
 
-class ResumeArguments(RequestArguments, frozen=True):
+class ReportedResumeArguments(RequestArguments, frozen=True):
     """The arguments of a request that lets the program run.
 
     `reports` (not DAP) is the number of frames that a step's report reads: the step's end is then

@@ -172,8 +172,9 @@ def _format_counted(split: CountSplit, answer: MemberBranches) -> Iterator[str]:
     place = f"{short_name(split.function)} {Path(split.file).name}:{split.line}"
     counts = []
     for one in split.counts:
-        ran = "ran" if answer.only_lines else f"ran {format_count(int(one.value), 'time')}"
-        counts.append(f"{ran if int(one.value) else 'did not run'} on {format_set(one.members)}")
+        count = int(one.value) if one.value.isdecimal() else 0
+        ran = "ran" if answer.only_lines else f"ran {format_count(count, 'time')}"
+        counts.append(f"{ran if count else 'did not run'} on {format_set(one.members)}")
     yield f"{place} {' · '.join(counts)}{_format_source(split.text)}"
     if split.after:
         yield f"  after line {split.after}, the same on all{_format_source(split.after_text)}"

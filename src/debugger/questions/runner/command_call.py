@@ -32,8 +32,7 @@ from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, launch_target
 from debugger.targets import command_line as commands
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
-from debugger.targets.caller_commands import CallerCommands
-from debugger.targets.typed_code import TYPED_CODE, TypedCode
+from debugger.targets.caller_commands import TYPED_CODE, CallerCommands, TypedCode
 
 _TIMEOUT_MAX = 24 * 3600.0
 
