@@ -39,7 +39,7 @@ CONFIGURATIONS = """\
     {"name": "This file", "type": "python", "request": "launch", "program": "${file}"},
     {"name": "Running", "type": "debugpy", "request": "attach", "processId": "${env:RUNNING}"},
     {"name": "Join", "type": "debugger", "request": "attach", "session": "other"},
-    {"name": "Code", "type": "debugpy", "request": "launch", "program": "x.py", "pythonArgs": "-c"},
+    {"name": "Code", "type": "debugpy", "request": "launch", "program": "x.py", "pythonArgs": "-Q"},
     {"name": "Missing", "type": "debugpy", "request": "launch", "program": "x.py", "envFile": "no"},
   ],
   "compounds": [{"name": "Both", "configurations": ["App: all", "Running"]}],

@@ -59,7 +59,7 @@ from debugger.model.command_registry import Command, Registry
 _NEAR: Final = 0.7
 _LONGEST_NAME: Final = 3  # words of a command's name
 _LEAST_LOST: Final = 4  # words of which a correction takes only the first
-_LEAST_REQUEST: Final = 2  # words of a request
+_LEAST_REQUEST: Final = 3  # words of a request
 _DEPTH: Final = 2  # how often a correction is itself put into order
 _GLOBAL_VALUES: Final = frozenset(
     flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
@@ -222,10 +222,16 @@ def _correct_unknown(split: SplitArgv, typed: tuple[str, ...], known: Paths) -> 
     return (
         _move_question(split, known)
         or _correct_prefix(split, known)
-        or read_request(typed, split.rest)
+        or (None if _is_for_a_command(typed, known) else read_request(typed, split.rest))
         or _correct_name(split, known)
         or suggest_for_program(typed, split.rest)
     )
+
+
+def _is_for_a_command(typed: tuple[str, ...], known: Paths) -> bool:
+    """Tell whether words begin with an option, or are `breakpoint`, which needs a word more."""
+    is_alone = len(typed) == 1 and any(path[0] == typed[0] for path in known)
+    return is_alone or typed[0].startswith("-")
 
 
 def _correct_program_alone(split: SplitArgv, command: Command) -> Correction | None:

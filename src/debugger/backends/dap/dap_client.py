@@ -388,8 +388,7 @@ def response_error_text(response: dap.DapMessage) -> str:
     message = response.message or ""
     # `message` may be a key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
     text = detail if len(detail) > len(message) else message
-    text = text.strip().removeprefix("error: ")  # netcoredbg 3.1 begins its messages so
-    return text or f"the adapter refused {response.command!r} without saying why"
+    return text.strip() or f"the adapter refused {response.command!r} without saying why"
 
 
 class HandshakeWaits:
