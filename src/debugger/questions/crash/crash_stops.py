@@ -239,7 +239,8 @@ class CrashStops:
             for one in reversed(self.raised)
             if one.scene.source and read_report(one.runtime_function, one.scene.facts.said) is None
         )
-        return [one for one in [next(own, None)] if one is not None]
+        last = next(own, None)
+        return [with_runtime_report(last, output)] if last is not None else []
 
     def runtime_report(self, output: Sequence[str]) -> tuple[str, str] | None:
         """Return the type and message of the exception by which a runtime ended the program."""
