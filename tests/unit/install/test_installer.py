@@ -26,6 +26,7 @@ from debugger.install.caller_machine import CallerMachine
 from debugger.install.install_methods import NpmFiles, SystemPackages
 from debugger.install.installer import AdapterSetup
 from debugger.install.recipes import InstallRecipe, RequiredTool
+from debugger.model.answers import AdapterView
 from fakes import fake_adapter
 from fakes.fake_adapter import change_adapter
 
@@ -120,6 +121,12 @@ async def fails(setup: AdapterSetup, code: ErrorCode, says: str) -> DebuggerErro
     return found.value
 
 
+async def _listed(setup: AdapterSetup) -> AdapterView:
+    """Return the fake among the adapters; others may be known from the PATH."""
+    found = (await setup.list_adapters()).adapters
+    return next(one for one in found if one.name == "fake")
+
+
 async def test_an_adapter_is_planned_checked_installed_and_proved(prepared_setup, served):
     setup = prepared_setup.setup(packed(served[0]))
     planned = await setup.plan_install("fake")
@@ -128,7 +135,7 @@ async def test_an_adapter_is_planned_checked_installed_and_proved(prepared_setup
     checked = await setup.check_install("fake")
     assert (checked.status, checked.works) == ("checked", True)
     assert prepared_setup.left() == set()
-    (before,) = (await setup.list_adapters()).adapters
+    before = await _listed(setup)
     assert (before.status, before.how) == ("missing", "debugger setup fake --yes")
 
     done = await setup.install_adapter("fake")
@@ -136,7 +143,7 @@ async def test_an_adapter_is_planned_checked_installed_and_proved(prepared_setup
     assert done.path == str(prepared_setup.data / "fake" / "adapter")
     assert prepared_setup.left() == {"fake"}
     assert {path.name for path in (prepared_setup.data / "fake").iterdir()} == {"adapter"}
-    (after,) = (await setup.list_adapters()).adapters
+    after = await _listed(setup)
     assert (after.status, after.path) == ("installed", done.path)
 
     again = await setup.install_adapter("fake")
