@@ -317,7 +317,8 @@ async def _reported_locals(session: Session, frame: Frame | None) -> list[Variab
         # Of a function that waits, js-debug knows the place, and not the values. netcoredbg 3.1
         # refuses those of the runtime's own frames, in which a pause may stop.
         if frame.index == 0:
-            session.pending_notes.append(f"its values cannot be read: {error.message}")
+            why = error.message.removeprefix("error: ")
+            session.pending_notes.append(f"its values cannot be read: {why}")
         return []
 
 
