@@ -242,7 +242,7 @@ def code_lines(name: str) -> int:
 # Lines of code by folder. A budget may only fall, unless the change that raises it says what it
 # bought.
 BUDGETS: Mapping[str, int] = {
-    ".": 333,
+    ".": 322,
     "backends": 1186,
     "backends/adapters": 11541,
     "backends/dap": 4534,
@@ -269,7 +269,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 706,
     "questions/crash": 2564,
     "questions/diff": 1009,
-    "questions/group": 4247,
+    "questions/group": 4248,
     "questions/hang": 3818,
     "questions/holds": 2786,
     "questions/locations": 784,
@@ -294,7 +294,7 @@ BUDGETS: Mapping[str, int] = {
     "symbols": 590,
     "symbols/dwarf": 6297,
     "system": 2419,
-    "targets": 1950,
+    "targets": 1944,
     "targets/launch_json": 887,
     "tui": 2039,
     "ui": 440,

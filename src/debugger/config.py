@@ -56,6 +56,7 @@ class AdapterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     suite: SuiteSettings | None = None
 
 
+_PROGRAM = {"program": "{program}", "args": "{args}", "cwd": "{cwd}", "env": "{env}"}
 # The sections of adapters that were tried whole (docs/adapters-config.md). One is part of the
 # configuration if its program is on the PATH, and completes a section without a command.
 KNOWN_ADAPTERS: Mapping[str, AdapterSettings] = {
@@ -63,26 +64,14 @@ KNOWN_ADAPTERS: Mapping[str, AdapterSettings] = {
         command=("netcoredbg", "--interpreter=vscode"),
         languages=("dotnet",),
         extensions=(".dll",),
-        launch={
-            "program": "{program}",
-            "args": "{args}",
-            "cwd": "{cwd}",
-            "env": "{env}",
-            "stopAtEntry": "{stop_on_entry}",
-        },
+        launch=_PROGRAM | {"stopAtEntry": "{stop_on_entry}"},
         attach={"processId": "{pid}"},
     ),
     "bash-dap": AdapterSettings(
         command=("bash-dap",),
         languages=("bash",),
         extensions=(".sh",),
-        launch={
-            "program": "{program}",
-            "args": "{args}",
-            "cwd": "{cwd}",
-            "env": "{env}",
-            "stopOnEntry": "{stop_on_entry}",
-        },
+        launch=_PROGRAM | {"stopOnEntry": "{stop_on_entry}"},
     ),
 }
 

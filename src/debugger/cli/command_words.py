@@ -60,6 +60,7 @@ _NEAR: Final = 0.7
 _LONGEST_NAME: Final = 3  # words of a command's name
 _LEAST_LOST: Final = 4  # words of which a correction takes only the first
 _LEAST_REQUEST: Final = 3  # words of a request
+_SWITCH: Final = re.compile(r"-[A-Z][a-z]{3,}\Z")  # PowerShell's
 _DEPTH: Final = 2  # how often a correction is itself put into order
 _GLOBAL_VALUES: Final = frozenset(
     flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
@@ -131,8 +132,7 @@ def prepare_argv(
 def _spell_switches(argv: tuple[str, ...]) -> tuple[str, ...]:
     """Spell PowerShell's `-Script app.py` with two dashes, before `--`."""
     end = argv.index("--") if "--" in argv else len(argv)
-    is_spelled = re.compile(r"-[A-Z][a-z]{3,}\Z").match
-    own = (f"-{one.lower()}" if is_spelled(one) else one for one in argv[:end])
+    own = (f"-{one.lower()}" if _SWITCH.match(one) else one for one in argv[:end])
     return (*own, *argv[end:])
 
 

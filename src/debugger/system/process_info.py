@@ -517,13 +517,13 @@ def read_owner(pid: int) -> int | None:
     return int(found[1]) if found is not None else None
 
 
-def has_library(pid: int, name: str) -> bool:
-    """Tell whether a process has loaded a library whose file name begins so, proc_pid_maps(5)."""
+def has_library(pid: int, file: re.Pattern[str]) -> bool:
+    """Tell whether a process has loaded a library of such a file name, proc_pid_maps(5)."""
     try:
-        text = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace")
+        mapped = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace")
     except OSError:
         return False
-    return f"/{name}" in text
+    return file.search(mapped) is not None
 
 
 def is_suspended(pid: int) -> bool:

@@ -415,7 +415,7 @@ def _debugs_scripts(adapter: DebugAdapter) -> bool:
 def _check_fit(
     process: ProcessInfo, language: str, adapter: DebugAdapter, request: AttachRequest
 ) -> None:
-    if "python" in adapter.languages and _maps_library(process.pid, _PYPY_LIBRARY):
+    if "python" in adapter.languages and processes.has_library(process.pid, _PYPY_LIBRARY):
         script = process.script_path or "SCRIPT"
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -436,15 +436,7 @@ def _check_fit(
 
 def _embeds_python(pid: int) -> bool:
     """Return whether a process of another language has loaded Python's library."""
-    return _maps_library(pid, _PYTHON_LIBRARY)
-
-
-def _maps_library(pid: int, name: re.Pattern[str]) -> bool:
-    try:
-        mapped = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return name.search(mapped) is not None
+    return processes.has_library(pid, _PYTHON_LIBRARY)
 
 
 def attach_refusal(

@@ -58,6 +58,7 @@ from debugger.session.session import Session
 from debugger.system import process_info
 from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
 
+_MPI_LIBRARY = re.compile("/libmpi")
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
 _STOP_S = 2.0  # seconds until a member must have stopped
 _WRAPPERS = 4  # frames of a library between the program and the function that it called
@@ -230,7 +231,7 @@ class _WaitReader:
         )
 
     def _polls_mpi(self, text: str) -> bool:
-        return calls_mpi(text) and process_info.has_library(self._watch.pid, "libmpi")
+        return calls_mpi(text) and process_info.has_library(self._watch.pid, _MPI_LIBRARY)
 
     def _stack(self, thread: SampledThread) -> list[PlaceOf]:
         return [
