@@ -71,7 +71,8 @@ async def test_a_function_and_its_line_both_stop_and_one_removed_leaves_the_othe
 ):
     async with open_stack(tmp_path, tmp_path / "none.toml") as ask:
         await _begun(ask, adapter_spec)
-        function = await ask.data("break", adapter_spec.inner, "-c", adapter_spec.condition(2))
+        named = f"{adapter_spec.file}:{adapter_spec.inner}"
+        function = await ask.data("break", named, "-c", adapter_spec.condition(2))
         if not function["verified"]:
             pytest.skip(str(function["why_unbound"]))
         at = await ask.data("continue")

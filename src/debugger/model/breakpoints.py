@@ -156,6 +156,11 @@ class Breakpoint(Struct, frozen=True):
     event_of: tuple[int, str] | None = None
 
 
+def _list_key(at: BreakpointSpec) -> tuple[BreakpointKind, str | None]:
+    # The functions of all files are one list.
+    return at.kind, None if at.kind is BreakpointKind.FUNCTION else at.file
+
+
 class Breakpoints:
     """The breakpoints of one session."""
 
@@ -314,17 +319,14 @@ class Breakpoints:
             (
                 one
                 for one in self._all.values()
-                if one.spec.enabled
-                and one.at is not None
-                and one.at.kind is at.kind
-                and one.at.file == at.file
+                if one.spec.enabled and one.at is not None and _list_key(one.at) == _list_key(at)
             ),
             key=lambda one: one.id,
         )
 
     def list_representatives(self) -> list[BreakpointSpec]:
         """Return one spec of each list to send."""
-        found = {(one.at.kind, one.at.file): one.at for one in self._all.values() if one.at}
+        found = {_list_key(one.at): one.at for one in self._all.values() if one.at}
         return list(found.values())
 
     def take_answers(self, sent: Sequence[Breakpoint], answers: Iterable[BoundBreakpoint]) -> None:

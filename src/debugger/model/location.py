@@ -93,12 +93,18 @@ def _clean_folder(path: str, home: str) -> str:
     return posixpath.normpath(full) if full else full
 
 
+# How the names of source files end, without the dot: a regular expression for use within another.
+SOURCE_SUFFIX = (
+    r"(?:pyw?|[cm]?[jt]sx?|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|ipp|tcc|cu|m|mm|rs|go|swift|zig"
+    r"|java|kts?|scala|groovy|rb|ru|rake|erb|php|phtml|cs|vb|fs"
+    r"|f|for|f90|f95|f03|f08|ad[bs]|d|nim|pas|pp|sh|bash|lua|pl|pm|exs?|erl|dart)"
+)
 _FILE_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)\Z")
 # `loop.c:`, `loop.c:x`, `:6`, `loop:-1`; but neither `app::main` nor `-[Account add:]`.
 _BAD_LINE = re.compile(r"(?:[^:\s\[]*[./][^:\s]*|):[^:]*\Z|[^:\s]+:-\d+\Z")
 # `shop.py:Cart.total`, `tree.go:(*Tree).Add`; after two colons it is a C++ or Rust name.
 _FILE_FUNCTION = re.compile(
-    r"(?P<file>[^:\s\[]+\.(?:pyw?|[cm]?[jt]sx?|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|ipp|tcc|rs|go))"
+    rf"(?P<file>[^:\s\[]+\.{SOURCE_SUFFIX})"
     r":(?P<function>[^\W\d][^\s:]*(?:::[^\s:]+)*|[$#~(<*][^\s:]+(?:::[^\s:]+)*)\Z"
 )
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")

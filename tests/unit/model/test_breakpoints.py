@@ -173,6 +173,16 @@ def test_a_list_holds_the_enabled_breakpoints_of_one_file_by_id():
     }
 
 
+def test_functions_of_a_file_are_in_the_list_of_all_functions():
+    known = Breakpoints()
+    everywhere, of_file = BreakpointSpec(function="f"), BreakpointSpec(file="/a.rb", function="f")
+    placed(known, everywhere)
+    placed(known, of_file)
+    assert [one.id for one in known.same_list(everywhere)] == [1, 2]
+    assert [one.id for one in known.same_list(of_file)] == [1, 2]
+    assert len(known.list_representatives()) == 1
+
+
 def test_a_breakpoint_that_cannot_be_placed_is_not_sent():
     known = Breakpoints()
     one = known.add(LINE)

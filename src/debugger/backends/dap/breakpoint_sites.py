@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -60,7 +61,8 @@ class BreakpointSites:
     A site is filtered where several of our breakpoints share it, and where an adapter that we have
     not tried does not claim an option: it would leave the option out without a word, and stop at
     every hit (bash-dap 0.3, netcoredbg 3.1). Such an adapter need not name the breakpoints of a
-    stop either: they are found by the location.
+    stop either: they are found by the location. A function breakpoint with a file is filtered too:
+    the protocol's has a name only.
     """
 
     def __init__(
@@ -92,7 +94,8 @@ class BreakpointSites:
 
     def is_filtered(self, members: Sequence[Breakpoint]) -> bool:
         """Return whether the stops at a site are filtered here."""
-        return len(members) > 1 or self._has_unclaimed_option(members[0].spec)
+        first = members[0].at or members[0].spec
+        return len(members) > 1 or _names_file(first) or self._has_unclaimed_option(first)
 
     def _has_unclaimed_option(self, spec: BreakpointSpec) -> bool:
         if not self._adapter.claims_breakpoint_options:
@@ -100,7 +103,9 @@ class BreakpointSites:
         claimed = self._claims()
         return bool(
             (spec.condition and not claimed.supports_conditional_breakpoints)
-            or (spec.hit_count and not claimed.supports_hit_conditional_breakpoints)
+            # "How many hits are ignored" (DAP: SourceBreakpoint.hitCondition), which some adapters
+            # follow (elixir-ls 0.17), where others stop at the hit of this number.
+            or spec.hit_count
             or (spec.log and not claimed.supports_log_points)
         )
 
@@ -227,7 +232,9 @@ class BreakpointSites:
         return replace(stop, hits=tuple(hits)) if hits else None
 
     async def _is_hit(self, one: Breakpoint, thread: int, frame: Frame) -> bool:
-        spec = one.spec
+        spec = one.at or one.spec
+        if _names_file(spec) and not _is_same_file(spec.file or "", frame.file or ""):
+            return False
         # The order matters: a hit counts only where thread and condition fit, as in gdb.
         if spec.thread not in {None, thread}:
             return False
@@ -254,5 +261,19 @@ class BreakpointSites:
 
 
 def _always_stops(one: Breakpoint) -> bool:
-    spec = one.spec
-    return not (spec.condition or spec.hit_count or spec.log or spec.thread is not None)
+    spec = one.at or one.spec
+    has_option = spec.condition or spec.hit_count or spec.log or spec.thread is not None
+    return not has_option and not _names_file(spec)
+
+
+def _names_file(spec: BreakpointSpec) -> bool:
+    return spec.function is not None and spec.file is not None
+
+
+def _is_same_file(requested: str, path: str) -> bool:
+    if not Path(requested).is_absolute():
+        return f"/{path}".endswith(f"/{requested}")
+    if Path(requested).exists() and Path(path).exists():
+        return os.path.realpath(requested) == os.path.realpath(path)
+    # Sources of an archive, and those of another machine, are compared by their names.
+    return Path(requested).name == Path(path).name

@@ -346,8 +346,8 @@ class DapBackend:
         if spec.function is not None and is_pattern(spec.function):
             return refuse_pattern(self.adapter_name)
         found = self._adapter.correct_breakpoint(self, spec)
-        if isinstance(found, BreakpointSpec) and found.kind is BreakpointKind.FUNCTION:
-            # The protocol's function breakpoints have no file.
+        if isinstance(found, BreakpointSpec) and "native" in self._adapter.languages:
+            # The protocol's function breakpoints have no file: the sites filter those of others.
             launched = self.launch_target
             return locate_in_file(launched.program if launched is not None else None, found)
         return found

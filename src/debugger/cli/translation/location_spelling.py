@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from debugger.cli.translation.argument_order import ArrangedWords
+from debugger.model.location import SOURCE_SUFFIX
 
-_EXTENSION: Final = (
-    r"(?:pyw?|[cm]?[jt]sx?|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|ipp|tcc|rs|go|swift|m|mm|cu|zig)"
-)
-_FILE: Final = rf"(?P<file>[^\s:#,@\"'()\[\]]+\.{_EXTENSION})"
+_FILE: Final = rf"(?P<file>[^\s:#,@\"'()\[\]]+\.{SOURCE_SUFFIX})"
 _LINE: Final = r"L?(?P<line>\d+)"
 # Each is the whole of a text. What follows a line number in them is a column, or a function.
 _FORMS: Final = tuple(

@@ -87,6 +87,7 @@ async def check_by_debugger(
     points = list(check_points(request, places, question.language))
     began = asyncio.get_running_loop().time()
     log, ending, used = await _log_checks(question, free_question, points, request)
+    places = _move_to_bound(places, ending)
     invariants: list[Invariant] = []
     runs, narrowed_count = 1, 0
     for number in range(len(request.expressions)):
@@ -263,6 +264,18 @@ def _not_found(place: CheckedPlace, files: Sequence[str]) -> DebuggerError:
     return DebuggerError(ErrorCode.NOT_FOUND, f"{text}{there}", hint=hint)
 
 
+def _move_to_bound(places: Sequence[_Place], ending: ProbeEnd) -> list[_Place]:
+    """Return the places with the lines at which the debugger set them: the next with code."""
+    bound = {one.id - 1: one.bound for one in ending.breakpoints if one.bound is not None}
+    moved: list[_Place] = []
+    for number, place in enumerate(places):
+        its = bound.get(number)
+        is_moved = isinstance(place, BreakpointSpec) and place.line is not None
+        line = its.line if its is not None and its.verified and is_moved else None
+        moved.append(msgspec.structs.replace(place, line=line) if line is not None else place)
+    return moved
+
+
 def _describe_invariant(
     request: CheckRequest, number: int, log: CheckLog, places: Sequence[_Place]
 ) -> Invariant:
@@ -297,7 +310,8 @@ async def _narrow(window: CheckWindow, request: CheckRequest, question: Question
         if question.language == "javascript":
             target = question.target
             files = source_files_of(target.program, target.cwd, question.language)
-            return await narrow_in_node(window, json.dumps(request.known), files)
+            known = json.dumps(request.known) if request.has_known else ""
+            return await narrow_in_node(window, known, files)
         check = None
         if can_watch(window.expression):
             for one in dict.fromkeys([window.question.adapter, question.adapter]):

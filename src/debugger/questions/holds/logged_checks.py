@@ -62,10 +62,10 @@ _WORDS = frozenset(
 _SIZE = re.compile(r"(?<![\w.>])([A-Za-z_][\w.]*(?:->[\w.]+)*)(\.|->)size\(\)")
 # The objects that JavaScript's checks have met are numbered, by a property that is not listed.
 _OBJECT_NUMBER = (
-    "(()=>{try{const o=%s;if((typeof o!=='object'&&typeof o!=='function')||o===null)return 0;"
+    "((O)=>{try{const o=O();if((typeof o!=='object'&&typeof o!=='function')||o===null)return 0;"
     "const k='__debuggerHoldsIds';if(!globalThis[k])Object.defineProperty(globalThis,k,"
     "{value:{ids:new WeakMap(),next:1},configurable:true});const h=globalThis[k];"
-    "if(!h.ids.has(o))h.ids.set(o,h.next++);return h.ids.get(o)}catch{return 0}})()"
+    "if(!h.ids.has(o))h.ids.set(o,h.next++);return h.ids.get(o)}catch{return 0}})(()=>%s)"
 )
 
 

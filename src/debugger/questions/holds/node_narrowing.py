@@ -32,7 +32,7 @@ from debugger.sources.compiled_names import find_original_frame
 from debugger.sources.javascript_outline import outline_file
 
 _FOLLOWED_MAX = 3_000  # lines with a condition
-_NAME = "__debuggerHolds"
+STATE_NAME = "__debuggerHolds"
 _CALLERS = 6
 _NO_CODE = re.compile(r"\s*(?:[{(\[;]*|//.*|/?\*.*)\Z")
 _FRAME = re.compile(
@@ -41,7 +41,7 @@ _FRAME = re.compile(
 _WRITES = re.compile(r"(?<![=!<>])=(?![=>])|\+\+|--|\bdelete\b")
 # The state of the run. The errors keep the stack of a line, and format it only when it is read.
 _STATE = (
-    "const k='" + _NAME + "';if(!globalThis[k])Object.defineProperty(globalThis,k,"
+    "if(!globalThis." + STATE_NAME + ")Object.defineProperty(globalThis,'" + STATE_NAME + "',"
     "{configurable:true,value:{g:0,b:0,n:0,on:false,c:null,"
     "text(f){try{const v=f();return typeof v==='string'?JSON.stringify(v):typeof v==='function'?"
     "'function '+v.name:typeof v==='object'&&v?JSON.stringify(v).slice(0,200):String(v)}"
@@ -50,16 +50,16 @@ _STATE = (
     "if(!r)try{r=this.read()}catch{}"
     "if(r){if(!r[0]){if(this.t!==false){this.n++;this.c={at:this.last.stack,now:new Error().stack,"
     "before:this.v,after:r[1]}}}else this.c=null;this.t=r[0];this.v=r[1]}"
-    "this.last=new Error();return false}}});const H=globalThis[k];"
+    "this.last=new Error();return false}}});const $dbg=globalThis." + STATE_NAME + ";"
 )
-_PLAIN_LINE = f"!!globalThis.{_NAME}&&globalThis.{_NAME}.line()"
+_PLAIN_LINE = f"!!globalThis.{STATE_NAME}&&globalThis.{STATE_NAME}.line()"
 # Read part by part, since js-debug cuts long texts, and without characters that it would escape.
 _PART = "encodeURIComponent(JSON.stringify({}))"
 _STACK = (
-    "(globalThis." + _NAME + ".c?.{}??'').split('\\n')"
+    "(globalThis." + STATE_NAME + ".c?.{}??'').split('\\n')"
     ".filter(l=>l.includes('/')&&!l.includes('eval at')&&!l.includes('node:')).slice(0,8)"
 )
-_VALUES = f"(globalThis.{_NAME}.c?.{{}}??[])"
+_VALUES = f"(globalThis.{STATE_NAME}.c?.{{}}??[])"
 
 
 class _Change(Struct):
@@ -80,19 +80,20 @@ class _FollowedState(Struct):
 
 
 _SUMMARY = (
-    f"{{has_change:!!globalThis.{_NAME}.c,changes:globalThis.{_NAME}.n,"
-    f"is_true:globalThis.{_NAME}.t}}"
+    f"{{has_change:!!globalThis.{STATE_NAME}.c,changes:globalThis.{STATE_NAME}.n,"
+    f"is_true:globalThis.{STATE_NAME}.t}}"
 )
 _Part = TypeVar("_Part")
 
 
-class _Condition:
+class NarrowingCondition:
     """The conditions for one invariant."""
 
     def __init__(self, window: CheckWindow, known: str) -> None:
         self._window = window
-        operands = ",".join(f"H.text(()=>({one}))" for one in window.operands)
-        self._read = f"()=>((known)=>[!!({window.expression}),[{operands}]])({known})"
+        operands = ",".join(f"$dbg.text(()=>({one}))" for one in window.operands)
+        values = f"[!!({window.expression}),[{operands}]]"
+        self._read = f"()=>((known)=>{values})({known})" if known else f"()=>{values}"
         self._roots = ",".join(root_names(window.expression))
         when = window.when
         self._when = (
@@ -100,27 +101,28 @@ class _Condition:
         )
         # Live where the names are those of the check: also a local that is bound anew is seen.
         self._live = (
-            f"()=>{{if(![{self._roots}].every((x,i)=>typeof x!=='object'||x===H.roots[i]))"
-            f"return null;H.read={self._read};return H.read()}}"
+            f"()=>{{if(![{self._roots}].every((x,i)=>typeof x!=='object'||x===$dbg.roots[i]))"
+            f"return null;$dbg.read={self._read};return $dbg.read()}}"
         )
 
     def home_line(self) -> str:
         """Return the condition of a line in a function of the checks."""
-        name = f"globalThis.{_NAME}"
-        return f"(()=>{{const H={name};return !!H&&H.line({self._live})}})()"
+        name = f"globalThis.{STATE_NAME}"
+        return f"(()=>{{const $dbg={name};return !!$dbg&&$dbg.line({self._live})}})()"
 
     def check_line(self, *, is_good: bool, is_bad: bool) -> str:
         """Return the condition of the line of a check; it stops at the false one."""
         window = self._window
-        steps = [f"H.line({self._live});", f"if(!{self._when})return false;"]
+        steps = [f"$dbg.line({self._live});", f"if(!{self._when})return false;"]
         if is_good:
-            last = f"if(H.g==={window.bad.ordinal})return true;" if is_bad else ""
-            steps.append(
-                f"H.g++;{last}if(H.g==={window.good.ordinal}){{H.roots=[{self._roots}];"
-                f"H.read={self._read};[H.t,H.v]=H.read();H.last=new Error();H.on=true}}"
+            last = f"if($dbg.g==={window.bad.ordinal})return true;" if is_bad else ""
+            first = (
+                f"$dbg.roots=[{self._roots}];$dbg.read={self._read};"
+                "[$dbg.t,$dbg.v]=$dbg.read();$dbg.last=new Error();$dbg.on=true"
             )
+            steps.append(f"$dbg.g++;{last}if($dbg.g==={window.good.ordinal}){{{first}}}")
         elif is_bad:
-            steps.append(f"H.b++;if(H.on&&H.b==={window.bad.ordinal})return true;")
+            steps.append(f"$dbg.b++;if($dbg.on&&$dbg.b==={window.bad.ordinal})return true;")
         body = "".join(steps)
         return f"(()=>{{try{{{_STATE}{body}}}catch{{}}return false}})()"
 
@@ -128,7 +130,7 @@ class _Condition:
 async def narrow_in_node(window: CheckWindow, known: str, files: Sequence[str]) -> Narrowed:
     """Run a program with a condition on each line, to the false check.
 
-    `known` is the JSON of the value that the invariant reads by this name.
+    `known` is the JSON of the value that the invariant reads by this name, "" for none.
 
     Raises:
         DebuggerError: What starting the program raises; NOT_SUPPORTED for a check without a line.
@@ -197,7 +199,7 @@ def _conditions(
     window: CheckWindow, known: str, files: Sequence[str]
 ) -> tuple[list[BreakpointSpec], tuple[str, ...]]:
     """Return a breakpoint for each line with code, those of the checks first."""
-    conditions = _Condition(window, known)
+    conditions = NarrowingCondition(window, known)
     good = (window.good_spec.file or "", window.good_spec.line or 0)
     bad = (window.bad_spec.file or "", window.bad_spec.line or 0)
     places: dict[tuple[str, int], str] = {

@@ -132,18 +132,19 @@ def repr_name(name: str) -> str:
 def recording_condition(number: int, source: WritingSource, expression: str) -> str:
     """Return the condition that records a write and never stops."""
     if source.owner:
-        holder, value = source.owner, f"h[{source.key}]"
+        holder, value = source.owner, f"$dbg[{source.key}]"
         # An object that the line cannot name yet is none.
         is_plain = re.fullmatch(r"[\w$.\"'+\- ]+", source.key) is not None
         value = value if is_plain else "undefined"
         key = f"String({source.key})" if is_plain else '"?"'
     else:
         holder, value, key = "null", expression, '""'
+    # What the program names is outside of the function, whose own names would hide the program's.
     return (
-        "(()=>{try{const s=Symbol.for('debugger.writes');"
+        "((H,V,K)=>{try{const s=Symbol.for('debugger.writes');"
         "if(!globalThis[s])Object.defineProperty(globalThis,s,{value:[],configurable:true});"
-        f"const r=globalThis[s],h={holder};if(r.length>={_MOST})r.splice(0,{_MOST // 2});"
-        f"let v;try{{v={value}}}catch{{}}"
+        f"const r=globalThis[s],h=H();if(r.length>={_MOST})r.splice(0,{_MOST // 2});"
+        "let v;try{v=V(h)}catch{}"
         "const t=v!==null&&typeof v==='object'?(Array.isArray(v)?`Array(${v.length})`:'Object')"
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
         ":String(v);"
@@ -153,8 +154,8 @@ def recording_condition(number: int, source: WritingSource, expression: str) -> 
         "const l=Error.stackTraceLimit;Error.stackTraceLimit=40;"
         "const e=String(new Error().stack);Error.stackTraceLimit=l;"
         "const p=e.split('\\n').filter(x=>/^ *at /.test(x)&&!/eval at|node:/.test(x)).slice(0,6);"
-        f"r.push([{number},o,{key},t,p.join('\\n'),c[{number}]])"
-        "}catch{}return false})()"
+        f"r.push([{number},o,K(),t,p.join('\\n'),c[{number}]])"
+        f"}}catch{{}}return false}})(()=>{holder},$dbg=>{value},()=>{key})"
     )
 
 
@@ -309,11 +310,11 @@ async def _read_records(run: RunningQuestion, request: WriteRequest) -> list[_Wr
     owner, name, key = split_expression(request.expression)
     holder = owner or "null"
     property_test = f"String({key})" if key else f'"{name}"'
-    same = f"o.deref()===({holder})&&(k==={property_test}||k==='?')" if owner else "o===null"
+    same = "o.deref()===h&&(k===p||k==='?')" if owner else "o===null"
     text = (
-        f"(globalThis[{_TEXT}]=encodeURIComponent(JSON.stringify(({_RECORDS}||[])"
+        f"(globalThis[{_TEXT}]=encodeURIComponent(JSON.stringify(((h,p)=>({_RECORDS}||[])"
         f".filter(([n,o,k])=>{same}).slice(-{_READ})"
-        ".map(([n,o,k,t,s,c])=>[n,t,s.slice(0,600),c])))).length"
+        f".map(([n,o,k,t,s,c])=>[n,t,s.slice(0,600),c]))({holder},{property_test})))).length"
     )
     length = int(await _evaluate(run, text, EvaluationPurpose.EVALUATE, request.frame))
     parts = []

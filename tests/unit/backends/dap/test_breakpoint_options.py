@@ -17,16 +17,23 @@ def make_sites(frame: Frame | None = None, *, is_own: bool = True, **claimed: bo
     async def read_stack(_thread: int, *, levels: int) -> Any:
         return SimpleNamespace(frames=[frame][:levels])
 
-    adapter: Any = SimpleNamespace(name="own", claims_breakpoint_options=is_own)
+    adapter: Any = SimpleNamespace(
+        name="own",
+        claims_breakpoint_options=is_own,
+        format_condition=lambda one: one.spec.condition,
+    )
     backend: Any = SimpleNamespace(read_stack=read_stack)
     return BreakpointSites(backend, adapter, lambda _: None, lambda: AdapterCapabilities(**claimed))
+
+
+async def fill(text: str, _frame: Frame) -> str:
+    return text
 
 
 @pytest.mark.parametrize(
     ("option", "capability"),
     [
         ({"condition": "n > 1"}, "supports_conditional_breakpoints"),
-        ({"hit_count": 2}, "supports_hit_conditional_breakpoints"),
         ({"log": "{n}"}, "supports_log_points"),
     ],
 )
@@ -43,6 +50,28 @@ def test_a_site_is_filtered_where_an_option_is_not_claimed(
     assert not claiming.is_filtered(given)
     assert claiming.breakpoint_to_send(given) == given[0]
     assert not make_sites(is_own=False).is_filtered(given)  # known from trying
+
+
+def test_hit_counts_are_decided_here_whatever_the_adapter_claims() -> None:
+    given = [Breakpoint(1, BreakpointSpec(file="/a.x", line=3, hit_count=2))]
+    claiming = make_sites(supports_hit_conditional_breakpoints=True)
+    assert claiming.is_filtered(given)
+    assert claiming.breakpoint_to_send(given).spec.hit_count is None
+    assert not make_sites(is_own=False).is_filtered(given)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_due"),
+    [("/a/cart.rb", True), ("/a/order.rb", False), ("jar:/lib/cart.rb", True), (None, False)],
+)
+async def test_a_function_of_a_file_is_none_of_another_file(path: str | None, is_due: bool) -> None:
+    sites = make_sites(Frame(0, "add", 0, path, 2), is_own=False)
+    spec = BreakpointSpec(file="/a/cart.rb", function="add")
+    one = Breakpoint(1, spec, at=spec)
+    [bound] = sites.to_member_bounds([one], BoundBreakpoint(verified=True, backend_id=7))
+    stop = Stopped(StopReason.BREAKPOINT, "breakpoint", 1, hits=(7,))
+    filtered = await sites.filter_stop(stop, fill)
+    assert (filtered.hits if filtered else ()) == ((bound.backend_id,) if is_due else ())
 
 
 @pytest.mark.parametrize(
