@@ -34,6 +34,7 @@ from debugger.cli.translation.foreign_commands import (
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
 )
+from debugger.cli.translation.program_words import SCRIPT_SUFFIX
 from debugger.cli.translation.request_reading import read_request
 from debugger.cli.translation.verb_and_noun import compose_command
 
@@ -46,7 +47,7 @@ _JOINED_FORMAT: Final = re.compile(
     r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z"
 )
 _JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+!?)\((.*)\)\Z")
-_PROGRAM: Final = re.compile(r"(?:\.{0,2}/.+|[^-/]\S*\.(?:py|js|mjs|cjs|ts|go|rb))\Z")
+_PROGRAM: Final = re.compile(rf"(?:\.{{0,2}}/.+|[^-/]\S*\.{SCRIPT_SUFFIX})\Z")
 # Words before a command that say nothing, and parts of a name that say nothing.
 _TOPICS: Final = frozenset({"session", "debug", "debugger", "dbg", "dap", "request", "execution"})
 _NAME_FILLERS: Final = frozenset(

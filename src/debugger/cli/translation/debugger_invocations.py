@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
+from debugger.cli.translation.program_words import SCRIPT_SUFFIX
 
 Words = tuple[str, ...]
 _GDB_PROGRAMS: Final = frozenset(["gdb", "rust-gdb", "cgdb", "gdb-multiarch"])
@@ -21,7 +22,7 @@ _PDB_PROGRAMS: Final = frozenset(
 )
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*t?\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
-_SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
+_SCRIPT: Final = re.compile(rf"[^-]\S*\.{SCRIPT_SUFFIX}\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _PYTEST_DEBUGGER: Final = re.compile(r"--(?:pdb|trace|pdbcls=.*)\Z")

@@ -69,13 +69,24 @@ def is_file_line(text: str) -> bool:
     return _PLAIN.match(spell_location(text)) is not None
 
 
+def is_file_function(text: str) -> bool:
+    """Tell whether a text is a function of a file, as `cart.py:total` and `cart.py::total()`."""
+    return _FILE_FUNCTION.match(text.strip()) is not None
+
+
 def find_location(words: Sequence[str]) -> tuple[int, int, str] | None:
-    """Return where a line of a file is among words, from and to, and its spelling."""
+    """Return where a location in a file is among words, from and to, and its spelling.
+
+    A line is looked for first, then a function.
+    """
     for first in range(len(words)):
         for last in range(min(len(words), first + _LONGEST_LOCATION), first, -1):
             text = " ".join(words[first:last])
             if is_file_line(text):
                 return first, last, spell_location(text)
+    for index, word in enumerate(words):
+        if is_file_function(word):
+            return index, index + 1, spell_location(word)
     return None
 
 

@@ -27,7 +27,9 @@ _PACKAGE_RUNNER: Final = re.compile(r"(?:npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|
 _MANAGER_VERBS: Final = frozenset({"run", "test", "exec", "start", "bench"})
 _TEST_RUNNER: Final = re.compile(r"pytest|py\.test|jest|vitest|mocha|ctest|make")
 _PATH: Final = re.compile(r"\.{0,2}/[^\s:]+\Z|[\w.-]+/[\w./-]+\Z")
-_SCRIPT: Final = re.compile(r"[^-\s:()\[\]]+\.(?:py|js|mjs|cjs|ts|tsx|rb|php|sh|out|exe)\Z")
+# How the names of programs that are sources end, without the dot, for use within another.
+SCRIPT_SUFFIX: Final = r"(?:py|js|mjs|cjs|ts|mts|cts|go|rb|php|java)"
+_SCRIPT: Final = re.compile(rf"[^-\s:()\[\]]+\.(?:{SCRIPT_SUFFIX}|tsx|sh|out|exe)\Z")
 _ROLES: Final = ("+program", "+arg", "+args", "+command")
 
 

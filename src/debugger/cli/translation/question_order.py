@@ -21,6 +21,7 @@ from debugger.cli.translation.argument_order import (
 )
 from debugger.cli.translation.location_spelling import (
     find_location,
+    is_file_function,
     is_file_line,
     spell_location,
     split_condition,
@@ -330,8 +331,8 @@ def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
 
 
 def _names_place(word: str) -> bool:
-    """Tell whether a word is FILE:LINE, alone or with its expressions."""
-    return is_file_line(word) or split_expressions(word) is not None
+    """Tell whether a word is FILE:LINE, alone or with its expressions, or FILE:FUNCTION."""
+    return is_file_line(word) or is_file_function(word) or split_expressions(word) is not None
 
 
 def _join_place_words(arranged: ArrangedWords) -> ArrangedWords:

@@ -15,7 +15,7 @@ from debugger.cli.translation.argument_order import (
 )
 from debugger.cli.translation.debugger_invocations import names_debugger, translate_invocation
 from debugger.cli.translation.location_spelling import is_file_line, spell_location
-from debugger.cli.translation.program_words import split_command
+from debugger.cli.translation.program_words import SCRIPT_SUFFIX, split_command
 
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
@@ -26,7 +26,7 @@ _INTERPRETER_SWITCHES: Final = frozenset({"-u", "-B", "-O", "-OO", "-I", "-s", "
 # A Python that is another than the one which is found without its name: by its path or version.
 _CHOSEN_PYTHON: Final = re.compile(r"(?:.*/(?:python|pypy)[\d.]*|python[23]\.\d+|pypy[\d.]*)t?\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
-_SCRIPT: Final = re.compile(r"\S+\.(?:py|js|mjs|cjs|ts|go|rb|php)\Z")
+_SCRIPT: Final = re.compile(rf"\S+\.{SCRIPT_SUFFIX}\Z")
 _EXCEPTION_KINDS: Final = frozenset({"raised", "uncaught", "all", "userUnhandled"})
 _ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line", "+condition")
 
