@@ -28,6 +28,7 @@ FRAMES_MAX = 1000
 _LOCALS_MAX = 200
 _THREADS_MAX = 100
 _TRACE_MAX = 1 << 14  # characters of an exception's own trace
+_USER_LEVELS = 8  # frames in which one of the program's own is looked for
 _THREADS_S = 5.0  # a Python of 500 threads takes half a second to tell where one is
 _NESTED_MAX = 20  # children of a value
 
@@ -232,7 +233,10 @@ async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
         if one.is_running:
             shown.append(answers.Backtrace(one.id, (), None, state=State.RUNNING.value))
             continue
-        stack = await session.backend.read_stack(one.id, levels=min(limit, FRAMES_MAX))
+        stack = await _stack_of_stopped(session, one.id, min(limit, FRAMES_MAX))
+        if stack is None:
+            shown.append(answers.Backtrace(one.id, (), None, state=State.RUNNING.value))
+            continue
         frames = tuple(views.frame_view(frame) for frame in stack.frames)
         shown.append(answers.Backtrace(thread=one.id, frames=frames, total=stack.total))
     return answers.Backtraces(threads=tuple(shown), total=len(threads))
@@ -250,7 +254,9 @@ async def list_threads(session: Session) -> answers.Threads:
         in_time = asyncio.get_running_loop().time() < limit_s
         is_stopped = not one.is_running and (stop_alone or session.state is State.STOPPED)
         if is_stopped and number < _THREADS_MAX and in_time:
-            frame = await _user_frame_of(session, one.id)
+            stack = await _stack_of_stopped(session, one.id, _USER_LEVELS)
+            is_stopped = stack is not None
+            frame = _user_frame_of(stack) if stack is not None else None
         shown.append(
             answers.ThreadView(
                 id=one.id,
@@ -278,8 +284,20 @@ def paused_alone(session: Session) -> tuple[int, ...] | None:
         return None
 
 
-async def _user_frame_of(session: Session, thread: int) -> answers.FrameView | None:
-    stack = await session.backend.read_stack(thread, levels=8)
+async def _stack_of_stopped(session: Session, thread: int, levels: int) -> Stack | None:
+    """Return a thread's stack; None for one that the adapter refuses, as it runs.
+
+    elixir-ls 0.17 lists the processes of the virtual machine as threads, and stops one.
+    """
+    try:
+        return await session.backend.read_stack(thread, levels=levels)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.ADAPTER_FAILED or thread == session.selection.thread:
+            raise
+        return None
+
+
+def _user_frame_of(stack: Stack) -> answers.FrameView | None:
     if not stack.frames:
         return None
     own = next((one for one in stack.frames if source_files.is_readable(one.file)), stack.frames[0])

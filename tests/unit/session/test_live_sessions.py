@@ -7,6 +7,7 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import LiveReading
 from debugger.model.events import State
+from debugger.model.program import Thread
 from debugger.session import function_tracing, inspection, live_values, stepping
 from fakes.fake_abilities import FakeFunctionCalls, FakeLiveValues, FakePauseAll, FakeTracing
 
@@ -225,6 +226,32 @@ async def test_threads_that_run_are_told_from_those_that_wait(session_factory):
         (2, False, 2),
     ]
     assert inspection.paused_alone(session) == (2,)
+
+
+async def test_a_thread_whose_stack_is_refused_runs(session_factory, monkeypatch):
+    session, backend = await session_factory.started()
+
+    async def list_both():
+        return [Thread(1, "main"), Thread(2, "worker")]
+
+    monkeypatch.setattr(backend, "list_threads", list_both)
+    backend.stop(10, thread=2)
+    await session.run_job(lambda: inspection.list_threads(session))
+    read_stack = backend.read_stack
+
+    async def read_some(thread, *, levels=20, start=0):
+        if thread == 1:
+            raise DebuggerError(ErrorCode.ADAPTER_FAILED, "process not paused: 1", hint="wait")
+        return await read_stack(thread, levels=levels, start=start)
+
+    monkeypatch.setattr(backend, "read_stack", read_some)
+    listed = await session.run_job(lambda: inspection.list_threads(session))
+    assert [(one.id, one.state) for one in listed.threads] == [(1, "running"), (2, "stopped")]
+    stacks = await session.run_job(lambda: inspection.all_backtraces(session, limit=5))
+    assert [(one.thread, one.state == "running") for one in stacks.threads] == [
+        (1, True),
+        (2, False),
+    ]
 
 
 async def test_all_threads_are_paused_also_where_one_has_stopped(session_factory, patience):

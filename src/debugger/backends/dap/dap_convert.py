@@ -105,10 +105,13 @@ def to_address(text: str | None) -> str | None:
 def to_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
     """Convert a frame's scopes; the first one of unknown names is the locals'.
 
-    vscode-perl-debug 0.7 has `My`, `Our` and `Specials`, without hints.
+    vscode-perl-debug 0.7 has `My`, `Our` and `Specials`, without hints; elixir-ls 0.17 `variables`,
+    and `arguments` by their numbers.
     """
     scopes = [to_scope(one) for one in bodies]
-    if scopes and all(one.kind is ScopeKind.OTHER for one in scopes):
+    unnamed = {ScopeKind.OTHER, ScopeKind.ARGUMENTS}
+    is_unnamed = all(one.kind in unnamed for one in scopes)
+    if scopes and scopes[0].kind is ScopeKind.OTHER and is_unnamed:
         scopes[0] = msgspec.structs.replace(scopes[0], kind=ScopeKind.LOCALS)
     return scopes
 

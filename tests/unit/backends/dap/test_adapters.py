@@ -96,6 +96,8 @@ def test_a_scope_is_known_by_its_hint_or_its_name(body, kind):
     ("names", "kinds"),
     [
         (["My", "Our"], [ScopeKind.LOCALS, ScopeKind.OTHER]),  # vscode-perl-debug
+        (["variables", "arguments"], [ScopeKind.LOCALS, ScopeKind.ARGUMENTS]),  # elixir-ls
+        (["Arguments", "This"], [ScopeKind.ARGUMENTS, ScopeKind.OTHER]),
         (["Return value", "Local"], [ScopeKind.OTHER, ScopeKind.LOCALS]),
         (["Return value", "Globals"], [ScopeKind.OTHER, ScopeKind.GLOBALS]),
         ([], []),
