@@ -44,6 +44,20 @@ def running_ruby() -> Iterator[Any]:
         process.communicate()
 
 
+def test_the_last_breakpoint_of_a_method_may_be_removed_after_a_step(cli, tmp_path):
+    (tmp_path / "work.rb").write_text(
+        "def work(n)\n  a = n\n  b = a\n  b\nend\n3.times { work(_1) }\n"
+    )
+    # What is freed is overwritten: who reads it later crashes.
+    words = ("work.rb", "--env", "MALLOC_PERTURB_=165", "--break", "work.rb:2")
+    cli("start", *words, check=0, cwd=tmp_path)
+    cli("next", check=0)
+    cli("breakpoint", "remove", "--all", check=0)
+    stepped = answer_data(cli("--json", "next", check=0))
+    assert (stepped["reason"], stepped["frame"]["line"]) == ("step", 4)
+    assert answer_data(cli("--json", "continue", check=0))["exit_code"] == 0
+
+
 def test_a_program_stops_steps_shows_and_sets(cli):
     stop = start_program(cli, "cart.rb", "--break", marked_location("cart.rb", "sum"))
     assert (stop["reason"], stop["frame"]["function"]) == ("breakpoint", "block in Cart#total")

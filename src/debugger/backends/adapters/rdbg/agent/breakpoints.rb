@@ -116,6 +116,7 @@ module DebuggerAgent
       @lines = Hash.new { |lines, path| lines[path] = [] } # breakpoints by file
       @functions = []
       @sites = []
+      @retired = [] # traces without a site, each with its code
       @files = {} # what `read_file` made of them
       @passed = {}.compare_by_identity # sites that a stopped thread is at already, by thread
       @loading = TracePoint.new(:script_compiled) { |trace| note_loaded(trace.instruction_sequence) }
@@ -214,8 +215,27 @@ module DebuggerAgent
     end
 
     def rebuild_sites
-      @sites.each { |site| site.traces.each_value(&:disable) }
+      before = @sites
       @sites = []
+      make_sites
+      retire_traces(before.flat_map { |site| site.traces.to_a })
+    end
+
+    # Ruby 3.1 frees the hooks of a code with its last trace, and then calls them in a thread that is
+    # stopped in a trace of all code, as those of steps and watchpoints are (ruby/ruby#5865). So the
+    # last trace of a code stays, without a site, until no thread is stopped.
+    def retire_traces(traces)
+      used = {}.compare_by_identity
+      @sites.each { |site| site.traces.each_key { |iseq| used[iseq] = true } }
+      @retired = (@retired + traces).select do |iseq, trace|
+        next true unless used.key?(iseq) || !DebuggerAgent.stops.is_stopped
+
+        trace.disable
+        false
+      end
+    end
+
+    def make_sites
       @lines.each { |path, all| all.each { |one| add_line(path, one) } }
       loaded_files.each { |path| add_functions(path) } unless @functions.empty?
       return if @sites.empty?
@@ -292,6 +312,8 @@ module DebuggerAgent
     end
 
     def note_event(site, trace)
+      return unless @sites.any? { |one| one.equal?(site) }
+
       thread = Thread.current
       return if DebuggerAgent.stops.busy?(thread) || @passed.delete(thread).equal?(site)
 
