@@ -417,3 +417,31 @@ def test_a_variable_of_the_function_around_is_not_said_to_have_no_writes(
     refused = cli("who-wrote", *map(str, words), check=1, cwd=tmp_path)
     assert "is a variable of a function around it" in refused.err
     assert "hint: debugger why start --at counter.py:4 --nth 2" in refused.err
+
+
+_SCRIPTS = {
+    "debugpy": ("add.py", "def add(a):\n    s = a * 2\n    return s\n[*map(add, range(4))]\n"),
+    "js-debug": (
+        "add.js",
+        "function add(a) {\n  const s = a * 2;\n  return s;\n}\n[0, 1].map(add)\n",
+    ),
+    "rdbg": ("add.rb", "def add(a)\n  s = a * 2\n  s\nend\n4.times { |i| add(i) }\n"),
+}
+
+
+@pytest.mark.parametrize(
+    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in _SCRIPTS]
+)
+def test_the_writer_of_a_value_at_a_step_of_a_session_is_found(
+    cli: Callable[..., Any], tmp_path: Path, adapter: str
+) -> None:
+    name, text = _SCRIPTS[adapter]
+    (tmp_path / name).write_text(text)
+    cli("start", name, "--break", f"{name}:2", check=0, cwd=tmp_path)
+    cli("continue", check=0)
+    cli("next", check=0)
+    answer = cli("--json", "who-wrote", "s", check=0).data["data"]
+    cli("stop", check=0)
+    assert (answer["value"], answer["frame"]["line"]) == ("2", 2)
+    without = cli("who-wrote", "s", check=2)
+    assert "--at LOC is missing" in without.err

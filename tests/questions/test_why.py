@@ -219,6 +219,48 @@ def test_a_value_at_the_stop_of_a_session_is_followed(cli: Callable[..., Any]) -
     assert found.data["data"]["links"][0]["frame"]["function"] == "store"
 
 
+_ADDED = """int add(int a, int b) {
+  int s = a + b;
+  int t = s * 10;
+  return t;
+}
+int main(void) {
+  int all = 0;
+  for (int i = 0; i < 5; i++) all += add(i, 1);
+  return all > 1000;
+}
+"""
+
+
+def test_a_condition_chooses_the_call_whose_local_is_followed(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    program = compile_program(_ADDED)
+    words = ("t", "--at", "prog.c:4", "--when", "t == 30", "--", program)
+    answer = cli("why", "--json", *words, check=0).data["data"]
+    assert answer["value"] == "30"
+    assert [one["frame"]["line"] for one in answer["links"][:2]] == [3, 2]
+    assert answer["links"][0]["new"] == "30"
+
+
+def test_a_value_after_steps_is_that_of_this_call_and_not_of_the_first(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    program = compile_program(_ADDED)
+    cli("start", program, "--break", "prog.c:2", check=0)
+    for command in ("continue", "continue", "next", "next"):
+        cli(command, check=0)
+    answer = cli("why", "--json", "t", check=0).data["data"]
+    assert (answer["value"], answer["links"][0]["new"]) == ("30", "30")
+    # A breakpoint that was set on the way has not counted the hits before.
+    cli("break", "prog.c:4", check=0)
+    cli("continue", check=0)
+    cli("continue", check=0)
+    wrote = cli("who-wrote", "--json", "t", check=0).data["data"]
+    cli("stop", check=0)
+    assert (wrote["value"], wrote["frame"]["line"]) == ("40", 3)
+
+
 def test_a_list_loop_names_the_link_that_gave_the_last_value(cli: Callable[..., Any]) -> None:
     answer = _why(cli, "list.c", "n", "crash")
     at = {name: find_marker("why/list.c", name) for name in ("loop", "spoiled")}

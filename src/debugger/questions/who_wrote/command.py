@@ -29,7 +29,7 @@ from debugger.questions.locations.chosen_hit import (
     explain_false_condition,
     find_chosen_hit,
 )
-from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.command_call import CommandCall, launch_argv
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
@@ -42,6 +42,7 @@ from debugger.questions.runner.question_arguments import (
     run_options,
 )
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.stopped_session import locate_stop, question_of_session
 from debugger.questions.who_wrote import (
     agent_writes,
     javascript_writes,
@@ -53,6 +54,7 @@ from debugger.questions.who_wrote.answer import WhoWrote
 from debugger.questions.who_wrote.value_writers import WriteRequest
 
 _COUNT_MAX = 100_000
+_TIMEOUT_S = 60.0
 # --until and --limit have another meaning here.
 _RUN = run_options(timeout_help="seconds for each run (60)")
 _LOC_HITS = refuse_options(
@@ -92,8 +94,10 @@ async def who_wrote(
     Compiled programs are run twice, with hardware watchpoints; Python, Ruby and PHP are recorded
     once.
     Each line that wrote is shown with its number of writes, the first and the last values, and its
-    callers.
+    callers. Without a location and a command the value is that of the session's stop.
     """
+    if at is None and not words and call.sessions.current is not None:
+        return await _writers_at_stop(call, expression, limit, options)
     if at is None:
         # FILE:LINE is no expression: it was meant as the place.
         means_place = re.fullmatch(r"[^\s:]+:\d+", expression) is not None
@@ -134,6 +138,44 @@ async def who_wrote(
     return keep_evidence(
         call,
         requested.repeat_command([expression, *again]),
+        answer,
+        summary=answer.cause,
+        files=files_of([answer.frame, *(one.frame for one in answer.writers)]),
+    )
+
+
+async def _writers_at_stop(
+    call: CommandCall, expression: str, limit: int | None, options: QuestionOptions
+) -> answers.Answer:
+    """Find the writers of a value at the stop of the session, whose program is run again."""
+    one_line(expression)
+    _check_count("--limit", limit)
+    session = call.current_session()
+    stop = await session.run_job(lambda: locate_stop(session, verb="who-wrote"))
+    seconds = options.timeout or _TIMEOUT_S
+    made = await question_of_session(call, session, verb="who-wrote", seconds=seconds)
+    if stop.at is None:
+        program = launch_argv(made.target) if isinstance(made.target, LaunchTarget) else []
+        words = shlex.join(["who-wrote", expression, "--at", stop.place, "--", *program])
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "the value at a crash is read in a run of its own",
+            hint=f"debugger {words}",
+        )
+    request = WriteRequest(
+        expression=expression,
+        at=stop.at,
+        place=stop.place,
+        hit=stop.nth,
+        limit=limit or WriteRequest.limit,
+        when=stop.when,
+        frame=stop.frame,
+    )
+    answer = await _writers_answer(call, options, made, request)
+    answer = msgspec.structs.replace(answer, notes=(*stop.notes, *answer.notes))
+    return keep_evidence(
+        call,
+        ("debugger", "--session", session.name, "who-wrote", expression),
         answer,
         summary=answer.cause,
         files=files_of([answer.frame, *(one.frame for one in answer.writers)]),

@@ -40,6 +40,7 @@ from debugger.questions.runner.question_arguments import (
     run_options,
 )
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.stopped_session import locate_stop, question_of_session
 from debugger.questions.why import trace_dispatch
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import (
@@ -230,13 +231,20 @@ async def _trace_at_stop(
             hint=f"debugger why {shlex.quote(expression)}",
         )
     session = call.current_session()
-    request = trace_dispatch.request_at_stop(session, expression)
-    usual_s = USUAL_S if timeout is None else 0.0
-    request = msgspec.structs.replace(request, shows_all=shows_all, usual_s=usual_s)
-    question = await trace_dispatch.question_of_session(
-        call, session, seconds=timeout or _TIMEOUT_S
+    stop = await session.run_job(lambda: locate_stop(session, verb="why"))
+    request = WhyRequest(
+        expression=expression,
+        place=stop.place,
+        at=stop.at,
+        nth=stop.nth,
+        when=stop.when,
+        frame=stop.frame,
+        shows_all=shows_all,
+        usual_s=USUAL_S if timeout is None else 0.0,
     )
+    question = await question_of_session(call, session, verb="why", seconds=timeout or _TIMEOUT_S)
     answer = await trace_dispatch.trace_value(call, question, request)
+    answer = msgspec.structs.replace(answer, notes=(*stop.notes, *answer.notes))
     every = ("--all",) if shows_all else ()
     again = ("debugger", "--session", session.name, "why", expression, *every)
     return _keep_answer(call, again, answer)

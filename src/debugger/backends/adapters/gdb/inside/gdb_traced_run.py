@@ -309,6 +309,8 @@ class EndLocation(gdb.Breakpoint):  # type: ignore[misc]
 
     def _is_true(self) -> bool:
         try:
+            # Where the run records others, the frame that was selected for them stays so.
+            gdb.newest_frame().select()
             return bool(gdb.parse_and_eval(self._when))
         except (gdb.error, ValueError) as error:
             self._run.result["condition_error"] = str(error)
