@@ -440,6 +440,7 @@ REASONS: Final = {
     "questions/why/why_request.py: debugger why X --at FILE:LINE": (
         f"another frame is selected at a stop: {READ}"
     ),
+    "questions/runner/stopped_session.py": "tests/questions/test_why.py",
     "questions/why/": "tests/questions/test_why.py",
     "output/": "tests/unit/output/test_stop.py",
     "session/raw_commands.py": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,19 @@ def test_a_value_after_steps_is_that_of_this_call_and_not_of_the_first(
     wrote = cli("who-wrote", "--json", "t", check=0).data["data"]
     cli("stop", check=0)
     assert (wrote["value"], wrote["frame"]["line"]) == ("40", 3)
+
+
+def test_a_value_of_an_attached_process_is_refused_with_what_helps(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    program = compile_program("#include <unistd.h>\nint main(void) {\n  for (;;) pause();\n}\n")
+    with subprocess.Popen([program]) as process:
+        cli("attach", process.pid, "--pause", check=0)
+        for question in ("why", "who-wrote"):
+            refused = cli(question, "x", check=1)
+            assert "a process that was attached to" in refused.err
+            assert "--at LOC -- CMD" in refused.err
+        cli("stop", "--kill", check=0)
 
 
 def test_a_list_loop_names_the_link_that_gave_the_last_value(cli: Callable[..., Any]) -> None:
