@@ -267,12 +267,15 @@ def test_a_value_of_an_attached_process_is_refused_with_what_helps(
 ) -> None:
     program = compile_program("#include <unistd.h>\nint main(void) {\n  for (;;) pause();\n}\n")
     with subprocess.Popen([program]) as process:
-        cli("attach", process.pid, "--pause", check=0)
-        for question in ("why", "who-wrote"):
-            refused = cli(question, "x", check=1)
-            assert "a process that was attached to" in refused.err
-            assert "--at LOC -- CMD" in refused.err
-        cli("stop", "--kill", check=0)
+        try:
+            cli("attach", str(process.pid), "--pause", check=0)
+            for question in ("why", "who-wrote"):
+                refused = cli(question, "x", check=1)
+                assert "a process that was attached to" in refused.err
+                assert "--at LOC -- CMD" in refused.err
+            cli("stop", "--kill", check=0)
+        finally:
+            process.kill()
 
 
 def test_a_list_loop_names_the_link_that_gave_the_last_value(cli: Callable[..., Any]) -> None:
