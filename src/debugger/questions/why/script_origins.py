@@ -22,6 +22,7 @@ from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.recorders.script.step_history import PassedValue, Step, StepCall
 
 _OPERANDS = 8
+_ENSURE = re.compile(r"\s*ensure\b")
 _GUILTY = frozenset({"null", "nil", "NaN", "NAN", "INF", "false"})
 
 
@@ -157,13 +158,14 @@ class ScriptOrigins(ScriptArguments):
         child = self._giving_call(origin, call, step, value)
         if child is None or child.result is None:
             return None
-        text = self._statement(child.number, child.result_line)
+        line = self._result_line(child)
+        text = self._statement(child.number, line)
         self.links.append(
             WhyLink(
                 kind=LinkKind.RETURNED,
                 certainty=LinkCertainty.SEEN,
                 text=f"returned by {self._history.function_of(child.number).name}",
-                frame=self._frame(child.number, child.result_line),
+                frame=self._frame(child.number, line),
                 statement=text,
                 stack=self._stack(child.number),
                 new=child.result.text,
@@ -177,16 +179,29 @@ class ScriptOrigins(ScriptArguments):
         index = child.end - 1
         return self._follow_origin(inner, child.number, index, child.result, last, keys=keys)
 
+    def _result_line(self, child: StepCall) -> int:
+        """Return the line that gave a call's result: not that of an `ensure` that ran after it."""
+        function = self._history.function_of(child.number)
+        lines = self._lines_of(function.file)
+        between = range(max(function.line, 1), min(child.result_line, len(lines) + 1))
+        first = next((one for one in between if _ENSURE.match(lines[one - 1])), None)
+        if self._is_php or first is None:
+            return child.result_line
+        before = [one.line for one in self._history.steps_of(child.number) if one.line < first]
+        return before[-1] if before else child.result_line
+
     def _giving_call(
         self, origin: StatementOrigin, call: int, step: Step, value: PassedValue | None
     ) -> StepCall | None:
         """Return the call within a statement that gave a value: by its name, or the only one."""
         name = origin.function or re.split(r"->|\.|::", origin.text)[-1]
-        same = [
+        results = [
             one
             for one in reversed(self._children(call, step, 1 << 60))
-            if one.result is not None and (value is None or one.result == value)
+            if one.result is not None and (value is None or one.result.text == value.text)
         ]
+        # A library may copy what a block gave it.
+        same = [one for one in results if value is None or one.result == value] or results
         for one in same:
             function = self._history.function_of(one.number).name
             if re.split(r"->|#|::|\.|\\", function)[-1] == name:
@@ -216,7 +231,7 @@ class ScriptOrigins(ScriptArguments):
     ) -> FollowedValue | None:
         """Return the operand that explains a value, and note them all at the last link."""
         found: dict[str, FollowedValue] = {}
-        for name in names[:_OPERANDS]:
+        for name in _with_keys(names)[:_OPERANDS]:
             one = self._find(name, call, index)
             if one is not None and one.slot.value.text is not None:
                 found[name] = one
@@ -227,7 +242,17 @@ class ScriptOrigins(ScriptArguments):
                 ValueOperand(name, text or None, name == chosen) for name, text in texts.items()
             )
             self.links[-1] = structs.replace(self.links[-1], operands=operands)
+        if chosen is None and len(found) > 1:
+            return self._common_container(list(found), call, index)
         return found[chosen] if chosen is not None else None
+
+    def _common_container(
+        self, names: Sequence[str], call: int, index: int
+    ) -> FollowedValue | None:
+        """Return the container that all operands are elements of; None if there is none."""
+        containers = {statements.container_of(one) for one in names}
+        container = containers.pop() if len(containers) == 1 else None
+        return self._find(container, call, index) if container is not None else None
 
     @staticmethod
     def _guilty(
@@ -241,4 +266,23 @@ class ScriptOrigins(ScriptArguments):
         ):
             if len(some) == 1:
                 return some[0]
+        if total is not None and total.startswith("["):
+            # What a match or a split took apart is its first element.
+            whole = [one for one, text in texts.items() if text.startswith(("'", '"'))]
+            whole = [one for one in whole if total.startswith(f"[{texts[one]}")]
+            if len(whole) == 1:
+                return whole[0]
         return find_guilty_factor(origin.text, texts, total) if total is not None else None
+
+
+def _with_keys(names: Sequence[str]) -> list[str]:
+    """Return operands, with the names that the keys of elements read."""
+    found: dict[str, None] = {}
+    for name in names:
+        found[name] = None
+        container = statements.container_of(name)
+        inner = name[len(container) + 1 : -1] if container is not None else ""
+        if container is not None and not re.fullmatch(r"[:'\"]?\w+['\"]?", inner):
+            found[container] = None
+            found.update(dict.fromkeys(statements.computed(inner).operands))
+    return list(found)

@@ -387,6 +387,7 @@ def computed(text: str) -> StatementOrigin:
     plain = re.sub(
         r"'(?:\\.|[^'\\])*'", lambda one: one[0] if _is_subscript(text, one) else " ", text
     )
+    plain = re.sub(r"\.{2,3}", lambda one: " " * len(one[0]), plain)  # a range
     names: dict[str, None] = {}
     for match in PATH.finditer(plain):
         name = match[0].strip()

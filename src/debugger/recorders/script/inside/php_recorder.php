@@ -223,7 +223,9 @@ final class DebuggerRecorder
                 }
                 break;
             case 'hit':
-                self::$hitLines[$frame[1]][$line] ??= self::now();
+                if ($line > 0) {
+                    self::$hitLines[$frame[1]][$line] ??= self::now();
+                }
                 break;
             case 'each':
                 self::passLine($frame, $line, $names);

@@ -398,7 +398,9 @@ final class DebuggerRewriter
             if ($token->is([T_YIELD, T_YIELD_FROM])) {
                 return true;
             }
-            $depth += $token->is(['{', T_CURLY_OPEN, T_DOLLAR_OPEN_CURLY_BRACES]) <=> $token->is('}');
+            if (!$token->is(T_ENCAPSED_AND_WHITESPACE)) {
+                $depth += $token->is(['{', T_CURLY_OPEN, T_DOLLAR_OPEN_CURLY_BRACES]) <=> $token->is('}');
+            }
             if ($depth === 0) {
                 return false;
             }
@@ -420,6 +422,10 @@ final class DebuggerRewriter
         $depth = 0;
         $choices = 0;
         while ($token = $this->token()) {
+            if ($token->is(T_ENCAPSED_AND_WHITESPACE)) {
+                $this->at++; // text within a string, which may be a bracket
+                continue;
+            }
             if ($depth === 0 && $token->is($ends) && !($token->is(':') && $choices > 0)) {
                 return;
             }

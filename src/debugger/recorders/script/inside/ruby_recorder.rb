@@ -224,15 +224,18 @@ module DebuggerRecorder
     def enter_block(point, path)
       arguments = read_arguments(point)
       outer = call_of(point, path)
-      name = outer.is_base && point.method_id.nil? ? "block in <main>" : "block in #{name_method(point)}"
+      name = point.method_id.nil? ? "block in <main>" : "block in #{name_method(point)}"
       call = push(point, path, name, point.lineno, point.method_id, arguments: arguments)
       call.outer = outer
     end
 
     def leave_block(point, path)
-      call = stack.last
-      return unless call&.outer && call.path == path
+      calls = stack
+      at = calls.rindex { |one| one.outer && one.path == path && one.method == point.method_id }
+      return unless at
 
+      call = calls[at]
+      calls.pop while calls.size > at + 1
       compare_end(point, call)
       stack.pop
       record_end(call, point.return_value)
@@ -331,7 +334,8 @@ module DebuggerRecorder
       rescue StandardError, ScriptError => error
         result = [nil, 0, "#{error.class}: #{error.message.lines.first.to_s.strip}"]
       end
-      callers = stack.reverse.first(STACK).map { |one| [one.function, one.equal?(call) ? point.lineno : one.last] }
+      at = stack.index { |one| one.equal?(call) } || -1
+      callers = stack[0..at].reverse.first(STACK).map { |one| [one.function, one.equal?(call) ? point.lineno : one.last] }
       @journal.add("L", @hits, call.number, result, callers)
       finish if wanted.positive?
     rescue StandardError, ScriptError => error
