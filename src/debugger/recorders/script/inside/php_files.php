@@ -46,7 +46,7 @@ final class DebuggerFiles
             $opened = realpath(stream_get_meta_data($this->file)['uri']) ?: $path;
             // What is included is opened with this option (STREAM_OPEN_FOR_INCLUDE).
             if (($options & 128) && DebuggerRecorder::isOwn($opened)) {
-                $code = DebuggerRewriter::rewrite(preg_replace('/\A#!.*/', '', stream_get_contents($this->file)));
+                $code = DebuggerRewriter::rewrite(self::withoutShebang(stream_get_contents($this->file)));
                 fclose($this->file);
                 $this->file = fopen('php://memory', 'r+');
                 fwrite($this->file, $code);
@@ -54,6 +54,13 @@ final class DebuggerFiles
             }
             return true;
         });
+    }
+
+    // PHP leaves the line `#!…` out of the file of its command line only; the lines keep their numbers.
+    private static function withoutShebang(string $code): string
+    {
+        $code = preg_replace('/\A#!.*\r?\n<\?php\b/', "<?php\n", $code);
+        return preg_replace('/\A#!.*/', '<?php ?>', $code);
     }
 
     public function stream_read(int $count)
