@@ -53,9 +53,7 @@ def test_path_names_the_lines_that_only_the_failing_run_passed(cli, command, tmp
 
 def test_diff_finds_the_first_step_at_which_two_runs_part(cli, command, tmp_path):
     other = " ".join(map(str, (*command, "12")))
-    found = answer_data(
-        cli("--json", "diff", "--vs", other, "--", *command, "4", cwd=tmp_path)
-    )
+    found = answer_data(cli("--json", "diff", "--vs", other, "--", *command, "4", cwd=tmp_path))
     assert "count * 3" in found["left"][0]["text"]
     assert "count * 2" in found["right"][0]["text"]
     values = {one["name"].lstrip("$"): (one["left"], one["right"]) for one in found["differences"]}

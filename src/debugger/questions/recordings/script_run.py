@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import structs
@@ -48,13 +48,13 @@ async def run_script(
     """
     program = str(launch.program)
     roots = find_roots(order.roots, program)
-    whole = structs.replace(order, roots=roots)
+    limited = structs.replace(order, roots=roots)
     if order.functions:
         limits = structs.replace(order.limits, each=_FUNCTION_CALLS, events=_EVENTS)
-        whole = structs.replace(whole, limits=limits)
+        limited = structs.replace(limited, limits=limits)
     ran = await record_run(
         wrap(script_command(language, program, launch.args, launch.env)),
-        ScriptRecorder.from_order(language, whole),
+        ScriptRecorder.from_order(language, limited),
         cwd=launch.cwd,
         env=launch.env,
         stdin=await command_call.stdin_bytes(launch),
@@ -80,14 +80,9 @@ def _only_functions(recording: Recording, order: RecordingOrder) -> Recording:
     }
     entered = [one for one in recording.events if isinstance(one, CallEntered)]
     calls = [one.call for one in entered if one.function in functions]
-    kept = frozenset(calls[: order.most])
+    chosen = frozenset(calls[: order.most])
     of_calls = CallEntered | CallReturned | CallRaised | LinePassed | LinesSkipped | ValuesChanged
     events = tuple(
-        one for one in recording.events if not isinstance(one, of_calls) or one.call in kept
+        one for one in recording.events if not isinstance(one, of_calls) or one.call in chosen
     )
-    return structs.replace(recording, events=events, seen=len(calls), chosen=len(kept))
-
-
-def first_recording(recordings: Sequence[Recording]) -> Recording:
-    """Return the program's own recording, or that of the first process with calls."""
-    return next((one for one in recordings if one.functions), recordings[0])
+    return structs.replace(recording, events=events, seen=len(calls), chosen=len(chosen))

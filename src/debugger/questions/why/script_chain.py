@@ -211,20 +211,30 @@ class ScriptChain(ScriptOrigins):
             )
         )
         if source is not None:
+            if statements.is_loop_key(text, name):
+                self._end(ChainEnd.NOT_FOLLOWED, f"it is a key of {source}")
+                return None
             return self._follow_element(change, source, call, step.index)
-        if self._is_php and re.match(rf"static\s[^=]*{re.escape(name)}\b", text):
-            kept = self._kept_static(change, call)
-            if kept is not None:
-                return kept
         if not is_assigned:
-            return self._follow_alias(change, text, call, step)
+            return self._kept_static(change, text, call) or self._follow_alias(
+                change, text, call, step
+            )
         if name.startswith("["):
             return self._follow_item(value, change, text, step)
+        return self._follow_assigned(change, text, step)
+
+    def _follow_assigned(self, change: Change, text: str, step: Step) -> FollowedValue | None:
+        """Return the value that a statement read which assigns to a name."""
+        name = change.path[0]
+        bare = re.sub(r"^(?:->|::|@@?)", "", name)
+        static = self._kept_static(change, text, step.call)
+        if static is not None:
+            return static
         origin, keys = statements.origin_in(text, [bare, *change.path[1:]])
         left = change.path[1 + keys :]
-        whole = self._history.last_change(change.owner, change.path[: 1 + keys], change.index)
-        passed = whole.value if left and whole is not None else change.value
-        return self._follow_origin(origin, call, step.index, passed, step, keys=left)
+        assigned = self._history.last_change(change.owner, change.path[: 1 + keys], change.index)
+        passed = assigned.value if left and assigned is not None else change.value
+        return self._follow_origin(origin, step.call, step.index, passed, step, keys=left)
 
     def _follow_item(
         self, value: FollowedValue, change: Change, text: str, step: Step
@@ -337,8 +347,10 @@ class ScriptChain(ScriptOrigins):
             return None
         return FollowedValue(element, f"{source}{element.path[-1]}", call, settled)
 
-    def _kept_static(self, change: Change, call: int) -> FollowedValue | None:
+    def _kept_static(self, change: Change, text: str, call: int) -> FollowedValue | None:
         """Return a static variable at the end of the call of the function before."""
+        if not re.match(rf"static\s[^=]*{re.escape(change.path[0])}\b", text):
+            return None
         function = self._history.calls[call].function
         earlier = [
             one
@@ -377,7 +389,6 @@ class ScriptChain(ScriptOrigins):
                 self._note_reference(name, step)
                 source = statements.loop_source(text, name)
                 if source is not None:
-                    one = FollowedValue(slot, name, call, settled)
                     return self._follow_element(change, source, call, step.index)
                 origin, _ = statements.origin_in(text, [name])
                 return self._follow_origin(origin, call, step.index, change.value, step)

@@ -155,7 +155,7 @@ class ScriptOrigins(ScriptArguments):
         keys: tuple[str, ...],
     ) -> FollowedValue | None:
         """Add the link of a called function's result; None if none of them gave the value."""
-        child = self._giving_call(origin, call, step, value)
+        child, is_named = self._giving_call(origin, call, step, value)
         if child is None or child.result is None:
             return None
         line = self._result_line(child)
@@ -163,7 +163,8 @@ class ScriptOrigins(ScriptArguments):
         self.links.append(
             WhyLink(
                 kind=LinkKind.RETURNED,
-                certainty=LinkCertainty.SEEN,
+                # Of what a library called back it is known that the value is equal.
+                certainty=LinkCertainty.SEEN if is_named else LinkCertainty.INFERRED,
                 text=f"returned by {self._history.function_of(child.number).name}",
                 frame=self._frame(child.number, line),
                 statement=text,
@@ -192,8 +193,11 @@ class ScriptOrigins(ScriptArguments):
 
     def _giving_call(
         self, origin: StatementOrigin, call: int, step: Step, value: PassedValue | None
-    ) -> StepCall | None:
-        """Return the call within a statement that gave a value: by its name, or the only one."""
+    ) -> tuple[StepCall | None, bool]:
+        """Return the call within a statement that gave a value, and whether it is named there.
+
+        A call that is not named is the only one that gave an equal value.
+        """
         name = origin.function or re.split(r"->|\.|::", origin.text)[-1]
         results = [
             one
@@ -205,9 +209,10 @@ class ScriptOrigins(ScriptArguments):
         for one in same:
             function = self._history.function_of(one.number).name
             if re.split(r"->|#|::|\.|\\", function)[-1] == name:
-                return one
+                return one, True
         is_call = origin.kind is OriginKind.CALL or "(" in origin.text
-        return same[0] if len(same) == 1 and is_call and value is not None else None
+        is_only = len(same) == 1 and is_call and value is not None
+        return (same[0] if is_only else None), False
 
     def _returned_origin(self, text: str) -> StatementOrigin:
         """Return what a function's last statement gives back: of an assignment what it assigns."""
@@ -268,10 +273,10 @@ class ScriptOrigins(ScriptArguments):
                 return some[0]
         if total is not None and total.startswith("["):
             # What a match or a split took apart is its first element.
-            whole = [one for one, text in texts.items() if text.startswith(("'", '"'))]
-            whole = [one for one in whole if total.startswith(f"[{texts[one]}")]
-            if len(whole) == 1:
-                return whole[0]
+            matched = [one for one, text in texts.items() if text.startswith(("'", '"'))]
+            matched = [one for one in matched if total.startswith(f"[{texts[one]}")]
+            if len(matched) == 1:
+                return matched[0]
         return find_guilty_factor(origin.text, texts, total) if total is not None else None
 
 

@@ -97,9 +97,9 @@ def statement_lines(lines: Sequence[str], number: int) -> str:
     for at in range(number - 1, min(number - 1 + _LINES, len(lines))):
         text = _without_comment(lines[at]).strip()
         found.append(text)
-        whole = " ".join(found)
+        joined = " ".join(found)
         below = lines[at + 1].lstrip() if at + 1 < len(lines) else ""
-        plain = blank_strings(whole)
+        plain = blank_strings(joined)
         is_open = any(plain.count(a) > plain.count(b) for a, b in ("()", "[]"))
         # A block or an array that goes on is no part of what begins here, but a literal's is.
         is_literal = re.search(r"[=(,:]\s*\{$", plain) is not None
@@ -218,7 +218,8 @@ def _origin_of(
     left: str, right: str, operator: str, names: Sequence[str]
 ) -> tuple[StatementOrigin, int] | None:
     several = re.match(r"(?:\[|list\(|\(?)(?P<targets>[^=]+,[^=]+?)[\])]?$", left)
-    if several is not None and not operator and not left.endswith("]" * ("[" not in left[:1])):
+    is_pattern = left.startswith("[") or not left.endswith("]")
+    if several is not None and not operator and is_pattern:
         targets = [one.strip() for one in several["targets"].split(",")]
         for at, one in enumerate(targets):
             if _is_target(one.split("=>")[-1].strip(), names[0]):
