@@ -184,7 +184,7 @@ final class DebuggerRecorder
         while (($frame = end(self::$stack)) && $frame[0] !== $number && $frame[2] === null) {
             unset(self::$stack[$frame[0]]);
             $extra = self::$history !== null ? [0, $frame[4]] : [];
-            self::$journal->add(['r', $frame[0], self::now(), '', ...$extra]);
+            self::$journal->add(['r', $frame[0], self::now(), 'null', ...$extra]);
         }
     }
 
@@ -394,6 +394,7 @@ final class DebuggerRecorder
                 self::$unwound[] = [$number, $line];
             }
         }
+        self::$stack = [];
         self::endCalls($error);
     }
 
@@ -403,6 +404,7 @@ final class DebuggerRecorder
             return;
         }
         self::endCalls();
+        self::endFiles(0);
         self::$isOver = true;
         DebuggerFiles::end();
         $ends = [];

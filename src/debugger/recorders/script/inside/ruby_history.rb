@@ -17,6 +17,8 @@ module DebuggerRecorder
       @scanned = {}
       @numbers = {}.compare_by_identity
       @globals = global_variables
+      @count = @globals.size
+      @readers = {}
     end
 
     # The number of an object that can change; 0 of a plain value.
@@ -34,7 +36,7 @@ module DebuggerRecorder
       roots = [receiver]
       compare_pairs(owner, names, at)
       names.each { |_, value| roots << value }
-      globals = (global_variables - @globals).first(40).map { |one| [one.to_s, eval(one.to_s)] }
+      globals = read_globals
       unless globals.empty?
         compare_pairs("G", globals, at)
         globals.each { |_, value| roots << value }
@@ -43,6 +45,18 @@ module DebuggerRecorder
     end
 
     private
+
+    # The program's own global variables; none of them is compared before there is one.
+    def read_globals
+      names = global_variables
+      if names.size != @count
+        @count = names.size
+        (names - @globals - @readers.keys).first(40).each do |one|
+          @readers[one] = eval("-> { #{one} }") unless one.start_with?("$-")
+        end
+      end
+      @readers.map { |name, read| [name.to_s, read.call] }
+    end
 
     def compare_object(value, depth, at)
       return if depth.zero? || @left.zero? || plain?(value) || @seen[value]
@@ -54,7 +68,10 @@ module DebuggerRecorder
 
       compare_pairs("O#{number(value)}", pairs, at)
       pairs.each { |_, one| compare_object(one, depth - 1, at) }
-      compare_object(Values.class_of(value), 1, at) if depth == DEPTH
+      return unless depth == DEPTH
+
+      own = Values.class_of(value)
+      compare_object(own, 1, at) unless own.equal?(Object) || own.equal?(Array) || own.equal?(Hash)
     end
 
     def plain?(value)

@@ -352,8 +352,10 @@ module DebuggerRecorder
     # An exception that nobody rescued left the calls that are still there.
     def note_end
       error = $! # rubocop:disable Style/SpecialGlobalVars
-      return unless error && !error.is_a?(SystemExit)
-
+      if error.nil? || error.is_a?(SystemExit)
+        stack.reverse_each { |one| record_end(one, nil) if one.is_base }
+        return
+      end
       stack.reverse_each do |one|
         @journal.add("x", one.number, now - @began, error.class.to_s, error.message.to_s.lines.first.to_s.strip[0, 200], one.last) if one.has_record
       end
