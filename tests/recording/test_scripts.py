@@ -81,3 +81,16 @@ def test_a_recorded_php_script_runs_as_it_does_alone(cli, tmp_path):
     lines = [line for line in alone.stdout.splitlines() if line.strip()]
     assert [one["text"] for one in run["output"]] == lines[-6:]
     assert run["output_total"] == len(lines)
+
+
+@pytest.mark.adapter("rdbg")
+def test_path_does_not_say_that_a_failed_test_of_ruby_returned(cli, tmp_path):
+    script = tmp_path / "total_test.rb"
+    script.write_text(
+        'require "minitest/autorun"\n'
+        "class TotalTest < Minitest::Test\n  def test_total\n    assert_equal 7, total\n  end\n\n"
+        "  def total\n    4\n  end\nend\n"
+    )
+    shown = cli("path", "--", "ruby", script, cwd=tmp_path, check=0).out
+    assert "TotalTest#test_total :3 → nil, or left by Minitest::Assertion" in shown
+    assert "\n  TotalTest#total :7 → 4" in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -85,7 +86,13 @@ async def _record(
     call: CommandCall, question: QuestionRun, launch: LaunchTarget, request: WhyRequest
 ) -> tuple[ScriptRecorder, CompletedRun]:
     at = request.at
-    assert at is not None  # an event was found by a run before
+    if at is None:
+        # A command finds the line of an event by a run before; a session's stop may be any of them.
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"which hit of its line {request.place} is was not counted",
+            hint=f"debugger why {shlex.quote(request.expression)} --at {request.place} -- CMD",
+        )
     program = str(launch.program)
     origin = ScriptOrigin(
         request.expression,

@@ -131,6 +131,7 @@ final class DebuggerRecorder
             self::restart(true);
         }
         self::endCalls();
+        self::endOldFiles();
         $caller = self::$stack ? end(self::$stack) : null;
         $function = self::functionNumber($name, $file, $line);
         $count = self::$counts[$function] = (self::$counts[$function] ?? 0) + 1;
@@ -178,13 +179,34 @@ final class DebuggerRecorder
         return self::$calls;
     }
 
+    // The code of a file is over if a library calls the program's functions later.
+    private static function endOldFiles(): void
+    {
+        while (($frame = end(self::$stack)) && $frame[2] === null) {
+            $trace = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS);
+            foreach ($trace as $at => $one) {
+                $outer = $trace[$at + 1]['function'] ?? 'include';
+                $is_code = in_array($outer, ['include', 'include_once', 'require', 'require_once'], true);
+                if ($is_code && ($one['file'] ?? '') === self::$files[$frame[1]]) {
+                    return;
+                }
+            }
+            self::endFile($frame);
+        }
+    }
+
+    private static function endFile(array $frame): void
+    {
+        unset(self::$stack[$frame[0]]);
+        $extra = self::$history !== null ? [0, $frame[4]] : [];
+        self::$journal->add(['r', $frame[0], self::now(), 'null', ...$extra]);
+    }
+
     // Files that were included end where the one goes on that included them.
     private static function endFiles(int $number): void
     {
         while (($frame = end(self::$stack)) && $frame[0] !== $number && $frame[2] === null) {
-            unset(self::$stack[$frame[0]]);
-            $extra = self::$history !== null ? [0, $frame[4]] : [];
-            self::$journal->add(['r', $frame[0], self::now(), 'null', ...$extra]);
+            self::endFile($frame);
         }
     }
 

@@ -2,7 +2,7 @@
 
 module DebuggerRecorder
   # A call of one of the program's own functions, or a file's or a block's code.
-  Call = Struct.new(:number, :function, :path, :method, :names, :owner, :outer, :lines, :is_base, :last, :changed, :raised, :has_record)
+  Call = Struct.new(:number, :function, :path, :method, :names, :owner, :outer, :lines, :is_base, :last, :changed, :raised, :has_record, :doubt)
 
   # Records a process by TracePoint, as an order wants it.
   class Recorder
@@ -77,7 +77,11 @@ module DebuggerRecorder
 
     def handle(point)
       path = point.path
-      return unless own?(path)
+      unless own?(path)
+        # A library's exception may leave the call, or be rescued there: Ruby does not say which.
+        stack.last.doubt = point.raised_exception if point.event == :raise && stack.last
+        return
+      end
 
       case point.event
       when :line then pass_line(point, path)
@@ -173,7 +177,17 @@ module DebuggerRecorder
       "#{owner}##{point.method_id}"
     end
 
+    # A file's code is over if a library calls the program's functions, as at_exit does.
+    def end_files
+      while (base = stack.last)&.is_base
+        return if caller_locations(3).any? { |one| one.path == base.path && one.label.include?("<") }
+
+        record_end(stack.pop, nil)
+      end
+    end
+
     def enter(point, path)
+      end_files
       arguments = read_arguments(point)
       call = push(point, path, name_method(point), point.lineno, point.method_id, arguments: arguments)
       note_hit(point, call) if origin? && entered_place?(point)
@@ -209,7 +223,9 @@ module DebuggerRecorder
         stack.last.raised = error if stack.last
       else
         extra = origin? ? [@history.number(value), call.last] : []
-        @journal.add("r", call.number, now - @began, Values.format(value), *extra)
+        text = Values.format(value)
+        text += ", or left by #{call.doubt.class}" if call.doubt && value.nil? && !origin?
+        @journal.add("r", call.number, now - @began, text, *extra)
       end
     end
 
@@ -244,7 +260,7 @@ module DebuggerRecorder
     def pass_line(point, path)
       call = call_of(point, path)
       line = point.lineno
-      call.raised = nil
+      call.raised = call.doubt = nil
       case @mode
       when "origin" then pass_step(point, call, line)
       when "hit"
