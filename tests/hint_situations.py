@@ -441,6 +441,8 @@ REASONS: Final = {
         f"another frame is selected at a stop: {READ}"
     ),
     "questions/why/": "tests/questions/test_why.py",
+    "recorders/recorded_process.py: debugger crash": "tests/recording/test_scripts.py",
+    "recorders/script/": "tests/questions/test_why_scripts.py",
     "output/": "tests/unit/output/test_stop.py",
     "session/raw_commands.py": (
         "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"

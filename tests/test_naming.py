@@ -286,7 +286,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/native": 662,
     "recorders/node": 922,
     "recorders/python": 11982,
-    "recorders/script": 260,
+    "recorders/script": 270,
     "session": 5196,
     "session/inside": 69,
     "session/pointers": 418,

@@ -95,5 +95,27 @@ def test_why_says_that_a_place_was_not_reached_and_that_a_name_is_unknown(cli, t
     words = ("--", "php", script)
     missed = cli("why", "$x", "--at", "short.php:4", *words, cwd=tmp_path, check=None)
     assert "short.php:4 was not reached" in missed.err
+    unknown = cli("why", "$y", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
+    assert "Undefined variable $y" in unknown.err
     failed = cli("why", "nothing()", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
     assert "undefined function nothing()" in failed.err
+
+
+@pytest.mark.adapter("rdbg")
+def test_why_of_a_program_with_a_syntax_error_says_how_it_ended(cli, tmp_path):
+    script = tmp_path / "bad.rb"
+    script.write_text("x = (\n")
+    words = ("why", "x", "--at", "bad.rb:1", "--", "ruby", script)
+    failed = cli(*words, cwd=tmp_path, check=None)
+    assert failed.exit == 1
+    assert "it exited with status 1" in failed.err
+    assert "syntax error" in failed.err
+
+
+@pytest.mark.adapter("xdebug")
+def test_the_requests_of_a_php_server_are_not_recorded(cli, tmp_path):
+    script = tmp_path / "router.php"
+    script.write_text("<?php\necho 1;\n")
+    failed = cli("path", "--", "php", "-S", "localhost:0", script, cwd=tmp_path, check=None)
+    assert "the requests of PHP's own server are not recorded" in failed.err
+    assert "debugger probe --at FILE:LINE" in failed.err

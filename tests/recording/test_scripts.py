@@ -94,3 +94,12 @@ def test_path_does_not_say_that_a_failed_test_of_ruby_returned(cli, tmp_path):
     shown = cli("path", "--", "ruby", script, cwd=tmp_path, check=0).out
     assert "TotalTest#test_total :3 → nil, or left by Minitest::Assertion" in shown
     assert "\n  TotalTest#total :7 → 4" in shown
+
+
+@pytest.mark.adapter("rdbg")
+def test_a_program_that_is_killed_leaves_no_recording(cli, tmp_path):
+    script = tmp_path / "killed.rb"
+    script.write_text("Process.kill(:KILL, Process.pid)\nsleep\n")
+    failed = cli("path", "--", "ruby", script, cwd=tmp_path, check=1)
+    assert "killed.rb was recorded: it was killed" in failed.err
+    assert "debugger crash -- CMD shows how it ended" in failed.err

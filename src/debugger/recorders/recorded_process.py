@@ -430,7 +430,7 @@ def require_recording(
     if language in {"ruby", "php"}:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"nothing of {argv[-1]} was recorded: it was killed, or ended without its end's code",
+            f"nothing of {argv[0]} was recorded: it was killed, or ended without its end's code",
             hint="debugger crash -- CMD shows how it ended",
         )
     raise DebuggerError(

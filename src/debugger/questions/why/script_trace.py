@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,6 +13,7 @@ from pathlib import Path
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
+from debugger.model.text_filters import clip_text
 from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
@@ -30,6 +32,7 @@ from debugger.recorders.script.step_history import PlaceHit, StepHistory
 
 _NO_PLACE = "{} was not reached in code of the program's own"
 _METHOD = "recording each statement of its own code, {:,} of them"
+_ERROR = 160  # characters of a program's own error
 _FILE_MAX = 4 << 20  # bytes of a source
 
 
@@ -153,9 +156,18 @@ def _not_reached(
     times = f", only {hits:,} times" if hits else ""
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        _NO_PLACE.format(request.location_text()) + times,
+        _NO_PLACE.format(request.location_text()) + times + _describe_end(ran),
         hint="debugger path -- CMD shows what ran",
     )
+
+
+def _describe_end(ran: CompletedRun) -> str:
+    """Return what a program that failed wrote last about it."""
+    lines = [one.strip() for one in ran.output_lines() if one.strip()]
+    errors = [one for one in lines if re.search(r"error", one, re.IGNORECASE)]
+    if not ran.status or not lines:
+        return ""
+    return f"; it exited with status {ran.status}: {clip_text((errors or lines)[-1], _ERROR)}"
 
 
 def _notes(history: StepHistory) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ RUBY, PHP = "ruby", "php"
 LANGUAGES = frozenset({RUBY, PHP})
 _INSIDE = Path(__file__).parent / "inside"
 _RECORDS = "records"
+_SERVER = "DEBUGGER_PHP_SERVER"  # the address of a script that answers requests
 _EVENTS = 150_000  # of an origin, twice as many at most
 _ORDER = "DEBUGGER_SCRIPT_ORDER"
 _MODES = {
@@ -46,8 +47,14 @@ def script_command(
     """Return the command line that runs a script recorded.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED if the interpreter is not installed.
+        DebuggerError: LAUNCH_FAILED if the interpreter is not installed, NOT_SUPPORTED of servers.
     """
+    if env.get(_SERVER):
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "the requests of PHP's own server are not recorded",
+            hint=f"debugger probe --at FILE:LINE EXPR -- php -S {env[_SERVER]} {program}",
+        )
     name = (env.get("RUBY") if language == RUBY else None) or language
     interpreter = shutil.which(name, path=env.get("PATH"))
     if interpreter is None:

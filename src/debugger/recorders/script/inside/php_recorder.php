@@ -301,7 +301,18 @@ final class DebuggerRecorder
             return eval('return ' . func_get_arg(0) . ';');
         };
         $run = $receiver === null ? $run : Closure::bind($run, $receiver, get_class($receiver));
-        return $run($code, $names);
+        // A variable that is not there is an error; what else PHP warns of is null.
+        set_error_handler(function (int $level, string $text): bool {
+            if (strncmp($text, 'Undefined variable', 18) === 0) {
+                throw new ErrorException($text);
+            }
+            return true;
+        });
+        try {
+            return $run($code, $names);
+        } finally {
+            restore_error_handler();
+        }
     }
 
     private static function noteHit(int $number, int $line, array $names, ?object $receiver): void
