@@ -68,7 +68,7 @@ class ScriptArguments(ScriptLinks):
         text = self._text_of(step)
         is_block = function.name.startswith("block ")
         arguments = None if is_block else statements.called_arguments(text, function.name)
-        # Only what code of its own names is passed by it; a library's call has no argument here.
+        # A function that a library calls back is not named by the statement.
         self.links.append(
             WhyLink(
                 kind=LinkKind.PASSED,

@@ -158,6 +158,9 @@ class ScriptOrigins(ScriptArguments):
         child, is_named = self._giving_call(origin, call, step, value)
         if child is None or child.result is None:
             return None
+        if len(self.links) >= self._links_most:
+            self._end(ChainEnd.BOUND, f"{self._links_most} links were followed")
+            return None
         line = self._result_line(child)
         text = self._statement(child.number, line)
         self.links.append(

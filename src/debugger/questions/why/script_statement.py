@@ -27,10 +27,6 @@ _ASSIGN = re.compile(
 _STEP = re.compile(
     r"(?:\+\+|--)\s*(?P<after>[\w$>\-\[\]'\"]+)|(?P<before>[\w$>\[\]'\"\-]+?)\s*(?:\+\+|--)"
 )
-_CALL = re.compile(
-    r"(?P<receiver>(?:(?:@{0,2}|\$)[\w\\]+(?:\[[^\[\]]*\]|\([^()]*\))*(?:\?->|->|&\.|\.|::))*)"
-    r"(?P<name>[A-Za-z_]\w*[?!]?)\s*\("
-)
 _BARE_CALL = re.compile(
     r"(?P<receiver>.+?)(?:&\.|\.|->|\?->|::)(?P<name>[A-Za-z_]\w*[?!]?)$", re.DOTALL
 )

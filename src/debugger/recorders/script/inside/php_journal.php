@@ -53,6 +53,7 @@ final class DebuggerJournal
 
     private static function encode(array $record): string
     {
-        return json_encode($record, JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        $flags = JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES;
+        return (string) json_encode($record, $flags | JSON_PARTIAL_OUTPUT_ON_ERROR);
     }
 }

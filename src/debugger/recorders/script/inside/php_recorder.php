@@ -238,7 +238,11 @@ final class DebuggerRecorder
         $frame = &self::$stack[$number];
         switch (self::$mode) {
             case 'origin':
-                self::$history->compare("L$number", $names, $receiver, $call->class ?? '', self::$steps);
+                try {
+                    self::$history->compare("L$number", $names, $receiver, $call->class ?? '', self::$steps);
+                } catch (Throwable $error) {
+                    self::$journal->keep(['n', 'fault', 0, $error->getMessage()]); // not the program's
+                }
                 if ($line > 0) {
                     self::$journal->add(['p', $number, ++self::$steps, $line]);
                     self::checkPlace($number, $line, $names, $receiver);

@@ -23,6 +23,7 @@ module DebuggerRecorder
       @calls = 0
       @steps = 0
       @hits = 0
+      @fault = false
       @began = now
       @threads = {}
       Values.text_max = order[:text]
@@ -91,6 +92,10 @@ module DebuggerRecorder
       when :b_return then leave_block(point, path)
       when :raise then note_raised(point, path)
       end
+    rescue StandardError => error
+      # The recorder's own fault is none of the program's.
+      @journal.keep("n", "fault", 0, "#{error.class}: #{error.message}") unless @fault
+      @fault = true
     end
 
     def own?(path)
