@@ -442,6 +442,8 @@ REASONS: Final = {
     ),
     "questions/runner/stopped_session.py": "tests/questions/test_why.py",
     "questions/why/": "tests/questions/test_why.py",
+    "recorders/recorded_process.py: debugger crash": "tests/recording/test_scripts.py",
+    "recorders/script/": "tests/questions/test_why_scripts.py",
     "output/": "tests/unit/output/test_stop.py",
     "session/raw_commands.py": (
         "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"

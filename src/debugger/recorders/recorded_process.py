@@ -60,7 +60,7 @@ class RecordCounter:
         self._read[path.name] = at
 
 
-_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go", ".rb", ".php")
 _ENTRY = str(Path(__file__).parent / "python" / "entry")
 _OURS = str(Path(__file__).parent / "python")  # what records is not of the program
 _ORDER = "DEBUGGER_RECORDING"
@@ -412,11 +412,13 @@ def _complete_lines(path: Path) -> list[bytes]:
     return b"".join(chunks).split(b"\n")
 
 
-def require_recording(ran: CompletedRun, argv: Sequence[str]) -> Recording:
+def require_recording(
+    ran: CompletedRun, argv: Sequence[str], language: str = "python"
+) -> Recording:
     """Return the recording for a run's answer: the first process with calls.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED if no Python of the run could be recorded.
+        DebuggerError: NOT_SUPPORTED if no process of the run in a language could be recorded.
     """
     for one in ran.recordings:
         if one.functions:
@@ -425,6 +427,12 @@ def require_recording(ran: CompletedRun, argv: Sequence[str]) -> Recording:
         return ran.recordings[0]
     if ran.faults:
         raise DebuggerError(ErrorCode.INTERNAL, f"the recorder could not begin: {ran.faults[0]}")
+    if language in {"ruby", "php"}:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"nothing of {argv[0]} was recorded: it was killed, or ended without its end's code",
+            hint="debugger crash -- CMD shows how it ended",
+        )
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"nothing of {argv[0]} could be recorded: it runs no Python 3.8 or later, or one that was "

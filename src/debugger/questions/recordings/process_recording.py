@@ -6,6 +6,7 @@ from debugger.questions.recordings import counted_run
 from debugger.questions.recordings.recorded_run import (
     RecordedProgram,
     record_python,
+    record_script,
     unsupported_error,
 )
 from debugger.questions.runner import command_call
@@ -13,6 +14,7 @@ from debugger.recorders.go import go_recorder
 from debugger.recorders.model import LineRecording, RecordingOrder
 from debugger.recorders.native import line_recorder
 from debugger.recorders.recorded_process import CompletedRun, record_run
+from debugger.recorders.script import script_recorder
 
 
 async def record_processes(program: RecordedProgram) -> CompletedRun:
@@ -30,6 +32,9 @@ async def record_processes(program: RecordedProgram) -> CompletedRun:
         return await record_python(program, order, is_compared=True)
     if program.is_native and program.launch.program is not None:
         return await _record_native(program, program.launch.program)
+    if program.language in script_recorder.LANGUAGES:
+        order = RecordingOrder(program.source_roots, lines=LineRecording.EACH)
+        return await record_script(program, order)
     if program.language not in counted_run.LANGUAGES:
         raise unsupported_error(program)
     is_go = program.language == counted_run.GO

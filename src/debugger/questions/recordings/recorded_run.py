@@ -16,7 +16,12 @@ from debugger.model import answers
 from debugger.model.signals import signal_name
 from debugger.model.text_filters import clip_text, without_traces
 from debugger.model.typescript_refusal import typescript_notes
-from debugger.questions.recordings import counted_run, function_lookup, traced_run
+from debugger.questions.recordings import (
+    counted_run,
+    function_lookup,
+    script_run,
+    traced_run,
+)
 from debugger.questions.recordings.answer import RunView, ValueView, VaryView
 from debugger.questions.runner import command_call
 from debugger.questions.runner.question_arguments import QuestionOptions
@@ -37,6 +42,7 @@ from debugger.recorders.recorded_process import (
     require_recording,
     roots_of,
 )
+from debugger.recorders.script import script_recorder
 from debugger.recorders.suspect_ranking import ValueVariation
 from debugger.session.stepping import WaitLimit
 from debugger.session.stop_report import waiting_view
@@ -266,10 +272,13 @@ async def run_recorded(
         )
     if program.language in counted_run.LANGUAGES and not program.is_python:
         return await _run_counted(program, window, pick)
-    if not program.is_python:
+    if program.language in script_recorder.LANGUAGES and not program.is_python:
+        ran = await record_script(program, order(program.source_roots))
+    elif program.is_python:
+        ran = await record_python(program, order(program.source_roots), is_compared=is_compared)
+    else:
         raise unsupported_error(program)
-    ran = await record_python(program, order(program.source_roots), is_compared=is_compared)
-    own = require_recording(ran, program.launch_argv)
+    own = require_recording(ran, program.launch_argv, program.language)
     chosen = _picked_recording(pick, ran.recordings) or own
     run_view = recorded_run_view(
         program,
@@ -280,7 +289,24 @@ async def run_recorded(
         is_compared=is_compared,
     )
     process = None if chosen is own else process_name(ran.recordings, chosen)
-    return RecordedRun(chosen, ran.recordings, run_view, "python", process)
+    engine = "python" if program.is_python else program.language
+    return RecordedRun(chosen, ran.recordings, run_view, engine, process)
+
+
+async def record_script(program: RecordedProgram, order: RecordingOrder) -> CompletedRun:
+    """Run a program in Ruby or PHP recorded.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    return await script_run.run_script(
+        program.launch,
+        program.language,
+        order,
+        patience=program.patience,
+        scratch=program.scratch,
+        wrap=program.wrap_command,
+    )
 
 
 async def record_python(

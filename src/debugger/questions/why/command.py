@@ -51,8 +51,10 @@ from debugger.questions.why.why_request import (
     check_expression,
     program_words,
 )
+from debugger.recorders.script import script_recorder
 
 _TIMEOUT_S = 60.0
+_SCRIPTS = (".py", ".js", ".go", ".rb", ".php")
 _WHY_HITS = refuse_options({}, help=ONE_HIT_HELP, unlisted=ONE_HIT_NUMBERS)
 
 
@@ -154,7 +156,7 @@ async def _why_request(  # noqa: PLR0917 - as they were given
         return request, ()
     target = question.target
     script = target.program
-    current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
+    current = script if script is not None and script.endswith(_SCRIPTS) else None
     spec = call.breakpoint_spec(at, near=[target.cwd], current=current, program=script)
     chosen = require_one_hit("why", hits)
     found, runs = ChosenHit(chosen.nth or 1), 0
@@ -197,7 +199,8 @@ async def _find_hit(
     """
     if question.language == "python":
         return request
-    if request.event == FAIL:
+    is_script = question.language in script_recorder.LANGUAGES
+    if request.event == FAIL or (is_script and request.event == CRASH):
         request = await _find_event(call, options, request)
     at = request.at
     if request.is_last and at is not None and question.language == "javascript":

@@ -28,6 +28,7 @@ from debugger.questions.why import (
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest, program_words
+from debugger.recorders.script import script_recorder
 
 # The runs for one line take at most this often the time of the run that crashed, …
 _FACTOR = 3.0
@@ -40,7 +41,9 @@ _OF_MEMORY = frozenset(
     {"null_pointer", "null_function", "bad_pointer", "non_canonical", "inaccessible", "read_only"}
     | {"bad_jump", "double_free", "heap_corruption", "abort", "assertion", "signal"}
 )
-_OTHERS = frozenset({"python", "javascript", "go"})  # languages with a heap of their own
+_OTHERS = frozenset(
+    {"python", "javascript", "go", *script_recorder.LANGUAGES}
+)  # languages with a heap of their own
 _SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
 _REASONS = {
@@ -174,7 +177,7 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     request = WhyRequest(expression=origin.expression, place=CRASH)
-    if question.language == "javascript":
+    if question.language in {"javascript", *script_recorder.LANGUAGES}:
         at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
         request = msgspec.structs.replace(request, at=at, nth=-1)
     bounded = _bounded(question, max(seconds, 0.0))

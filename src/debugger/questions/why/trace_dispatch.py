@@ -11,9 +11,17 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.runner.stopped_session import not_repeatable
-from debugger.questions.why import go_trace, native_trace, node_origin, node_trace, python_trace
+from debugger.questions.why import (
+    go_trace,
+    native_trace,
+    node_origin,
+    node_trace,
+    python_trace,
+    script_trace,
+)
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import WhyRequest
+from debugger.recorders.script import script_recorder
 
 
 async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
@@ -34,6 +42,8 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
         return await python_trace.trace_value(call, question, request)
     if question.language == "javascript":
         return await _trace_node(call, question, request)
+    if question.language in script_recorder.LANGUAGES:
+        return await script_trace.trace_value(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
     if question.language not in _COMPILED:

@@ -1,0 +1,145 @@
+"""Follows a parameter of Ruby or PHP to what the caller passed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from debugger.questions.why import script_statement as statements
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, WhyLink
+from debugger.questions.why.script_links import FollowedValue, ScriptLinks
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.recorders.script.step_history import PassedValue, Step, StepCall
+
+
+class ScriptArguments(ScriptLinks):
+    """Follows arguments, defaults, and what a block is given."""
+
+    def _follow_origin(
+        self,
+        origin: StatementOrigin,
+        call: int,
+        index: int,
+        value: PassedValue | None,
+        step: Step | None,
+        *,
+        keys: tuple[str, ...] = (),
+        is_part: bool = False,
+    ) -> FollowedValue | None:
+        """Return the value that an expression read, or end the chain."""
+        raise NotImplementedError
+
+    def _follow_passed(self, value: FollowedValue) -> FollowedValue | None:
+        """Add the link of an argument; None if the value is none."""
+        slot = value.slot
+        if not slot.owner.startswith("L"):
+            return None
+        call = self._history.calls.get(int(slot.owner[1:]))
+        if call is None:
+            return None
+        for at, (name, passed) in enumerate(call.arguments):
+            if name == slot.path[0]:
+                return self._follow_argument(value, call, at, passed)
+        return None
+
+    def _follow_promoted(self, value: FollowedValue) -> FollowedValue | None:
+        """Follow a property that a constructor's parameter declares; None if it is none."""
+        owner, path = value.slot.owner, value.slot.path
+        if not self._is_php or not owner.startswith("O") or not path[0].startswith("->"):
+            return None
+        for call in self._history.calls.values():
+            name = self._history.function_of(call.number).name
+            if f"O{call.receiver}" != owner or not name.endswith("->__construct"):
+                continue
+            for at, (one, passed) in enumerate(call.arguments):
+                if one == f"${path[0].removeprefix('->')}":
+                    return self._follow_argument(value, call, at, passed)
+        return None
+
+    def _follow_argument(
+        self, value: FollowedValue, call: StepCall, at: int, passed: PassedValue
+    ) -> FollowedValue | None:
+        function = self._history.functions[call.function]
+        name = call.arguments[at][0]
+        step = self._history.last_step(call.parent, call.index) if call.parent else None
+        if step is None:
+            self._end(ChainEnd.NOT_FOLLOWED, f"{function.name} was called by code that is no own")
+            return None
+        text = self._text_of(step)
+        is_block = function.name.startswith("block ")
+        arguments = None if is_block else statements.called_arguments(text, function.name)
+        # A function that a library calls back is not named by the statement.
+        self.links.append(
+            WhyLink(
+                kind=LinkKind.PASSED,
+                certainty=LinkCertainty.SEEN,
+                text=f"{name} passed to {function.name}",
+                frame=self._frame(step.call, step.line),
+                statement=text,
+                stack=self._stack(step.call),
+                new=passed.text,
+            )
+        )
+        if is_block:
+            return self._follow_block(text, passed, step)
+        if arguments is None:
+            self._end(
+                ChainEnd.NOT_FOLLOWED,
+                f"the statement does not name {function.name}: it was called back",
+            )
+            return None
+        chosen = self._argument_text(arguments, at, name)
+        if chosen is None:
+            return self._follow_default(call, function.line, name)
+        origin = statements.classify(chosen)
+        keys = value.slot.path[1:]
+        return self._follow_origin(origin, step.call, step.index, passed, step, keys=keys)
+
+    @staticmethod
+    def _argument_text(arguments: Sequence[str], at: int, name: str) -> str | None:
+        for one in arguments:
+            named = re.match(rf"{re.escape(name.lstrip('$'))}:\s*(?P<value>[^:].*)$", one)
+            if named is not None:
+                return named["value"]
+        if any(one.startswith(("*", "...")) for one in arguments[: at + 1]):
+            return arguments[min(at, len(arguments) - 1)].lstrip("*.")
+        chosen = arguments[at] if at < len(arguments) else None
+        return None if chosen is not None and re.match(r"\w+:\s", chosen) else chosen
+
+    def _follow_default(self, call: StepCall, line: int, name: str) -> FollowedValue | None:
+        function = self._history.functions[call.function]
+        head = statements.statement_lines(self._lines_of(function.file), line)
+        default = statements.default_of(head, name)
+        if default is None:
+            self._end(ChainEnd.NOT_FOLLOWED, f"no argument of the statement is {name}")
+            return None
+        self.links.append(
+            WhyLink(
+                kind=LinkKind.CONSTANT,
+                certainty=LinkCertainty.INFERRED,
+                text=f"the default of {name}, since the call passes none",
+                frame=self._frame(call.number, line),
+                statement=head,
+            )
+        )
+        origin = statements.classify(default)
+        if origin.kind is OriginKind.CONSTANT:
+            self._end(ChainEnd.CONSTANT, f"{default} is a literal")
+            return None
+        return self._follow_origin(origin, call.number, call.index, None, None)
+
+    def _follow_block(self, text: str, passed: PassedValue, step: Step) -> FollowedValue | None:
+        """Follow the argument of a block to the element that the block's method gave it."""
+        source = re.search(
+            r"(?P<of>[@$]{0,2}[A-Za-z_][\w.@\[\]:'\"]*?)\.\w+[?!]?(?:\([^()]*\))?\s*(?:\{|do\b)",
+            text,
+        )
+        slot = self._values.resolve(source["of"], step.call, step.index) if source else None
+        if source is None or slot is None:
+            self._end(ChainEnd.NOT_FOLLOWED, "the block's argument is not followed")
+            return None
+        element = self._values.find_element(slot, passed, step.index)
+        if element is None:
+            self._end(ChainEnd.NOT_FOLLOWED, f"it is given by {source[0].rstrip('{ ').strip()}")
+            return None
+        return FollowedValue(element, f"{source['of']}{element.path[-1]}", step.call, step.index)

@@ -1,0 +1,296 @@
+"""Follows an expression of Ruby or PHP to the value that it read. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from debugger.questions.why import script_statement as statements
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    WhyLink,
+)
+from debugger.questions.why.guilty_factor import find_guilty_factor
+from debugger.questions.why.script_arguments import ScriptArguments
+from debugger.questions.why.script_links import FollowedValue
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.recorders.script.step_history import PassedValue, Step, StepCall
+
+_OPERANDS = 8
+_ENSURE = re.compile(r"\s*ensure\b")
+_GUILTY = frozenset({"null", "nil", "NaN", "NAN", "INF", "false"})
+
+
+class ScriptOrigins(ScriptArguments):
+    """Follows operands, branches and the results of calls."""
+
+    def _follow_origin(
+        self,
+        origin: StatementOrigin,
+        call: int,
+        index: int,
+        value: PassedValue | None,
+        step: Step | None,
+        *,
+        keys: tuple[str, ...] = (),
+        is_part: bool = False,
+    ) -> FollowedValue | None:
+        """Return the value that an expression read, or end the chain.
+
+        Args:
+            origin: The expression.
+            call: The call that read it.
+            index: Where in the records it was read.
+            value: What it gave, if that is known.
+            step: The statement, whose calls may have given it.
+            keys: The keys of the part of it that is followed.
+            is_part: The value is an element of what the expression gives.
+        """
+        inner = self._inner_origin(origin, call, index, value, keys)
+        if inner is not None:
+            origin, value, keys = inner
+            return self._follow_origin(origin, call, index, value, step, keys=keys)
+        if origin.kind is OriginKind.CONSTANT:
+            self._end(ChainEnd.CONSTANT, f"{origin.text} is a literal")
+            return None
+        found: FollowedValue | None = None
+        if origin.kind is OriginKind.OPERAND:
+            found = self._find_part(origin.text, call, index, keys)
+        if found is None and step is not None:
+            found = self._follow_result(origin, call, step, value, keys)
+        if found is not None or self.ending is not None:
+            return found
+        return self._follow_operands(origin, call, index, value, is_part=is_part or bool(keys))
+
+    def _inner_origin(
+        self,
+        origin: StatementOrigin,
+        call: int,
+        index: int,
+        value: PassedValue | None,
+        keys: tuple[str, ...],
+    ) -> tuple[StatementOrigin, PassedValue | None, tuple[str, ...]] | None:
+        """Return the part of an expression that gave a value: an element, a branch, a call."""
+        part = statements.literal_part(origin.text, keys[0]) if keys else None
+        if part is not None:
+            return statements.classify(part), None, keys[1:]
+        subscript = statements.split_subscript(origin.text)
+        if subscript is not None:
+            called = statements.classify(subscript[0])
+            key = self._values.key_of(subscript[1], call, index)
+            if called.kind is OriginKind.CALL and key is not None:
+                return called, None, (key, *keys)
+        chosen = self._choose_branch(origin, call, index, value)
+        return (chosen, value, keys) if chosen is not None else None
+
+    def _choose_branch(
+        self, origin: StatementOrigin, call: int, index: int, value: PassedValue | None
+    ) -> StatementOrigin | None:
+        """Return the operand of `a ?? b`, or the branch of `c ? a : b`, that gave a value."""
+        parts = statements.split_choice(origin.text)
+        if parts is not None and origin.kind is OriginKind.COMPUTED:
+            first, operator, second = parts
+            slot = self._values.resolve(first, call, index)
+            is_path = statements.PATH.fullmatch(first) is not None
+            empty = {"null", "nil", "false"} if operator != "??" else {"null"}
+            if slot is not None and slot.value.text not in {*empty, "0", "''", "[]"}:
+                return statements.classify(first)
+            if is_path and (slot is None or slot.value.text in empty):
+                fact = f"{first} is {slot.value.text if slot is not None else 'not there'}"
+                self._add_detail(fact)
+                return statements.classify(second)
+            return None
+        branches = statements.split_branches(origin.text) if value is not None else None
+        if branches is None or value is None or origin.kind is not OriginKind.COMPUTED:
+            return None
+        fitting = [one for one in branches if self._may_give(one, value, call, index)]
+        return statements.classify(fitting[0]) if len(fitting) == 1 else None
+
+    def _may_give(self, text: str, value: PassedValue, call: int, index: int) -> bool:
+        origin = statements.classify(text)
+        if origin.kind is OriginKind.CONSTANT:
+            return origin.text.strip("'\"").lower() == (value.text or "").strip("'\"").lower()
+        slot = self._values.resolve(text, call, index)
+        return slot is None or slot.value.text == value.text
+
+    def _follow_operands(
+        self,
+        origin: StatementOrigin,
+        call: int,
+        index: int,
+        value: PassedValue | None,
+        *,
+        is_part: bool,
+    ) -> FollowedValue | None:
+        names = [origin.receiver, *origin.arguments] if origin.kind is OriginKind.CALL else []
+        operands = [*origin.operands]
+        for one in names:
+            is_path = statements.PATH.fullmatch(one) is not None
+            operands += [one] if is_path else statements.computed(one).operands
+        if origin.kind is OriginKind.OPERAND:
+            operands = [re.sub(r"(?:\?->|->|&?\.|\[)[^.\[>]*$", "", origin.text)]
+        chosen = self._choose_operand(origin, list(dict.fromkeys(operands)), call, index, value)
+        if chosen is None and self.ending is None:
+            self._end(*self._unfollowed(origin, is_part=is_part))
+        return chosen
+
+    @staticmethod
+    def _unfollowed(origin: StatementOrigin, *, is_part: bool) -> tuple[ChainEnd, str]:
+        if origin.kind is OriginKind.CALL:
+            what = "it is an element of what" if is_part else "it is what"
+            return ChainEnd.NOT_FOLLOWED, f"{what} {origin.text} returns, which is not recorded"
+        return ChainEnd.NOT_FOLLOWED, f"{origin.text} is not followed further"
+
+    def _follow_result(
+        self,
+        origin: StatementOrigin,
+        call: int,
+        step: Step,
+        value: PassedValue | None,
+        keys: tuple[str, ...],
+    ) -> FollowedValue | None:
+        """Add the link of a called function's result; None if none of them gave the value."""
+        child, is_named = self._giving_call(origin, call, step, value)
+        if child is None or child.result is None:
+            return None
+        if len(self.links) >= self._links_most:
+            self._end(ChainEnd.BOUND, f"{self._links_most} links were followed")
+            return None
+        line = self._result_line(child)
+        text = self._statement(child.number, line)
+        self.links.append(
+            WhyLink(
+                kind=LinkKind.RETURNED,
+                # Of what a library called back it is known that the value is equal.
+                certainty=LinkCertainty.SEEN if is_named else LinkCertainty.INFERRED,
+                text=f"returned by {self._history.function_of(child.number).name}",
+                frame=self._frame(child.number, line),
+                statement=text,
+                stack=self._stack(child.number),
+                new=child.result.text,
+            )
+        )
+        last = self._history.last_step(child.number, child.end)
+        if last is None:
+            self._end(ChainEnd.NOT_FOLLOWED, f"what {text} gives is not followed")
+            return None
+        inner = self._returned_origin(text)
+        index = child.end - 1
+        return self._follow_origin(inner, child.number, index, child.result, last, keys=keys)
+
+    def _result_line(self, child: StepCall) -> int:
+        """Return the line that gave a call's result: not that of an `ensure` that ran after it."""
+        function = self._history.function_of(child.number)
+        lines = self._lines_of(function.file)
+        between = range(max(function.line, 1), min(child.result_line, len(lines) + 1))
+        first = next((one for one in between if _ENSURE.match(lines[one - 1])), None)
+        if self._is_php or first is None:
+            return child.result_line
+        before = [one.line for one in self._history.steps_of(child.number) if one.line < first]
+        return before[-1] if before else child.result_line
+
+    def _giving_call(
+        self, origin: StatementOrigin, call: int, step: Step, value: PassedValue | None
+    ) -> tuple[StepCall | None, bool]:
+        """Return the call within a statement that gave a value, and whether it is named there.
+
+        A call that is not named is the only one that gave an equal value.
+        """
+        name = origin.function or re.split(r"->|\.|::", origin.text)[-1]
+        results = [
+            one
+            for one in reversed(self._children(call, step, 1 << 60))
+            if one.result is not None and (value is None or one.result.text == value.text)
+        ]
+        # A library may copy what a block gave it.
+        same = [one for one in results if value is None or one.result == value] or results
+        for one in same:
+            function = self._history.function_of(one.number).name
+            if re.split(r"->|#|::|\.|\\", function)[-1] == name:
+                return one, True
+        is_call = origin.kind is OriginKind.CALL or "(" in origin.text
+        is_only = len(same) == 1 and is_call and value is not None
+        return (same[0] if is_only else None), False
+
+    def _returned_origin(self, text: str) -> StatementOrigin:
+        """Return what a function's last statement gives back: of an assignment what it assigns."""
+        returned = re.search(r"\breturn\b\s*(?P<value>[^;]*)", text)
+        if returned is not None:
+            return statements.classify(returned["value"])
+        inner = re.match(r"def\s[^;]*;\s*(?P<value>.*?);?\s*end$", text)
+        text = inner["value"] if inner is not None else text
+        target = re.match(r"(?P<name>[@$]{0,2}\w+)\s*(?:\|\||&&)?=(?![=~>])", text)
+        if target is not None:
+            return statements.origin_in(text, [target["name"]])[0]
+        return statements.classify(text)
+
+    def _choose_operand(
+        self,
+        origin: StatementOrigin,
+        names: Sequence[str],
+        call: int,
+        index: int,
+        value: PassedValue | None,
+    ) -> FollowedValue | None:
+        """Return the operand that explains a value, and note them all at the last link."""
+        found: dict[str, FollowedValue] = {}
+        for name in _with_keys(names)[:_OPERANDS]:
+            one = self._find(name, call, index)
+            if one is not None and one.slot.value.text is not None:
+                found[name] = one
+        texts = {name: one.slot.value.text or "" for name, one in found.items()}
+        chosen = self._guilty(origin, texts, value)
+        if self.links and found:
+            operands = tuple(
+                ValueOperand(name, text or None, name == chosen) for name, text in texts.items()
+            )
+            self.links[-1] = structs.replace(self.links[-1], operands=operands)
+        if chosen is None and len(found) > 1:
+            return self._common_container(list(found), call, index)
+        return found[chosen] if chosen is not None else None
+
+    def _common_container(
+        self, names: Sequence[str], call: int, index: int
+    ) -> FollowedValue | None:
+        """Return the container that all operands are elements of; None if there is none."""
+        containers = {statements.container_of(one) for one in names}
+        container = containers.pop() if len(containers) == 1 else None
+        return self._find(container, call, index) if container is not None else None
+
+    @staticmethod
+    def _guilty(
+        origin: StatementOrigin, texts: dict[str, str], value: PassedValue | None
+    ) -> str | None:
+        total = value.text if value is not None else None
+        for some in (
+            [one for one, text in texts.items() if text == total],
+            [one for one, text in texts.items() if text in _GUILTY],
+            list(texts),
+        ):
+            if len(some) == 1:
+                return some[0]
+        if total is not None and total.startswith("["):
+            # What a match or a split took apart is its first element.
+            matched = [one for one, text in texts.items() if text.startswith(("'", '"'))]
+            matched = [one for one in matched if total.startswith(f"[{texts[one]}")]
+            if len(matched) == 1:
+                return matched[0]
+        return find_guilty_factor(origin.text, texts, total) if total is not None else None
+
+
+def _with_keys(names: Sequence[str]) -> list[str]:
+    """Return operands, with the names that the keys of elements read."""
+    found: dict[str, None] = {}
+    for name in names:
+        found[name] = None
+        container = statements.container_of(name)
+        inner = name[len(container) + 1 : -1] if container is not None else ""
+        if container is not None and not re.fullmatch(r"[:'\"]?\w+['\"]?", inner):
+            found[container] = None
+            found.update(dict.fromkeys(statements.computed(inner).operands))
+    return list(found)

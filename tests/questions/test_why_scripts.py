@@ -1,0 +1,121 @@
+"""Follows values of Ruby and PHP back to the line that is at fault, by one recorded run."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli_commands import answer_data
+from debuggees import find_marker, find_source
+
+# The expression at a marked line, the statement at fault, and how the chain ends.
+PHP = [
+    ("$rate", "self::$cache[$key] = $defaults + ['name' => $name];", "not followed"),
+    ("$total", "$factor = $this->options['factor'] ?? 0;", "constant"),
+    ("$last", "foreach ($rows as $row) {", "not followed"),
+    ("$best", "return strcmp($a, $b) > 0 ? $a : $b;", "constant"),
+    ("$count", "[$name, $count, $price] = explode(';', $line);", "constant"),
+    ("$limit", "$target[$key] = $value;", "constant"),
+    ("$b", "$prices = ['a' => 3, 'b' => 0, 'c' => 5];", "constant"),
+    ("$who", "$a2->customer = '';", "constant"),
+    ("$left", "$sum -= $n;", "not followed"),
+    ("$code", "} catch (RuntimeException $error) {", "not followed"),
+    ("$y", "$found[$id] = 'nobody';", "constant"),
+    ("$first", "usort($rows, fn($p, $q) => $q <=> $p);", "not followed"),
+]
+RUBY = [
+    ("size", "@entries[key] ||= { name: name, size: name.size }", "constant"),
+    ("tags", "options[:tags] << extra[:tag] if extra[:tag]", "constant"),
+    ("count", 'name, count = line.split(";")', "constant"),
+    ("mean", "values.each { |one| sum += one }", "not followed"),
+    ("best", "best = values.first", "constant"),
+    ("last", "found << rows[i, size].sum", "not followed"),
+    ("left", "step = -> (by) { count += by }", "not followed"),
+    ("money", "@balance += amount", "not followed"),
+    ("title", 'copy << "!"', "constant"),
+    ("message", "rescue KeyError => error", "not followed"),
+    ("first", "sorted = [3, 1, 2].sort { |a, b| b <=> a }", "not followed"),
+    ("cell", "grid[0][1] = 7", "constant"),
+]
+
+
+def follow(cli, interpreter, program, number, expression):
+    place = f"{program}:{find_marker(program, f'mark{number}')}"
+    words = ("--json", "why", expression, "--at", place, "--", interpreter, find_source(program))
+    return answer_data(cli(*words, cwd=find_source(program).parent, check=0))
+
+
+@pytest.mark.adapter("xdebug")
+@pytest.mark.parametrize(("number", "case"), list(enumerate(PHP, 1)))
+def test_why_of_php_names_the_statement_at_fault(cli, number, case):
+    expression, statement, ended = case
+    found = follow(cli, "php", "why_values.php", number, expression)
+    assert statement in [one["statement"] for one in found["links"]]
+    assert (found["ended"], found["runs"]) == (ended, 1)
+
+
+@pytest.mark.adapter("rdbg")
+@pytest.mark.parametrize(("number", "case"), list(enumerate(RUBY, 1)))
+def test_why_of_ruby_names_the_statement_at_fault(cli, number, case):
+    expression, statement, ended = case
+    found = follow(cli, "ruby", "why_values.rb", number, expression)
+    assert statement in [one["statement"] for one in found["links"]]
+    assert (found["ended"], found["runs"]) == (ended, 1)
+
+
+@pytest.mark.adapter("xdebug")
+def test_why_says_which_statement_made_a_loop_variable_a_reference(cli):
+    found = follow(cli, "php", "why_values.php", 3, "$last")
+    link = next(one for one in found["links"] if one["statement"] == "foreach ($rows as $row) {")
+    assert (link["old"], link["new"]) == ("'c'", "'b'")
+    (fact,) = link["details"]
+    assert fact.startswith("$row is a reference to it since line ")
+
+
+@pytest.mark.adapter("rdbg")
+def test_why_says_which_two_names_are_one_object(cli):
+    found = follow(cli, "ruby", "why_values.rb", 12, "cell")
+    assert found["links"][1]["details"] == ["grid[0] is the same object as grid[1]"]
+
+
+@pytest.mark.adapter("rdbg")
+def test_why_at_a_crash_of_ruby_follows_the_value_of_its_line(cli, tmp_path):
+    script = tmp_path / "crash.rb"
+    script.write_text("def find(id)\n  { 1 => 2 }[id]\nend\nx = find(3)\nputs x + 1\n")
+    found = answer_data(
+        cli("--json", "why", "x", "--at", "crash", "--", "ruby", script, cwd=tmp_path, check=0)
+    )
+    assert found["value"] == "nil"
+    assert [one["text"] for one in found["links"][:2]] == ["x written", "returned by find"]
+
+
+@pytest.mark.adapter("xdebug")
+def test_why_says_that_a_place_was_not_reached_and_that_a_name_is_unknown(cli, tmp_path):
+    script = tmp_path / "short.php"
+    script.write_text("<?php\n$x = 1;\nif ($x > 1) {\n    echo $x;\n}\necho $x;\n")
+    words = ("--", "php", script)
+    missed = cli("why", "$x", "--at", "short.php:4", *words, cwd=tmp_path, check=None)
+    assert "short.php:4 was not reached" in missed.err
+    unknown = cli("why", "$y", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
+    assert "Undefined variable $y" in unknown.err
+    failed = cli("why", "nothing()", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
+    assert "undefined function nothing()" in failed.err
+
+
+@pytest.mark.adapter("rdbg")
+def test_why_of_a_program_with_a_syntax_error_says_how_it_ended(cli, tmp_path):
+    script = tmp_path / "bad.rb"
+    script.write_text("x = (\n")
+    words = ("why", "x", "--at", "bad.rb:1", "--", "ruby", script)
+    failed = cli(*words, cwd=tmp_path, check=None)
+    assert failed.exit == 1
+    assert "it exited with status 1" in failed.err
+    assert "syntax error" in failed.err
+
+
+@pytest.mark.adapter("xdebug")
+def test_the_requests_of_a_php_server_are_not_recorded(cli, tmp_path):
+    script = tmp_path / "router.php"
+    script.write_text("<?php\necho 1;\n")
+    failed = cli("path", "--", "php", "-S", "localhost:0", script, cwd=tmp_path, check=None)
+    assert "the requests of PHP's own server are not recorded" in failed.err
+    assert "debugger probe --at FILE:LINE" in failed.err
