@@ -244,7 +244,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1186,
-    "backends/adapters": 11541,
+    "backends/adapters": 11600,
     "backends/dap": 4534,
     "backends/inprocess": 11812,
     "backends/lldb": 3756,
@@ -269,7 +269,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 706,
     "questions/crash": 2564,
     "questions/diff": 1009,
-    "questions/group": 4248,
+    "questions/group": 4300,
     "questions/hang": 3818,
     "questions/holds": 2786,
     "questions/locations": 784,
