@@ -248,6 +248,8 @@ def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
     assert "main" not in [label for one in end["others"] for label in one["members"]]
     states = [one["state"] for one in read_again(cli, "status", "--group", "workers")["states"]]
     assert all(one.startswith("ended") for one in states)
+    refused = cli("--json", "hang", "--group", "workers", check=4)
+    assert refused.data["error"]["code"] == "PROGRAM_EXITED"
     cli("stop", "--group", "workers", check=0)
     assert list_sessions(cli) == {}
 

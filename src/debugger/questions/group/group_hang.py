@@ -73,6 +73,20 @@ async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
             return answer
 
 
+def require_live(chosen: ChosenMembers) -> None:
+    """Check that there is a member left to ask.
+
+    Raises:
+        DebuggerError: PROGRAM_EXITED.
+    """
+    if not any(one.session.is_live for one in chosen.members):
+        raise DebuggerError(
+            ErrorCode.PROGRAM_EXITED,
+            f"nothing waits: all members of {chosen.group.name} have ended",
+            hint="debugger status shows how they ended; debugger output what they printed",
+        )
+
+
 async def find_laggards(chosen: ChosenMembers, *, keeps_waits: bool = False) -> GroupHang:
     """Read what each thread of each member does, side by side, and decide who is missing where.
 

@@ -75,6 +75,8 @@ async def hang(
     if is_group and pid is None and (not words or named is not None):
         is_part = bool(call.sessions.name_suffix)
         chosen = await choose_group(call, named)
+        if not is_part:
+            group_hang.require_live(chosen)
         return await group_hang.find_laggards(chosen, keeps_waits=is_part)
     pictures = [
         choose_file(call, "hang", f"--{kind}", given, (kind,), force=force)
