@@ -286,7 +286,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/native": 662,
     "recorders/node": 922,
     "recorders/python": 11982,
-    "session": 5196,
+    "session": 5230,
     "session/inside": 69,
     "session/pointers": 418,
     "session/timeline": 1668,
