@@ -58,6 +58,13 @@ def test_each_worker_stops_once_and_is_told_once(
 
 
 @python
+def test_a_child_does_not_wait_for_pydevd_at_its_end(cli: Cli) -> None:
+    start_program(cli, PROGRAM, "--break", WORK, "--", "subprocess")
+    waits = "__import__('pydevd').PyDB._PyDB__wait_for_threads_to_finish.__name__"
+    assert print_value(cli, waits) == "'_await_threads'"
+
+
+@python
 def test_a_breakpoint_that_is_added_later_reaches_the_children_that_run(
     cli: Cli, tmp_path: Path
 ) -> None:

@@ -71,6 +71,37 @@ def test_a_program_that_joins_what_still_writes_to_its_queue_is_a_deadlock(
     cli("stop", check=0)
 
 
+def test_the_exception_of_the_thread_that_the_others_wait_for_is_told(cli: Cli) -> None:
+    program, place = resolve_program("groups/unset.py"), marked_location("groups/unset.py", "raise")
+    notes: list[str] = []
+    for seconds in ("2", "10", "30"):  # until it has raised, on a machine with much to do
+        notes = read_again(cli, "hang", "--group", "--after", seconds, "--", program)["notes"]
+        if notes:
+            break
+    where = f"in coordinate {Path(place).name}"
+    assert notes == [f"its output has a traceback: KeyError: 'workers', {where}"]
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_node_process_that_computes_is_named_with_its_line(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
+    program, place = "groups/spinning.js", marked_location("groups/spinning.js", "spin")
+    cli("start", "--group", resolve_program(program), "--no-wait", check=0)
+
+    def describe(row: dict[str, Any]) -> str:
+        at: dict[str, Any] = row["place"] or {"file": "", "line": 0}
+        return row["call"] or f"{at['file']}:{at['line']}"
+
+    def read_rows() -> dict[str, str]:
+        rows = read_again(cli, "hang", "--group")["verdict"]["rows"]
+        return {one["kind"]: describe(one) for one in rows}
+
+    expected = {"computes": place, "waits": "an event loop"}
+    wait_until(lambda: read_rows() == expected, 60, what="a member that computes")
+    cli("stop", check=0)
+
+
 @pytest.mark.adapter("gdb")
 def test_compiled_and_python_members_wait_for_a_thread_of_another(
     cli: Cli, wait_until: Callable[..., None], tmp_path: Path

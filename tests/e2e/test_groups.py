@@ -11,11 +11,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from debuggees import build_debuggee
-from debugger.system.process_info import is_suspended
+from debugger.system.process_info import command_line, is_suspended
 from mcp_client import connect_stdio
 from process_trees import is_alive, list_sessions, read_again
 from running_programs import find_tracer, run_program
@@ -38,6 +39,15 @@ def start_ranks(cli: Cli, *words: str, method: str = "fork") -> dict[str, Any]:
 def leaves(branches: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for one in branches:
         yield from leaves(one["branches"]) if one["branches"] else [one]
+
+
+def count_adapters(cli: Cli) -> int:
+    """Return how many debugpy adapters the daemon has started."""
+    daemon = answer_data(cli("--json", "daemon", "status", check=0))["pid"]
+    below = psutil.Process(daemon).children(recursive=True)
+    # The third word: the supervisor's command line names the adapter, too.
+    scripts = [command_line(one.pid)[2:3] for one in below]
+    return sum(one.endswith("debugpy/run_adapter.py") for words in scripts for one in words)
 
 
 def members_at(cli: Cli, place: str) -> list[str]:
@@ -238,6 +248,8 @@ def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
     assert "main" not in [label for one in end["others"] for label in one["members"]]
     states = [one["state"] for one in read_again(cli, "status", "--group", "workers")["states"]]
     assert all(one.startswith("ended") for one in states)
+    refused = cli("--json", "hang", "--group", "workers", check=4)
+    assert refused.data["error"]["code"] == "PROGRAM_EXITED"
     cli("stop", "--group", "workers", check=0)
     assert list_sessions(cli) == {}
 
@@ -407,6 +419,7 @@ def test_python_that_a_shell_starts_is_a_member_and_runs_as_it_does_without(
     assert (stop["member"][:3], stop["stop"]["reason"]) == ("pid", "breakpoint")
     (row,) = read_again(cli, "print", "words", "--members", "pid*")["rows"]
     assert row["values"][0]["value"] == "['a', 'b c']"
+    assert count_adapters(cli) == 1
     end = answer_data(cli("--json", "continue", check=0))
     assert (end["member"], end["stop"]["exit_code"]) == ("main", 0)
     assert "status 3" in cli("output", "--all", check=0).out

@@ -700,6 +700,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
                 MemberWait("2", "computes", StackPlace("load", "/job/b.py", 9, "return x")),
             ]
         ),
+        notes=("its output has a traceback: KeyError: 'workers', in plan a.py:3",),
     ),
     GroupCrash(
         "train",

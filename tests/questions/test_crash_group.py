@@ -55,6 +55,14 @@ def test_a_rank_that_crashes_is_shown_where_it_is_and_where_the_others_were(cli:
     assert list_sessions(cli) == {}
 
 
+@pytest.mark.adapter("gdb")
+def test_what_a_compiled_program_forks_is_followed(cli: Cli) -> None:
+    program = resolve_program("groups/forked_crash.c")
+    answer = read_again(cli, "crash", "--group", "--", program)
+    assert (answer["crash"]["signal"], answer["member"][:3]) == ("SIGSEGV", "pid")
+    assert answer["crash"]["frame"]["line"] == find_marker("groups/forked_crash.c", "crash")
+
+
 def test_a_group_without_a_failure_has_no_first_one(cli: Cli) -> None:
     words = ("--", sys.executable, resolve_program(POOL), "none")
     answer = read_again(cli, "crash", "--group", *words)

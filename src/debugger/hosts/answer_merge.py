@@ -278,7 +278,8 @@ def _merge_hangs(
     """Judge again where most wait: on one host alone it may be another place."""
     waits = [each for one in answers for each in one.waits or _list_waits(one)]
     waits += [MemberWait(one.label, "silent", detail=one.reason) for one in silent]
-    return GroupHang(group, len({one.label for one in waits}), judge_waits(waits))
+    notes = tuple(dict.fromkeys(note for one in answers for note in one.notes))
+    return GroupHang(group, len({one.label for one in waits}), judge_waits(waits), notes=notes)
 
 
 def _list_waits(answer: GroupHang) -> list[MemberWait]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -210,6 +211,23 @@ async def _read_value(backend: Backend, bound: BoundBreakpoint, frame: Frame) ->
         return None
 
 
+async def _set_breakpoints(
+    backend: Backend, at: BreakpointSpec, alike: Sequence[Breakpoint]
+) -> Sequence[BoundBreakpoint]:
+    """Send a list of breakpoints of one kind, of one file if they have lines."""
+    match at.kind:
+        case BreakpointKind.FUNCTION:
+            return await backend.set_function_breakpoints(alike)
+        case BreakpointKind.ADDRESS:
+            setter = backend.find_ability(InstructionBreakpointAbility)
+            return await setter.set_instruction_breakpoints(alike)
+        case BreakpointKind.EXCEPTION:
+            return await backend.find_ability(ExceptionAbility).set_catches(alike)
+        case _:
+            assert at.file is not None
+            return await backend.set_breakpoints(at.file, alike)
+
+
 class BreakpointBinding:
     """Sends breakpoints to a backend while there is one; its methods are jobs of the session."""
 
@@ -220,6 +238,9 @@ class BreakpointBinding:
         self._backend: Backend | None = None
         self._traced: dict[str, int | None] = {}
         self._has_ended = False
+        # Lists of breakpoints that are sent and not answered, and the stops that wait for them.
+        self._unanswered = 0
+        self._deferred: list[Callable[[], None]] = []
         self.watching = Watchpoints(breakpoints)
 
     def forget(self) -> None:
@@ -351,24 +372,19 @@ class BreakpointBinding:
         return None if isinstance(at, BoundBreakpoint) else at
 
     async def _send_list(self, at: BreakpointSpec) -> None:
-        if self._backend is None:
+        if self._backend is None or at.kind is BreakpointKind.WATCHPOINT:
             return
         alike = [self._with_rank(one) for one in self._breakpoints.same_list(at)]
-        match at.kind:
-            case BreakpointKind.FUNCTION:
-                bounds = await self._backend.set_function_breakpoints(alike)
-            case BreakpointKind.LINE:
-                assert at.file is not None
-                bounds = await self._backend.set_breakpoints(at.file, alike)
-            case BreakpointKind.ADDRESS:
-                setter = self._backend.find_ability(InstructionBreakpointAbility)
-                bounds = await setter.set_instruction_breakpoints(alike)
-            case BreakpointKind.EXCEPTION:
-                bounds = await self._backend.find_ability(ExceptionAbility).set_catches(alike)
-            case BreakpointKind.WATCHPOINT:
-                return
-        # DAP answers in the order of the request.
-        self._breakpoints.take_answers(alike, bounds)
+        self._unanswered += 1
+        try:
+            bounds = await _set_breakpoints(self._backend, at, alike)
+            # DAP answers in the order of the request.
+            self._breakpoints.take_answers(alike, bounds)
+        finally:
+            self._unanswered -= 1
+            deferred, self._deferred = self._deferred, []
+            for report in deferred:
+                report()
         if at.kind is BreakpointKind.FUNCTION:
             await self._send_renamed()
         taken = {(one.file, one.line) for one in bounds if one.is_taken}
@@ -378,6 +394,17 @@ class BreakpointBinding:
             if at.kind is not BreakpointKind.FUNCTION:
                 await self._send_functions()
             await self._send_list(BreakpointSpec(file=file, line=line))
+
+    def defer_stop(self, stop: Stopped, report: Callable[[Stopped], None]) -> bool:
+        """Report a stop later, if an answer that is awaited may tell which breakpoint it is for.
+
+        A program that runs may come to a breakpoint before we have the breakpoint's number.
+        """
+        is_known = all(self._breakpoints.by_backend_id(number) for number in stop.hits)
+        if is_known or not self._unanswered:
+            return False
+        self._deferred.append(partial(report, stop))
+        return True
 
     def _with_rank(self, one: Breakpoint) -> Breakpoint:
         if one.spec.condition is None:

@@ -350,7 +350,7 @@ class Session(SessionState):
         self._record.add_output(stream, text)
 
     def _on_stopped(self, stop: Stopped) -> None:
-        if self.state is State.TERMINATED:
+        if self.state is State.TERMINATED or self.binding.defer_stop(stop, self._on_stopped):
             return
         is_late = self._is_pause_withdrawn and stop.reason is StopReason.PAUSE
         if self.process.is_held or self.process.is_ended_by(stop) or is_late:

@@ -87,11 +87,12 @@ def test_a_laggard_is_judged_among_the_members_of_all_hosts() -> None:
         [MemberWait("0", "waits", meet), MemberWait("1", "waits", meet)],
         [MemberWait("2", "waits", odd), MemberWait("3", "waits", meet)],
     ]
-    parts = [GroupHang("g", 2, judge_waits(part)) for part in waits]
+    parts = [GroupHang("g", 2, judge_waits(part), notes=("raised",)) for part in waits]
     merged = merge_answers("g", parts, ())
     assert isinstance(merged, GroupHang)
     assert merged.verdict.kind == "lagging"
     assert merged.verdict == judge_waits([one for part in waits for one in part])
+    assert merged.notes == ("raised",)
 
 
 def build_stop(member: str, state: str, others: tuple[MergedState, ...] = ()) -> GroupStop:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import queue
 import sys
 import threading
 import types
@@ -144,3 +145,23 @@ def test_a_call_between_two_ranks_is_no_meeting_and_names_the_other():
 def test_what_is_not_understood_is_no_fact():
     assert member_meetings.parse_facts(b'{"rank": "first"}') == member_meetings.MeetingFacts()
     assert member_meetings.parse_facts(b"") == member_meetings.MeetingFacts()
+
+
+def test_who_joins_a_queue_is_told_how_many_items_are_not_done(monkeypatch):
+    shared: Any = multiprocessing.JoinableQueue()
+    for _ in range(2):
+        shared.put("item")
+    facts = collect_during(shared.join, monkeypatch, shared._cond, "wait")
+    wait = member_meetings.add_facts(MemberWait("main", WAITS), facts)
+    assert (facts.unfinished, wait.detail) == (2, "items without task_done: 2")
+    shared.cancel_join_thread()
+    local: queue.Queue[str] = queue.Queue()
+    local.put("item")
+    joining = threading.Thread(target=local.join)
+    joining.start()
+    while not local.all_tasks_done._waiters:  # type: ignore[attr-defined]
+        threading.Event().wait(0.001)
+    threads = meetings.collect(locks)["threads"]
+    local.task_done()
+    joining.join()
+    assert {"unfinished": 1} in threads.values()

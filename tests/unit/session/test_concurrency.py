@@ -14,6 +14,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind, StopReason
 from debugger.session import raw_commands, stepping, stop_report
+from debugger.session.process_tree import add_breakpoint
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from event_loop import await_condition, begin_task
@@ -359,3 +360,17 @@ async def test_a_wait_that_comes_while_the_end_is_cleaned_up_tells_of_it(session
     may_close.set()
     answer = await within(waiting)
     assert (answer.reason, answer.exit_code) == ("exit", 3)
+
+
+async def test_a_stop_that_comes_before_its_breakpoints_answer_is_for_that_breakpoint(
+    session_factory,
+):
+    session, backend = await session_factory.started()
+    backend.hold = "set_breakpoints"
+    setting = asyncio.create_task(add_breakpoint(session, BreakpointSpec(file=FILE, line=11)))
+    await backend.held.wait()
+    backend.stop(11, hits=[1001])  # the number that the answer will tell
+    backend.let_go.set()
+    made = await setting
+    assert session.hits == (made.id,)
+    assert session.breakpoints.get(made.id).hits == 1

@@ -48,6 +48,7 @@ class GroupHang(Struct, frozen=True):
     verdict: GroupVerdict
     # What each member does, for the daemon of another machine, which judges all parts together.
     waits: tuple[MemberWait, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class MemberEnd(Struct, frozen=True):

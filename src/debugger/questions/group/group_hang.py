@@ -6,8 +6,12 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import exception_cause
+from debugger.model.location import is_library
 from debugger.questions.group import member_meetings
 from debugger.questions.group.answer import GroupHang
 from debugger.questions.group.group_choice import ChosenMembers
@@ -54,7 +58,19 @@ async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang
         if last is not None:
             return hang_question.report_ended(run, last, began, fault)
         name = Path(target.program or target.module or "group").stem
-        return await _look_until_settled(run, Group(name, run.session, main=run.session))
+        answer = await _look_until_settled(run, Group(name, run.session, main=run.session))
+        return msgspec.structs.replace(answer, notes=_describe_traceback(run))
+
+
+def _describe_traceback(run: RunningQuestion) -> tuple[str, ...]:
+    """Name an exception that the output tells of: others may wait for who has raised it."""
+    found, cwd = exception_cause.parse_traceback(run.all_output_lines()), run.session.target.cwd
+    if found is None:
+        return ()
+    own = next((one for one in found.frames if not is_library(one.file, cwd)), None)
+    where = f", in {own.function} {Path(own.file).name}:{own.line}" if own is not None else ""
+    message = f": {found.message}" if found.message else ""
+    return (f"its output has a traceback: {found.type}{message}{where}",)
 
 
 async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
@@ -71,6 +87,20 @@ async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
         before = answer.verdict
         if not await thread_sampling.run_briefly(run, AGAIN_S):
             return answer
+
+
+def require_live(chosen: ChosenMembers) -> None:
+    """Check that there is a member left to ask.
+
+    Raises:
+        DebuggerError: PROGRAM_EXITED.
+    """
+    if not any(one.session.is_live for one in chosen.members):
+        raise DebuggerError(
+            ErrorCode.PROGRAM_EXITED,
+            f"nothing waits: all members of {chosen.group.name} have ended",
+            hint="debugger status shows how they ended; debugger output what they printed",
+        )
 
 
 async def find_laggards(chosen: ChosenMembers, *, keeps_waits: bool = False) -> GroupHang:

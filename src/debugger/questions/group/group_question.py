@@ -12,6 +12,7 @@ from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_words import ForkFollowing
 from debugger.questions.group import group_join
 from debugger.questions.group.answer import GroupStop
 from debugger.questions.group.group_run import report_group_stop
@@ -25,9 +26,38 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session import stop_report
+from debugger.symbols.program_file import may_fork
 from debugger.targets import launch_target, launchers
 
 _TIMEOUT_S = 60.0
+
+
+def follow_forks(
+    call: CommandCall, requested: QuestionOptions, found: QuestionRun
+) -> QuestionOptions:
+    """Choose a debugger that also takes the processes that a compiled program forks."""
+    is_chosen = requested.adapter is not None or requested.backend is not None
+    if is_chosen or found.traits.fork_following is not ForkFollowing.NEVER:
+        return requested
+    name = select_backend.find_fork_follower(found.language, call.env, call.config.adapters)
+    return structs.replace(requested, adapter=name)
+
+
+async def build_forking_question(
+    call: CommandCall, requested: QuestionOptions, chooser: BreakpointChooser = no_breakpoints
+) -> QuestionRun:
+    """Build the run of a program, with a debugger that takes what it forks, if it may fork.
+
+    Raises:
+        DebuggerError: What resolving the program raises.
+    """
+    question = await build_question(call, requested, chooser)
+    path = question.target.program
+    is_job = bool(requested.words) and launchers.is_launcher(requested.words[0])
+    if is_job or path is None or not may_fork(path):
+        return question
+    chosen = follow_forks(call, requested, question)
+    return question if chosen is requested else await build_question(call, chosen, chooser)
 
 
 async def build_group_question(
@@ -56,7 +86,7 @@ async def build_group_question(
             hint=f"debugger {requested.verb} --group -- mpirun -n 4 ./program",
         )
     if not launchers.is_launcher(requested.words[0]):
-        question = await build_question(call, requested, chooser)
+        question = await build_forking_question(call, requested, chooser)
         target = question.target
         program = target.program or getattr(target, "module", None) or "group"
         name = call.sessions.unused_name(Path(program).stem)

@@ -7,12 +7,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from debugger.backends import select_backend
 from debugger.backends.base import LogpointPassed
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.debugger_words import ForkFollowing
 from debugger.model.events import Event, EventKind
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.group.group_question import build_group_question
@@ -115,17 +113,6 @@ def _describe_place(session: Session, place: int, spec: BreakpointSpec, count: i
     entry = find_entry(lines, line) if lines is not None else None
     function = spec.function or (entry.function if entry is not None else "")
     return ProbeSeen(place, count, count, 0, file, line, function)
-
-
-def follow_forks(
-    call: CommandCall, requested: QuestionOptions, found: QuestionRun
-) -> QuestionOptions:
-    """Choose a debugger that also takes the processes that a compiled program forks."""
-    is_chosen = requested.adapter is not None or requested.backend is not None
-    if is_chosen or found.traits.fork_following is not ForkFollowing.NEVER:
-        return requested
-    name = select_backend.find_fork_follower(found.language, call.env, call.config.adapters)
-    return structs.replace(requested, adapter=name)
 
 
 async def log_members(

@@ -39,6 +39,8 @@ class MeetingFacts(Struct):
 
     parties: int | None = None
     came: int = 0
+    # Items of the queue that it joins for which nobody has called `task_done`.
+    unfinished: int | None = None
     rank: int | None = None
     groups: dict[str, _ProcessGroup] = {}
     call: _CollectiveCall | None = None
@@ -69,6 +71,8 @@ def add_facts(wait: MemberWait, facts: MeetingFacts) -> MemberWait:
         call = found.name or call
     elif facts.parties is not None:
         meeting = Meeting(parties=facts.parties, came=facts.came)
+    elif facts.unfinished is not None:
+        detail = f"items without task_done: {facts.unfinished}"
     numbers = {name: one.number for name, one in facts.groups.items() if one.number is not None}
     return msgspec.structs.replace(
         wait,

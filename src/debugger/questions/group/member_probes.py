@@ -16,7 +16,7 @@ from debugger.model.events import State
 from debugger.model.group_merge import order_members
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.group.answer import MemberProbes, ProbedPoint
-from debugger.questions.group.group_question import RankProgram, find_rank_program
+from debugger.questions.group.group_question import RankProgram, find_rank_program, follow_forks
 from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.group.member_differences import (
     ComparedLocation,
@@ -25,7 +25,7 @@ from debugger.questions.group.member_differences import (
     compare_location,
     label_recordings,
 )
-from debugger.questions.group.member_logpoints import follow_forks, log_members
+from debugger.questions.group.member_logpoints import log_members
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points
 from debugger.questions.probe.probe_comparison import hits_compared
 from debugger.questions.probe.probe_points import HitRange, ProbePoint, range_of

@@ -60,6 +60,7 @@ from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
 
 _MPI_LIBRARY = re.compile("/libmpi")
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
+_LOOP = "an event loop"  # of libuv, also of the one that execSync runs
 _STOP_S = 2.0  # seconds until a member must have stopped
 _WRAPPERS = 4  # frames of a library between the program and the function that it called
 _BEGINNINGS = ("_bootstrap", "BaseProcess._bootstrap")
@@ -107,6 +108,8 @@ async def read_member_waits(
         return [MemberWait(member.label, STOPPED, place, call, is_main=is_main)]
     # The debugger's own threads wait for sockets: what they wait for is not looked up.
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
+    if session.traits.runtime is Runtime.NODE:
+        return [await _read_node_wait(member, watch, is_main=is_main)]
     facts = MeetingFacts()
     calls: dict[str, MpiCall] = {}
     threads: list[SampledThread] = []
@@ -119,7 +122,7 @@ async def read_member_waits(
             for one in python_waits.merge_snapshots([snapshot], watch, cwd)
             if one.noun == "thread"
         ]
-    elif session.state is State.RUNNING and session.traits.runtime is not Runtime.NODE:
+    elif session.state is State.RUNNING:
         watch = await with_waits(watch, watch.last_threads)
         threads = await _sample_by_stopping(session, watch, calls)
     threads = threads or [SampledThread("", "", native=watch.pid)]
@@ -136,6 +139,28 @@ async def read_member_waits(
     return [
         _add_call(one, calls[one.thread], ranks) if one.thread in calls else one for one in waits
     ]
+
+
+async def _read_node_wait(member: Member, watch: ProcessWatch, *, is_main: bool) -> MemberWait:
+    """Read what the main thread of a Node process does.
+
+    It is stopped only where it computes: one that waits would stop at its next event.
+    """
+    session, wait = member.session, MemberWait(member.label, WAITS, is_main=is_main)
+    if not watch.is_computing(watch.pid):
+        found = watch.call_of(watch.pid)
+        name = found.name if found is not None else ""
+        return msgspec.structs.replace(wait, call=_LOOP if name.startswith("epoll") else name)
+    wait = msgspec.structs.replace(wait, kind=COMPUTES)
+    await group_pause.pause_session(session, _STOP_S)
+    if session.state is not State.STOPPED:
+        return wait
+    try:
+        (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
+    finally:
+        await go_on(session)
+    place, call = find_own_call(stack, session.target.cwd)
+    return msgspec.structs.replace(wait, place=place, call=call)
 
 
 async def _sample_by_stopping(

@@ -317,6 +317,7 @@ def format_group_hang(answer: GroupHang, _page: RenderPage) -> list[TextSection]
         list_section(
             lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_BODY
         ),
+        *(fixed_section(f"note: {shorten_value(one, _CAUSE)}", _NOTES) for one in answer.notes),
     ]
 
 

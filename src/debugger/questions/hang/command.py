@@ -75,6 +75,8 @@ async def hang(
     if is_group and pid is None and (not words or named is not None):
         is_part = bool(call.sessions.name_suffix)
         chosen = await choose_group(call, named)
+        if not is_part:
+            group_hang.require_live(chosen)
         return await group_hang.find_laggards(chosen, keeps_waits=is_part)
     pictures = [
         choose_file(call, "hang", f"--{kind}", given, (kind,), force=force)
@@ -85,7 +87,8 @@ async def hang(
     if only_begins:
         return await group_question.begin_group_question(call, requested)
     if is_group:
-        return await group_hang.explain_group_hang(await build_question(call, requested), after_s)
+        asking = await group_question.build_forking_question(call, requested)
+        return await group_hang.explain_group_hang(asking, after_s)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
     answer = await second_run.add_second_run(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]

@@ -38,6 +38,14 @@ def _recv_into(self: socket.socket, *args: Any, **kwargs: Any) -> int:
     return _receive(self, *args, **kwargs)
 
 
+def _connecting() -> str:
+    """Return the options by which a program connects to this adapter."""
+    servers: Any = import_module("debugpy.adapter.servers")
+    host, port = import_module("debugpy.common.sockets").get_address(servers.listener)
+    token = import_module("debugpy.adapter").access_token
+    return f"--connect {host}:{port} --adapter-access-token {token}"
+
+
 def _use_our_launcher() -> None:
     """Run the program by our launcher and server: they are faster, and report signals."""
     launchers: Any = import_module("debugpy.adapter.launchers")
@@ -50,6 +58,8 @@ def _use_our_launcher() -> None:
     ) -> Any:
         # The launcher gets debugpy's own arguments: the path of our server goes along in them.
         request.arguments[_SERVER] = server
+        # What the program starts by way of other programs can connect here, too.
+        session.client.channel.send_event("output", {"category": AWAITED, "output": _connecting()})
         # Isolated and without `site`: 8 ms for the start of Python, and nothing of the user's is
         # imported.
         return spawn(session, request, [sys.executable, "-I", "-S"], _LAUNCHER, *rest)
@@ -179,9 +189,7 @@ def _inject_again() -> _NotingSubprocess:
         _, options, on_output = words
         if AWAITED in options:
             # The process connects by itself: it is told where, and by which token.
-            host, port = import_module("debugpy.common.sockets").get_address(servers.listener)
-            token = import_module("debugpy.adapter").access_token
-            on_output(AWAITED, f"--connect {host}:{port} --adapter-access-token {token}")
+            on_output(AWAITED, _connecting())
             return
         injected[:] = [words]
         inject(*words)

@@ -40,12 +40,12 @@ def collect(locks: Any) -> dict[str, Any]:
     main = threading.main_thread().ident or 0
     for ident, frame in list(sys._current_frames().items())[:_THREADS]:  # noqa: SLF001 - there is no other way
         stack = list(_inner_frames(frame))
-        parts = (_barrier_facts, _call_facts, _lock_facts)
+        parts = (_barrier_facts, _queue_facts, _call_facts, _lock_facts)
         found = _collect_parts(stack, locks, parts)
         if found and ident != main:
             threads[f"t{ident}"] = found
     own = sys._current_frames().get(main)  # noqa: SLF001 - the same
-    every = (_barrier_facts, _torch_facts, _lock_facts)
+    every = (_barrier_facts, _queue_facts, _torch_facts, _lock_facts)
     facts = _collect_parts(list(_inner_frames(own)), locks, every)
     return {**facts, **({"threads": threads} if threads else {})}
 
@@ -81,6 +81,22 @@ def _barrier_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
         is_wait = frame.f_code.co_name == "wait" and type(barrier).__name__ == "Barrier"
         if is_wait and _is_of(barrier, "threading", _SYNCHRONIZE):
             return {"parties": int(barrier.parties), "came": int(barrier.n_waiting)}
+    return {}
+
+
+# -- queues ----------------------------------------------------------------------------------------
+
+
+def _queue_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
+    """Return how many items of the queue that the thread joins have had no `task_done`."""
+    for frame in stack:
+        queue: Any = frame.f_locals.get("self")
+        if frame.f_code.co_name != "join":
+            continue
+        if _is_of(queue, "multiprocessing.queues"):
+            return {"unfinished": int(queue._unfinished_tasks.get_value())}  # noqa: SLF001 - nothing public tells it
+        if _is_of(queue, "queue"):
+            return {"unfinished": int(queue.unfinished_tasks)}
     return {}
 
 

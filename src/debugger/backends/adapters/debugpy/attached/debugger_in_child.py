@@ -32,6 +32,7 @@ def _begin_debugging() -> None:
         return
     module = sys.modules[_SERVER] = util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.end_at_once()
     module.improve_pydevd()
     module.follow_sent_code()
 
