@@ -124,8 +124,15 @@ _CONTAINER = (
         "no container {text}",
         "{tool} ps lists those that run",
     ),
+    # podman 4.3 says the same of a container that is paused.
     KnownFailure(
-        r"is not running|can only create exec sessions on running containers",
+        r"can only create exec sessions on running containers",
+        ErrorCode.WRONG_STATE,
+        "the container {text} does not run, or is paused",
+        "{tool} start {text}, or {tool} unpause {text}; {tool} ps -a shows which",
+    ),
+    KnownFailure(
+        r"is not running",
         ErrorCode.WRONG_STATE,
         "the container {text} does not run",
         "{tool} start {text}",

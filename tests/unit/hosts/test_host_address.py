@@ -134,7 +134,7 @@ SAID = [
     ("box", 'Error: no container with name or ID "box" found: no such container', 125, "no cont"),
     ("box", "Error response from daemon: container 12 is not running", 1, "does not run"),
     ("box", "Error: can only create exec sessions on running containers: container state improper",
-     255, "does not run"),
+     255, "does not run, or is paused"),
     ("box", "Error response from daemon: Container box is paused, unpause it",
      1, "is paused"),
     ("box", ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker "
