@@ -319,6 +319,7 @@ BY_PATH = frozenset(
         "debugger.questions.group.inside.array_values",
         "debugger.questions.group.inside.meetings",
         "debugger.session.inside.member_names",
+        "debugger.backends.adapters.debugpy.exit_calls",
         "debugger.backends.adapters.debugpy.sent_code",
         "debugger.backends.adapters.debugpy.run_adapter",
         "debugger.backends.adapters.debugpy.attached.attach_pid_injected",

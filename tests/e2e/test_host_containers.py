@@ -41,7 +41,7 @@ def container() -> Iterator[Path]:
         "REAL_PYTHON": sys.executable,
         **({"PYTHONPATH": path} if (path := os.environ.get("PYTHONPATH")) else {}),
     }
-    containers = {"box": "running", "old": "exited"}
+    containers = {"box": "running", "old": "exited", "held": "paused"}
     facts = {"env": env, "containers": containers, "pods": ["shop/web-0"]}
     (tools / "container.json").write_text(json.dumps(facts))
     yield home
@@ -98,11 +98,23 @@ def test_a_failed_installation_leaves_the_one_before(at_tools: Cli, container: P
     assert [one.name for one in own.iterdir()] == ["host"]
 
 
+def test_podman_does_not_say_whether_a_container_is_paused(at_tools: Cli, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[hosts]\ncontainer = "podman"\n')
+    for name in ("old", "held"):
+        answer = at_tools(
+            "start", "--container", name, "x.py", env={"DEBUGGER_CONFIG": str(config)}
+        )
+        assert f"error: the container {name} does not run, or is paused\n" in answer.err
+        assert f"hint: podman start {name}, or podman unpause {name}" in answer.err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--container", "none"), "no container none"),
         (("--container", "old"), "the container old does not run"),
+        (("--container", "held"), "the container held is paused"),
         (("--pod", "shop/other"), "no pod shop/other"),
         (("--pod", "shop/web-0:side"), "the pod shop/web-0:side has no container side"),
         (("--container", "-x"), "not a container: '-x'"),

@@ -201,7 +201,7 @@ def changed_ssh(hosts: SshHosts, tmp_path: Path, change: Callable[[str], str]) -
     [
         ("unknown key", "DENIED", "h1-refused: its host key is not known"),
         ("changed key", "DENIED", "h1-refused: its host key is another than the known one"),
-        ("no login", "DENIED", "h1-refused: no login without a password or a question"),
+        ("no login", "DENIED", "h1-refused: none of your keys is taken, and no password"),
         ("no host", "NOT_FOUND", "h1-refused: no such host"),
         ("closed port", "NOT_FOUND", "h1-refused: the connection was refused"),
         ("jump host down", "NOT_FOUND", "h1-refused: its jump host: the connection was refused"),

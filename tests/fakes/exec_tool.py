@@ -12,6 +12,7 @@ import os
 import sys
 from pathlib import Path
 
+IMPROPER = "can only create exec sessions on running containers"
 NAME = Path(sys.argv[0]).name
 FACTS = json.loads((Path(sys.argv[0]).parent / "container.json").read_text())
 
@@ -39,6 +40,12 @@ def exec_container(words: list[str]) -> None:
             fail(125, f'Error: no container with name or ID "{name}" found: no such container')
         fail(1, f"Error response from daemon: No such container: {name}")
     if FACTS["containers"][name] != "running":
+        if NAME == "podman":  # also of a paused one (podman 4.3)
+            fail(255, f"Error: {IMPROPER}: container state improper")
+        if FACTS["containers"][name] == "paused":
+            fail(
+                1, f"Error response from daemon: Container {name} is paused, unpause the container"
+            )
         fail(1, f"Error response from daemon: container {name} is not running")
     run_in_container(command)
 

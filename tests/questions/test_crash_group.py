@@ -21,6 +21,7 @@ pytestmark = pytest.mark.adapter("debugpy")
     [
         ("segv", "ended by SIGSEGV", "BrokenProcessPool, then ended with status 1"),
         ("exit", "ended with status 3", "BrokenProcessPool, then ended with status 1"),
+        ("killed", "ended by SIGKILL", "BrokenProcessPool, then ended with status 1"),
         ("raise", "ended with status 1", "ended with status 1"),
     ],
 )
@@ -34,9 +35,11 @@ def test_the_worker_that_failed_is_named_and_not_what_its_end_led_to(
     assert ends.pop("main") == main
     assert set(ends.values()) == {"ended by SIGTERM"}
     assert len(ends) == 3
+    if way in {"exit", "killed", "raise"}:
+        assert answer["crash"]["frame"]["line"] == find_marker(POOL, way)
+    if way in {"exit", "killed"}:
+        assert [(one["name"], one["value"]) for one in answer["crash"]["locals"]] == [("item", "2")]
     if way == "raise":
-        line = find_marker(POOL, "raise")
-        assert answer["crash"]["frame"]["line"] == line
         assert answer["crash"]["exception"]["type"] == "ValueError"
     assert list_sessions(cli) == {}
 

@@ -38,7 +38,7 @@ def run_pipe(argv: Sequence[str], daemon: Sequence[str] | None) -> int:
         return int(error.exit_code)
     except (OSError, TimeoutError) as error:
         reason = error.strerror or str(error) or type(error).__name__
-        message = f"{socket.gethostname()}: the daemon cannot start: {reason}"
+        message = f"the daemon cannot start: {reason}"
         hint = "make room in the runtime directory there, or set DEBUGGER_RUNTIME_DIR"
         _greet({"error": {"code": "DENIED", "message": message, "hint": hint}})
         return 1

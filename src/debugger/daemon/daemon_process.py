@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from debugger import __version__, paths
 from debugger.daemon import protocol, transport
-from debugger.errors import DebuggerError, ErrorCode
+from debugger.errors import DebuggerError, ErrorCode, full_disk_error
 
 if TYPE_CHECKING:
     from debugger.daemon.command_request import HandlerFactory
@@ -296,11 +296,27 @@ def _kill_group(leader: int) -> None:
 
 
 def _not_started(why: str, directory: str, *, since: int = 0) -> DebuggerError:
+    if _has_no_room(directory):
+        return DebuggerError(
+            ErrorCode.DENIED,
+            f"the daemon did not start: the disk of {directory} is full",
+            hint="make room there, or set DEBUGGER_RUNTIME_DIR to a directory that has some",
+        )
     path = f"{directory}/{paths.LOG}"
     tail = "".join(f"\n  {line}" for line in paths.log_tail(path, lines=5, since=since))
     return DebuggerError(
         ErrorCode.INTERNAL, f"the daemon did not start: {why}{tail}", hint="debugger daemon logs"
     )
+
+
+def _has_no_room(directory: str) -> bool:
+    probe = f"{directory}/room"
+    try:
+        paths.write_private(probe, bytes(4096))
+        paths.remove_file(probe)
+    except OSError as error:
+        return full_disk_error(error) is not None
+    return False
 
 
 def _lock_descriptor(descriptor: int, within_s: float) -> None:

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 
@@ -30,6 +31,11 @@ _POD = re.compile(
 )
 # Where a server listens: a program's own option, not a machine to debug on.
 _LISTENING = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - refused
+# Commands that act on this machine unless they name a host, and those that start a program.
+_LOCAL_COMMANDS = re.compile(
+    r"\bdebugger (?:(?:daemon|evidence|runs) [a-z-]+|(?:start|attach|config|doctor|setup)\b"
+    r"|[a-z-]+(?=(?: [^;]*)? -- ))(?![^;]* --(?:host|container|pod)\b)"
+)
 _SHORT_ID = 12  # characters of a container's id that docker itself shows
 
 # `BatchMode` makes ssh fail where it would ask; `ServerAlive` ends a connection that is dead. What
@@ -50,6 +56,9 @@ class HostKind(Enum):
     OWN = "own"  # this machine, as a part of a group that reaches others, too
 
 
+_FLAGS = {HostKind.SSH: "--host", HostKind.CONTAINER: "--container", HostKind.POD: "--pod"}
+
+
 class HostAddress(Struct, frozen=True):
     """A host, a container or a pod."""
 
@@ -57,12 +66,37 @@ class HostAddress(Struct, frozen=True):
     text: str  # as the user named it
     label: str  # its short name in answers
 
+    @property
+    def destination(self) -> str:
+        """The host as ssh takes it: a port makes it a URL."""
+        has_port = self.split_destination()[2] != ""
+        return f"ssh://{self.text.removeprefix('ssh://')}" if has_port else self.text
+
+    def split_destination(self) -> tuple[str, str, str]:
+        """Return the user, the host and the port; what is not named is empty."""
+        found = _HOST.fullmatch(self.text)
+        if found is None:
+            return "", self.text, ""
+        return found["user"] or "", found["host"], (found["port"] or "").removeprefix(":")
+
+    def add_to_commands(self, value: Any) -> Any:
+        """Return a host's text, or plain values, with its name in the commands that need it."""
+        if self.kind is HostKind.OWN:
+            return value
+        if isinstance(value, str):
+            option = f"{_FLAGS[self.kind]} {shlex.quote(self.text)}"
+            return _LOCAL_COMMANDS.sub(lambda found: f"{found[0]} {option}", value)
+        if isinstance(value, list | tuple):
+            return [self.add_to_commands(one) for one in value]
+        if isinstance(value, dict):
+            return {name: self.add_to_commands(one) for name, one in value.items()}
+        return value
+
     def write_command(self, words: str, *behind: str) -> str:
         """Return a command of ours at this host, as a user types it."""
-        flag = {HostKind.SSH: "--host", HostKind.CONTAINER: "--container", HostKind.POD: "--pod"}
         if self.kind is HostKind.OWN:
             return " ".join(("debugger", words, *behind))
-        own = (words, flag[self.kind], shlex.quote(self.text), *behind)
+        own = (words, _FLAGS[self.kind], shlex.quote(self.text), *behind)
         return f"debugger {' '.join(own)}"
 
 
@@ -204,7 +238,7 @@ def build_host_command(
     remote = ["sh", "-c", script, "debugger", *words]
     tool = list(tools.for_kind(address.kind))
     if address.kind is HostKind.SSH:
-        return [*tool, *SSH_OPTIONS, "--", address.text, shlex.join(remote)]
+        return [*tool, *SSH_OPTIONS, "--", address.destination, shlex.join(remote)]
     if address.kind is HostKind.CONTAINER:
         return [*tool, "exec", "-i", address.text, *remote]
     found = _POD.fullmatch(address.text)

@@ -16,7 +16,7 @@ from debugger.cli.parser import Invocation
 from debugger.config import Config
 from debugger.daemon.command_request import CommandReply, CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.hosts.host_address import HostKind, HostTools
+from debugger.hosts.host_address import HostAddress, HostKind, HostTools
 from debugger.hosts.host_list import Host, HostRequest
 from debugger.hosts.path_mapping import map_answer, map_arguments
 from debugger.model.breakpoints import Breakpoint
@@ -137,7 +137,9 @@ class HostCall(Struct, frozen=True):
         )
 
 
-def build_reply(answer: Mapping[str, Any], folders: SourceMap) -> CommandReply:
+def build_reply(
+    answer: Mapping[str, Any], folders: SourceMap, address: HostAddress
+) -> CommandReply:
     """Build the reply for a host's answer, with the folders of this machine."""
     given = answer.get("error")
     error = None
@@ -146,7 +148,7 @@ def build_reply(answer: Mapping[str, Any], folders: SourceMap) -> CommandReply:
         error = DebuggerError(
             ErrorCode(code) if code in ErrorCode.__members__ else ErrorCode.INTERNAL,
             map_answer(str(given.get("message")), folders),
-            hint=map_answer(given.get("hint"), folders),
+            hint=address.add_to_commands(map_answer(given.get("hint"), folders)),
         )
     exit_code = answer.get("exit")
     return CommandReply(

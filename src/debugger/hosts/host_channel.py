@@ -15,7 +15,11 @@ from debugger.daemon import protocol
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_address import HostAddress, HostTools, build_host_command
 from debugger.hosts.host_clock import HostClock, read_clock
-from debugger.hosts.host_failures import explain_host_failure, missing_tool
+from debugger.hosts.host_failures import (
+    explain_host_failure,
+    missing_tool,
+    silent_host_error,
+)
 from debugger.hosts.host_scripts import FIND_DEBUGGER
 
 CONNECT_S = 40.0  # seconds until the other side has greeted: ssh's own limit, and a daemon's start
@@ -65,8 +69,11 @@ class _Pending:
 class HostChannel:
     """One connection to the daemon of a host."""
 
-    def __init__(self, address: HostAddress, process: asyncio.subprocess.Process) -> None:
+    def __init__(
+        self, address: HostAddress, process: asyncio.subprocess.Process, tools: HostTools
+    ) -> None:
         self.address = address
+        self._tools = tools
         self.greeting: HostGreeting
         self.clock: HostClock
         self._began_s = time.monotonic()
@@ -104,7 +111,7 @@ class HostChannel:
             DebuggerError: What hinders it, with what helps; TIMEOUT.
         """
         command = build_host_command(address, tools, FIND_DEBUGGER, words)
-        channel = cls(address, await start_tool(address, command, env))
+        channel = cls(address, await start_tool(address, command, env), tools)
         channel._tasks.append(asyncio.create_task(channel._read_errors()))
         try:
             async with asyncio.timeout(within_s):
@@ -112,11 +119,7 @@ class HostChannel:
                 channel.clock = channel.greeting.clock
         except TimeoutError:
             await channel.close()
-            raise DebuggerError(
-                ErrorCode.TIMEOUT,
-                f"{address.label} did not answer within {within_s:g} s",
-                hint=f"ssh -v {address.text} true shows how far it comes",
-            ) from None
+            raise silent_host_error(address, tools, within_s) from None
         except BaseException:
             await channel.close()
             raise
@@ -144,7 +147,7 @@ class HostChannel:
                 raise await self._explain_end()
             greeting = _read_greeting(line)
             if greeting is not None:
-                return _parse_greeting(greeting, self._began_s)
+                return _parse_greeting(self.address, greeting, self._began_s)
         raise DebuggerError(
             ErrorCode.PROTOCOL,
             f"{self.address.label} says something else than the debugger's greeting",
@@ -159,7 +162,7 @@ class HostChannel:
                 await asyncio.wait(self._tasks[:1])
         except TimeoutError:
             status = None
-        return explain_host_failure(self.address, status, self._said)
+        return explain_host_failure(self.address, status, self._said, tools=self._tools)
 
     async def request(
         self,
@@ -389,14 +392,15 @@ def _read_greeting(line: bytes) -> Mapping[str, Any] | None:
     return message if message.get("greeting") == "debugger" else None
 
 
-def _parse_greeting(message: Mapping[str, Any], began_s: float) -> HostGreeting:
+def _parse_greeting(
+    address: HostAddress, message: Mapping[str, Any], began_s: float
+) -> HostGreeting:
     error = message.get("error")
     if isinstance(error, dict):
         code = str(error.get("code"))
         known = code if code in ErrorCode.__members__ else ErrorCode.INTERNAL.value
-        raise DebuggerError(
-            ErrorCode(known), str(error.get("message")), hint=error.get("hint") or None
-        )
+        hint = address.add_to_commands(error.get("hint") or None)
+        raise DebuggerError(ErrorCode(known), f"{address.label}: {error.get('message')}", hint=hint)
     texts = {
         name: str(message.get(name, ""))
         for name in ("version", "daemon", "host", "user", "python", "system")

@@ -415,7 +415,7 @@ async def _ask_part(
         return PartReply(host, error=_late_error(limit_s, host))
     except DebuggerError as error:
         return PartReply(host, error=error)
-    reply = build_reply(answer, call.folders_at(host))
+    reply = build_reply(answer, call.folders_at(host), host.address)
     if reply.error is not None:
         return PartReply(host, error=reply.error)
     return PartReply(host, reply.text or "", dict(reply.result or {}))

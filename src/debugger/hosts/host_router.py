@@ -190,7 +190,7 @@ class HostRouter:
             self._follow_current(host)
         if name in _SELECTING and answer.get("success") and not self._find_group(self.current):
             self.current = host.current
-        return build_reply(answer, call.folders_at(host))
+        return build_reply(answer, call.folders_at(host), host.address)
 
     async def _run_remote_shell(self, call: HostCall, route: Route, command: str) -> CommandReply:
         """Start what a launcher of this machine runs on a host, as a part of its group."""
@@ -269,7 +269,7 @@ class HostRouter:
     async def _ask_host(self, call: HostCall, host: Host) -> HostReply:
         changes = {"json": False, "result": True, "progress": False}
         answer = await self.hosts.send_request(host, call.build_request(host, None, changes))
-        reply = build_reply(answer, call.folders_at(host))
+        reply = build_reply(answer, call.folders_at(host), host.address)
         if reply.error is not None:
             raise reply.error
         return HostReply((host.label,), reply.text or "", dict(reply.result or {}))
@@ -278,8 +278,10 @@ class HostRouter:
         """Report how a host is reached, and which adapters start there."""
         greeting = await self.hosts.connect(host, call.build_request(host, None))
         reply = await self._ask_host(call, host)
-        data = {"reached": to_data(greeting, budget=None), **(reply.data or {})}
-        return HostReply(reply.hosts, f"{_describe_greeting(greeting)}\n{reply.text}", data)
+        own = host.address.add_to_commands(reply.data or {})
+        data = {"reached": to_data(greeting, budget=None), **own}
+        text = f"{_describe_greeting(greeting)}\n{host.address.add_to_commands(reply.text)}"
+        return HostReply(reply.hosts, text, data)
 
     async def _set_up_host(self, call: HostCall, host: Host) -> HostReply:
         """Put this debugger onto a host, or tell what that would do, or check what is there."""

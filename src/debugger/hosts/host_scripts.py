@@ -38,9 +38,12 @@ for python in python3 python3.14 python3.13 python3.12 python3.11 ""; do
 done
 umask 077
 mkdir -p "$base" || fail no-folder
+# What an installation has left that was killed: nothing else takes so long.
+find "$base" -maxdepth 1 -name 'setup.*' -mmin +60 -exec rm -rf {} + 2>/dev/null
 staging="$(mktemp -d "$base/setup.XXXXXX")" || fail no-folder
 trap 'rm -rf "$staging"' EXIT
-trap 'exit 1' HUP INT TERM
+# PIPE: the connection has ended, and nobody reads what is said.
+trap 'exit 1' HUP INT TERM PIPE
 cat > "$staging/wheels.tar" || fail no-space
 "$python" -m tarfile -e "$staging/wheels.tar" "$staging/wheels" || fail no-space
 # Its scripts name the folder that they are made in: it is made where it stays.

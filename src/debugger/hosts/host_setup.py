@@ -61,17 +61,18 @@ class HostInstaller:
             # The other side has no index; this one may have.
             wheels = await self._fetch_requirements(name, wheel, python)
             if wheels is None:
-                raise explain_host_failure(
-                    self._address, error.status, error.output, is_setup=True
-                ) from None
+                raise self._explain_failure(error.status, error.output) from None
             await self._install_wheels(wheels, is_offline=True)
         return f"Python {python[0]} ({python[1]})"
+
+    def _explain_failure(self, status: int | None, output: str) -> DebuggerError:
+        return explain_host_failure(self._address, status, output, tools=self._tools, is_setup=True)
 
     async def _probe_python(self) -> tuple[str, str, str]:
         status, output = await self._run_script(PROBE_PYTHON, (), b"", _PROBE_S)
         found = _PYTHON.search(output)
         if status or found is None:
-            raise explain_host_failure(self._address, status, output, is_setup=True)
+            raise self._explain_failure(status, output)
         return found[1], found[2], found[3]
 
     async def _install_wheels(self, wheels: Mapping[str, bytes], *, is_offline: bool) -> None:
@@ -82,7 +83,7 @@ class HostInstaller:
             return
         if "debugger-setup: no-pip" in output and _NO_INDEX.search(output) and not is_offline:
             raise _NoIndex(status, output)
-        raise explain_host_failure(self._address, status, output, is_setup=True)
+        raise self._explain_failure(status, output)
 
     async def _run_script(
         self, script: str, words: tuple[str, ...], sent: bytes, within_s: float

@@ -73,14 +73,16 @@ async def run_remote_shell(
     known = encode_breakpoints(call.breakpoints_here(str(args["group"])), folders)
     begin = {"args": {**own, "words": (command,), "breakpoints": known}, "result": True}
     reply = build_reply(
-        await hosts.send_request(host, call.build_request(host, None, begin)), folders
+        await hosts.send_request(host, call.build_request(host, None, begin)),
+        folders,
+        host.address,
     )
     if not reply.success:
         return reply
     on_begun(part)
     ended = {"args": {**own, "is_begun": True}, "result": True}
     request = replace(call.build_request(host, part, ended), reads_only=True)
-    return build_reply(await hosts.send_request(host, request), folders)
+    return build_reply(await hosts.send_request(host, request), folders, host.address)
 
 
 def encode_breakpoints(breakpoints: Sequence[Breakpoint], folders: SourceMap) -> str:
@@ -165,7 +167,7 @@ class LauncherJobs:
         part = asyncio.create_task(self._hosts.send_request(host, request))
         part.add_done_callback(lambda _: failure.end_part(host.label))
         self._crash_parts.setdefault(name, []).append((host, part))
-        return build_reply(await asyncio.shield(part), call.folders_at(host))
+        return build_reply(await asyncio.shield(part), call.folders_at(host), host.address)
 
     async def explain_crash(self, call: HostCall, run_here: RunHere) -> Answer:
         """Start a launcher, and report the first failure of its ranks, wherever they are.
@@ -245,7 +247,7 @@ class LauncherJobs:
         part = asyncio.create_task(self._hosts.send_request(host, request))
         question.parts.append((host, part))
         # Its answer counts also if the launcher ends its shell before.
-        reply = build_reply(await asyncio.shield(part), call.folders_at(host))
+        reply = build_reply(await asyncio.shield(part), call.folders_at(host), host.address)
         # It is the launcher's own machine that reports a failure of the part.
         return replace(reply, result=None, text=None)
 
@@ -291,7 +293,9 @@ def merge_job_parts(
         error = DebuggerError(ErrorCode.TIMEOUT, f"no answer within {_PART_S:g} s")
         if task.done() and not task.cancelled():
             failure = task.exception()
-            reply = None if failure else build_reply(task.result(), call.folders_at(host))
+            reply = (
+                None if failure else build_reply(task.result(), call.folders_at(host), host.address)
+            )
             if reply is not None and reply.success:
                 data = dict(reply.result or {})
                 if "end" in data:  # how the launcher has ended says it for all

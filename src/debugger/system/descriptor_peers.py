@@ -241,6 +241,15 @@ def listening_port(pid: int, number: int) -> int | None:
     return None
 
 
+def open_file_path(pid: int, number: int) -> str | None:
+    """Return the path of the regular file that a descriptor has open; None for all else."""
+    link = f"/proc/{pid}/fd/{number}"
+    try:
+        return os.readlink(link) if os.path.isfile(link) else None
+    except OSError:
+        return None
+
+
 def describe_descriptor(pid: int, number: int, *, is_writing: bool = False) -> str:
     """Describe a descriptor: a file's path, a pipe and the holders of its other end, a socket."""
     try:

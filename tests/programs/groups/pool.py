@@ -1,9 +1,10 @@
-"""Workers of a pool, of which one fails: pool.py segv | exit | raise | none."""
+"""Workers of a pool, of which one fails: pool.py segv | exit | killed | raise | none."""
 
 import concurrent.futures
 import ctypes
 import multiprocessing
 import os
+import signal
 import sys
 import time
 
@@ -13,7 +14,9 @@ def work(item):
     if item == 2 and sys.argv[1] == "segv":
         ctypes.string_at(0)
     if item == 2 and sys.argv[1] == "exit":
-        os._exit(3)
+        os._exit(3)  # @exit
+    if item == 2 and sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)  # @killed
     if item == 2 and sys.argv[1] == "raise":
         raise ValueError("bad item")  # @raise
     time.sleep(0.5 if sys.argv[1] == "none" else 20)
@@ -34,5 +37,8 @@ def run_processes():
 if __name__ == "__main__":
     if sys.argv[1] == "raise":
         run_processes()
-    with concurrent.futures.ProcessPoolExecutor(4) as pool:
+    # What is spawned begins as `python -c`.
+    how = multiprocessing.get_context("spawn" if sys.argv[1] == "killed" else "fork")
+    all_begun = how.Barrier(4)
+    with concurrent.futures.ProcessPoolExecutor(4, how, all_begun.wait) as pool:
         print(list(pool.map(work, range(4))))  # @map

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -104,6 +105,17 @@ def test_a_daemon_that_ends_at_once_is_an_error_with_the_tail_of_its_log(runtime
         "the daemon did not start: it ended at once\n  the disk is on fire"
     )
     assert failed.value.hint == "debugger daemon logs"
+
+
+def test_a_daemon_that_does_not_start_for_a_full_disk_says_so(runtime_dir, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(paths, "write_private", fail)
+    with pytest.raises(DebuggerError) as failed:
+        start(runtime_dir, ("-c", "raise SystemExit('a traceback')"))
+    assert failed.value.message == f"the daemon did not start: the disk of {runtime_dir} is full"
+    assert "DEBUGGER_RUNTIME_DIR" in failed.value.hint
 
 
 def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path):

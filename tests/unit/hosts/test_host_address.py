@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shlex
 import subprocess
+import sys
+import tarfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,11 +19,12 @@ from debugger.hosts.host_address import (
     HOSTS_MAX,
     HostTools,
     build_host_command,
+    own_address,
     parse_addresses,
     split_pids,
 )
-from debugger.hosts.host_failures import explain_host_failure
-from debugger.hosts.host_scripts import FIND_DEBUGGER
+from debugger.hosts.host_failures import explain_host_failure, silent_host_error
+from debugger.hosts.host_scripts import FIND_DEBUGGER, INSTALL_DEBUGGER
 
 TOOLS = HostTools()
 
@@ -113,6 +119,7 @@ SAID = [
     ("h", "ssh: connect to host h port 22: Connection timed out", 255, "no answer to ssh in time"),
     ("h", "ssh: connect to host h port 22: No route to host", 255, "not reached from here"),
     ("h", "root@h: Permission denied (publickey,password).", 255, "(it takes publickey,password)"),
+    ("h", "root@h: Permission denied (publickey).", 255, "none of your keys is taken"),
     ("h", "Host key verification failed.", 255, "host key is not known"),
     ("h", "Received disconnect from h port 22:2: Too many authentication failures", 255, "many"),
     ("h", "debugger: not installed", 127, "h has no debugger"),
@@ -122,12 +129,12 @@ SAID = [
     ("h", ("channel 0: open failed: connect failed: No route to host\nstdio forwarding failed\n"
      "Connection closed by UNKNOWN port 65535"), 255, "jump host does not reach it: No route"),
     ("h", ("me@gate: Permission denied (publickey).\nConnection closed by UNKNOWN port 65535"), 255,
-     "its jump host: no login"),
+     "its jump host: none of your keys"),
     ("box", "Error response from daemon: No such container: box", 1, "no container box"),
     ("box", 'Error: no container with name or ID "box" found: no such container', 125, "no cont"),
     ("box", "Error response from daemon: container 12 is not running", 1, "does not run"),
     ("box", "Error: can only create exec sessions on running containers: container state improper",
-     255, "does not run"),
+     255, "does not run, or is paused"),
     ("box", "Error response from daemon: Container box is paused, unpause it",
      1, "is paused"),
     ("box", ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker "
@@ -173,6 +180,99 @@ def test_an_image_without_python_gets_a_container_beside_it(
     says = "debugger-setup: no-python" if is_setup else 'exec: "sh": executable file not found in'
     error = explain_host_failure(address, 1 if is_setup else 127, says, is_setup=is_setup)
     assert hint in (error.hint or "")
+
+
+CHANGED_KEY = """\
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+Offending ED25519 key in /home/me/.ssh/known_hosts:3
+Host key for [10.0.0.1]:2222 has changed and you have requested strict checking.
+Host key verification failed.
+"""
+CHANGED_KEY_HINT = (
+    "ssh-keygen -f /home/me/.ssh/known_hosts -R '[10.0.0.1]:2222' forgets the known key"
+)
+# What ssh says, and the beginning of a hint that works with the configured command.
+HINTS = [
+    ("h1", "Connection refused", "ssh -F my_config h1 must work; ssh://h1:PORT names another"),
+    ("ssh://me@h1:22", "Connection refused", "ssh -F my_config ssh://me@h1:22 must work; ssh://me@h1:"),
+    ("me@h1:22", "Permission denied (publickey,password)", "ssh-copy-id -F my_config -p 22 me@h1 "),
+    ("h1", "Permission denied (publickey)", "ssh -F my_config -v h1 true shows which keys"),
+    ("h1", "Host key verification failed.", "ssh -F my_config -o StrictHostKeyChecking=ask h1"),
+    ("h1", CHANGED_KEY, CHANGED_KEY_HINT),
+    ("h1", "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!", "ssh-keygen -R h1 forgets"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "said", "hint"), HINTS)
+def test_a_hint_names_the_configured_ssh_and_the_host_as_it_takes_it(
+    host: str, said: str, hint: str
+) -> None:
+    (address,) = parse_addresses(host, None, None)
+    tools = HostTools(ssh=("ssh", "-F", "my_config"))
+    error = explain_host_failure(address, 255, said, tools=tools)
+    assert (error.hint or "").startswith(hint)
+    command = build_host_command(address, tools, "x", [])
+    assert command[-2] == ("h1" if host == "h1" else f"ssh://{host.removeprefix('ssh://')}")
+
+
+def test_a_connection_that_was_killed_is_no_host_that_was_not_reached() -> None:
+    (address,) = parse_addresses("h1", None, None)
+    error = explain_host_failure(address, -9, "", is_setup=True)
+    assert error.message == "h1: the connection ended: ssh was ended by SIGKILL"
+    assert error.hint == "debugger setup --host h1 --yes begins again"
+
+
+def test_what_a_host_does_not_say_is_asked_with_the_tool_that_reaches_it() -> None:
+    (box,) = parse_addresses(None, "box", None)
+    tools = HostTools(container=("podman",))
+    assert (silent_host_error(box, tools, 40.0).hint or "").startswith("podman exec box true must")
+    (pod,) = parse_addresses(None, None, "ns/web:app")
+    hint = silent_host_error(pod, tools, 40.0).hint or ""
+    assert hint.startswith("kubectl exec web --namespace=ns -- true must work")
+    error = explain_host_failure(box, 1, "No such container: box", tools=tools)
+    assert error.hint == "podman ps lists those that run"
+
+
+@pytest.mark.parametrize(
+    ("hint", "there"),
+    [
+        ("debugger setup delve --yes", "debugger setup --host h1 delve --yes"),
+        ("debugger daemon logs; make room", "debugger daemon logs --host h1; make room"),
+        ("debugger start PROGRAM begins one", "debugger start --host h1 PROGRAM begins one"),
+        ("debugger crash -- ./program", "debugger crash --host h1 -- ./program"),
+        ("debugger probe --at X E -- CMD", "debugger probe --host h1 --at X E -- CMD"),
+        ("debugger locals lists what is here", "debugger locals lists what is here"),
+        ("debugger doctor --host h2 asks again", "debugger doctor --host h2 asks again"),
+        ("debugger evidence show e1", "debugger evidence show --host h1 e1"),
+    ],
+)
+def test_a_hint_of_a_host_names_it_where_the_command_would_act_here(hint: str, there: str) -> None:
+    (address,) = parse_addresses("h1", None, None)
+    assert address.add_to_commands(hint) == there
+    assert address.add_to_commands({"fix": [hint], "n": 1}) == {"fix": [there], "n": 1}
+    assert own_address("me").add_to_commands(hint) == hint
+
+
+def test_an_installation_that_is_not_read_to_its_end_leaves_nothing(tmp_path: Path) -> None:
+    base = tmp_path / "debugger-cli"
+    old = base / "setup.killed"
+    old.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    (base / "setup.young").mkdir()
+    env = {"XDG_DATA_HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    receiver, sender = os.pipe()
+    os.close(receiver)  # as of a connection that has ended
+    wheels = io.BytesIO()
+    tarfile.open(fileobj=wheels, mode="w").close()
+    words = ["sh", "-c", INSTALL_DEBUGGER, "debugger", "no-such-project==1", "offline"]
+    try:
+        ran = subprocess.run(
+            words, env=env, input=wheels.getvalue(), stdout=sender, stderr=sender, check=False
+        )
+    finally:
+        os.close(sender)
+    assert ran.returncode != 0
+    assert [one.name for one in base.iterdir()] == ["setup.young"]
 
 
 def test_processes_are_named_with_their_hosts() -> None:

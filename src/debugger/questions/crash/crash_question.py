@@ -21,7 +21,7 @@ from debugger.model.exception_cause import NodeReport, read_node_report
 from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
-from debugger.questions.crash import crash_cause
+from debugger.questions.crash import crash_cause, exit_calls
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash, parse_assertion
 from debugger.questions.crash.crash_stops import (
     CRASHES,
@@ -526,12 +526,10 @@ def build_no_crash_answer(
     """Report that there was no crash, as far as can be seen."""
     is_over = last.state == State.TERMINATED.value
     target = run.session.target
-    if is_over:
-        answer = explain_from_output(run, last, output, notes)
-        # Without a debugger's stop, as for a sanitizer that exits by itself.
-        if answer is not None:
-            return answer
-    notes += _fork_note(run)
+    # Without a debugger's stop, as for a sanitizer that exits by itself.
+    if is_over and (answer := explain_from_output(run, last, output, notes)) is not None:
+        return answer
+    notes += [*_fork_note(run), *exit_calls.describe_exit_call(run.session)]
     if is_over and last.signal is not None:
         notes.append(_describe_kill(last.signal, run.session.traits.runtime))
     is_doubtful = is_over and last.exit_code not in {0, None} and last_raised is not None

@@ -22,6 +22,7 @@ from debugger.model.program import ResumeKind
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
+from debugger.questions.crash.exit_calls import explain_exit_call, find_exit_call
 from debugger.questions.group import group_pause
 from debugger.questions.group.answer import (
     PART_BEGUN,
@@ -31,6 +32,7 @@ from debugger.questions.group.answer import (
     GroupStacks,
     MemberEnd,
 )
+from debugger.questions.group.error_files import ErrorFiles
 from debugger.questions.group.group_question import build_group_question
 from debugger.questions.group.member_stacks import (
     describe_state,
@@ -87,6 +89,7 @@ class GroupRun:
     ended: list[tuple[Session, float]] = field(default_factory=list)
     # What others stopped at after the first failure, by session.
     reached: dict[str, str] = field(default_factory=dict)
+    files: ErrorFiles = field(default_factory=ErrorFiles)
     # A member on another host has failed.
     is_elsewhere: bool = False
 
@@ -126,11 +129,12 @@ async def explain_run(
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
     async with question_run.run_question(begun) as run:
         found = GroupRun(run, groups.get(name), CrashStops())
-        naming = asyncio.create_task(_name_members(found))
+        followers = [asyncio.create_task(one(found)) for one in (_name_members, _note_files)]
         try:
             await _run_to_failure(found)
         finally:
-            naming.cancel()
+            for one in followers:
+                one.cancel()
         found.is_elsewhere = is_part and found.first is None and run.patience.interrupted.is_set()
         failed_at = asyncio.get_running_loop().time()
         if found.first is not None:
@@ -163,6 +167,14 @@ async def _name_members(found: GroupRun) -> None:
     timeline = found.run.session.timeline
     while True:
         await found.group.members()
+        await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
+
+
+async def _note_files(found: GroupRun) -> None:
+    """Note where members write: engines redirect standard error some time after the start."""
+    timeline = found.run.session.timeline
+    while True:
+        found.files.note_members(found.group.sessions())
         await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
 
 
@@ -469,8 +481,14 @@ def _describe_end(found: GroupRun, session: Session) -> Crash:
     """Describe the end of a member without a stop: by a report that it has written before."""
     is_its_own = _blame(session) in {_FAULT, _STATUS}
     # An engine may print a worker's lines later; the worker's name is on them.
-    own = lines_of_worker(found.run.all_output_lines(), session.pid) or found.lines
+    own = (
+        found.files.lines_of(session)
+        or lines_of_worker(found.run.all_output_lines(), session.pid)
+        or found.lines
+    )
     reported = crash_question.explain_lines(own, session.target.cwd) if is_its_own else None
+    if (call := find_exit_call(session)) is not None:
+        reported = explain_exit_call(call, session.target.cwd)
     crash = reported or Crash(outcome="crashed", cause=describe_state(session))
     output = found.run.read_output()
     shown, traces = without_traces(output.lines, [])

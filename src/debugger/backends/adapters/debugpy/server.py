@@ -25,6 +25,7 @@ _LOOK_S = 0.01
 _DEEP = 1_000  # frames
 _DEBUGGEE_CODE = "_debugger_inside"  # the name by which the debugger's expressions find it
 _SENT_CODE = "_debugger_sent_code"
+_EXIT_CALLS = "_debugger_exit_calls"
 # Python 3.14 removes `__file__` from a script that has ended, before it calls sys.excepthook.
 _THIS_FILE = __file__
 _ATTACHED = Path(_THIS_FILE).with_name("attached")
@@ -145,17 +146,40 @@ def improve_pydevd() -> None:
     follow_unwinding()
     hide_injected_code()
     load_debuggee_code()
+    _load_once(_EXIT_CALLS, "exit_calls.py")
     # pydevd begins to debug a child in the child itself, with pydevd as it is on disk: what is
     # changed here in memory has to be changed there again.
     defaults: Any = import_module("_pydevd_bundle.pydevd_defaults")
     # A child process of its own imports this: a folder, and a module in it.
     defaults.PydevdCustomization.PREIMPORT = f"{_ATTACHED};debugger_in_child"
+    _reach_code_on_command_lines(defaults.PydevdCustomization.PREIMPORT)
+
+
+def _reach_code_on_command_lines(preimport: str) -> None:
+    """Let the children that run `-c CODE` import it, too, as multiprocessing's and Dask's do.
+
+    pydevd 1.8.22 gives it to programs and modules alone: `config` has a parameter for it.
+    """
+    monkey: Any = import_module("_pydev_bundle.pydev_monkey")
+    build = monkey._get_python_c_args  # noqa: SLF001 - pydevd's own
+
+    def build_with_import(*words: Any) -> Any:
+        found = build(*words)
+        code = found.decode("utf-8", "surrogateescape") if isinstance(found, bytes) else found
+        head, call, rest = code.partition("; pydevd.config(")
+        arguments, end, rest = rest.partition("); ")
+        if not call or not end:
+            return found
+        code = f"{head}{call}{arguments}, {preimport!r}{end}{rest}"
+        return code.encode("utf-8", "surrogateescape") if isinstance(found, bytes) else code
+
+    monkey._get_python_c_args = build_with_import  # noqa: SLF001 - the same
 
 
 def hide_injected_code() -> None:
     """Neither stop in nor show the code that was injected, which a pause may still find running."""
     files: Any = import_module("_pydevd_bundle.pydevd_dont_trace_files")
-    for name in ("attach_pid_injected.py", "kernel_cells.py"):
+    for name in ("attach_pid_injected.py", "kernel_cells.py", "exit_calls.py"):
         files.DONT_TRACE[name] = files.PYDEV_FILE
 
 

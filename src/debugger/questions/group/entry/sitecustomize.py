@@ -18,6 +18,14 @@ _DEBUGGED = ("pydevd", "debugpy/")
 # By it debugpy 1.8.22 tells that a process is debugged; what it starts has inherited it.
 _RUNNING = "DEBUGPY_RUNNING"
 _LOOKED_AT = 12  # words of a command line
+# Of an engine's own services, which run none of the program's code: Ray 2.60 starts six of
+# them, and each would take longer to start than all of Ray.
+_SERVICES = (
+    "/ray/dashboard/",
+    "/ray/autoscaler/_private/",
+    "/ray/_private/log_monitor.py",
+    "/ray/_private/runtime_env/",
+)
 
 
 def _join_group():  # noqa: ANN202 - older ones cannot read it
@@ -30,6 +38,8 @@ def _join_group():  # noqa: ANN202 - older ones cannot read it
     if len(words) == 1 or "-c" in words[:_LOOKED_AT]:
         return  # a prompt, or a helper without a file
     if any(name in word for word in words[:_LOOKED_AT] for name in _DEBUGGED):
+        return
+    if any(name in word for word in words[1:_LOOKED_AT] for name in _SERVICES):
         return
     os.environ[_BEEN] = own
     os.environ.pop(_RUNNING, None)
