@@ -16,7 +16,7 @@ from debugger.model.program import StopReason
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_trace, native_trace, node_origin, node_trace, python_trace
+from debugger.questions.why import go_trace, java_trace, native_trace, node_origin, node_trace, python_trace
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session.session import Session
@@ -42,6 +42,8 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
         return await _trace_node(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
+    if question.language == "java":
+        return await java_trace.trace_value(call, question, request)
     if question.language not in _COMPILED:
         raise _no_chain(question)
     return await native_trace.trace_value(call, question, request)

@@ -53,6 +53,12 @@ final class Evaluator {
     /** Returns an expression's value as one of the program's. */
     Value evaluate(String expression) throws DebuggerException {
         try {
+            if (expression.startsWith("$origin(") && expression.endsWith(")")) {
+                String text = expression.substring("$origin(".length(), expression.length() - 1);
+                ValueTrace trace = new ValueTrace(target);
+                return target.vm().mirrorOf(
+                        trace.follow(new OriginStart(target, this, position, trace).find(text)));
+            }
             return Parser.needsCompiler(expression) ? evaluateCompiled(expression)
                     : asValue(evaluate(Parser.parse(expression)));
         } catch (ObjectCollectedException gone) {
@@ -74,7 +80,7 @@ final class Evaluator {
         return locateField(Parser.parse(expression));
     }
 
-    private FieldPosition locateField(Node node) throws DebuggerException {
+    FieldPosition locateField(Node node) throws DebuggerException {
         if (node instanceof Node.Member member) {
             Object owner = evaluate(member.target());
             if (owner instanceof ObjectReference || owner instanceof ReferenceType) {
@@ -133,7 +139,7 @@ final class Evaluator {
         }
     }
 
-    private Object evaluate(Node node) throws DebuggerException {
+    Object evaluate(Node node) throws DebuggerException {
         if (node instanceof Node.Literal literal) {
             Object value = literal.value();
             return value == null || value instanceof String ? value
