@@ -122,6 +122,17 @@ final class ChainReport {
         return (file.getFileName() == null ? "?" : file.getFileName()) + ":" + described.get(2);
     }
 
+    /** Returns the place of a moment in the program's code, with its callers. */
+    String path(Moment moment) {
+        List<String> places = new ArrayList<>();
+        for (RecordedFrame one : moment.frames()) {
+            if (one.isOwn() && places.size() < STACK_MAX) {
+                places.add(place(one));
+            }
+        }
+        return String.join(" < ", places);
+    }
+
     private List<Object> describe(RecordedFrame at) {
         Location location = at.location();
         Path found = sources.find(location);

@@ -14,6 +14,9 @@ final class ContainerTrace {
     private static final Set<String> READS = Set.of("get", "getOrDefault", "next", "previous", "poll",
             "peek", "element", "getFirst", "getLast", "pop", "pollFirst", "pollLast", "peekFirst",
             "peekLast", "elementAt", "take", "remove");
+    private static final Set<String> CONTENTS = Set.of(
+            "size", "isEmpty", "contains", "containsKey", "containsValue", "indexOf");
+    private static final Set<String> IF_ABSENT = Set.of("computeIfAbsent", "putIfAbsent");
     private static final Set<String> INPUT_TYPES = Set.of("java.util.Scanner", "java.io.BufferedReader",
             "java.io.InputStream", "java.io.Reader", "java.nio.file.Files", "java.util.Random",
             "java.util.concurrent.ThreadLocalRandom", "java.io.DataInputStream", "java.io.Console",
@@ -24,6 +27,7 @@ final class ContainerTrace {
     private static final int ENTRIES_MAX = 10_000;
     private static final int CONTAINERS_MAX = 4;
     private static final int KEYS_SHOWN = 4;
+    private static final int CHANGES_SHOWN = 3;
 
     private final ValueTrace trace;
 
@@ -34,7 +38,8 @@ final class ContainerTrace {
     /** Tells whether a call reads an element of a container. */
     static boolean isRead(ValueNode.Call call) {
         return call.receiver != null && READS.contains(call.method.name())
-                && call.method.type().startsWith("java.util.");
+                && call.method.type().startsWith("java.util.")
+                || CONTENTS.contains(call.method.name()) || IF_ABSENT.contains(call.method.name());
     }
 
     /** Follows a call of the library's code, whose receiver is known or null. */
@@ -70,12 +75,20 @@ final class ContainerTrace {
                         : followItem(at, node, container);
             }
         }
+        boolean isContent = receiver != null && CONTENTS.contains(name)
+                && Containers.size(receiver) >= 0;
+        if (isContent) {
+            return followContents(at, call, receiver);
+        }
+        if (receiver != null && IF_ABSENT.contains(name) && Containers.isMap(receiver)) {
+            return followEntry(at, call, receiver);
+        }
         boolean isMaker = Set.of("of", "asList", "copyOf", "singletonList").contains(name);
         return isMaker ? followMaker(at, call) : trace.followOperands(at, call, call.parts());
     }
 
     /** Returns the tree of the container that a loop's iterator goes through; null if unknown. */
-    private ValueNode findIterated(ValueTrace.Cursor at, ValueNode.Call call) {
+    ValueNode findIterated(ValueTrace.Cursor at, ValueNode.Call call) {
         ValueNode made = trace.resolve(call.receiver, at.method());
         while (made instanceof ValueNode.Call inner && inner.receiver != null
                 && Set.of("iterator", "listIterator", "values", "keySet", "stream")
@@ -83,6 +96,32 @@ final class ContainerTrace {
             made = trace.resolve(inner.receiver, at.method());
         }
         return made == call.receiver ? null : made;
+    }
+
+    /** Ends with the changes of a container, whose contents gave a value. */
+    private ValueTrace.Cursor followContents(
+            ValueTrace.Cursor at, ValueNode.Call call, ObjectReference container) {
+        ChainReport report = trace.report();
+        String text = CodeText.of(call.receiver, at.method());
+        ObjectReference inner = unwrap(container);
+        String record = "changes " + inner.referenceType().name();
+        if (trace.plan().mustAsk(record)) {
+            return report.pause("what changed " + text + " is seen by a further run");
+        }
+        List<Moment> changes = trace.recorder().before(record, at.moment().number()).stream()
+                .filter(one -> inner.equals(one.object()) && one.firstOwn() > 0).toList();
+        if (changes.isEmpty()) {
+            return trace.endUnseen("no change of " + text + " was seen");
+        }
+        Moment last = changes.get(0);
+        report.add("written", text + " changed, the last time by " + name(last), last,
+                last.firstOwn());
+        int shown = Math.min(changes.size(), 1 + CHANGES_SHOWN);
+        for (Moment one : changes.subList(1, shown)) {
+            report.addDetail("before by " + name(one) + " at " + report.path(one));
+        }
+        return report.end("not followed", text + " was changed " + changes.size()
+                + (changes.size() == 1 ? " time" : " times") + " up to there");
     }
 
     /** Follows a container that was changed while a loop went through it to its last change. */
@@ -136,22 +175,31 @@ final class ContainerTrace {
             trace.plan().suppose(at.method(), call.arguments.get(0));
             return report.pause("what was put into " + text + " is seen by a further run");
         }
+        Moment first = null;  // of the calls that put it only if it is not there
         for (Moment one : trace.recorder().before(record, at.moment().number())) {
             // Two keys may be equal and not one object: then the value tells the call.
             boolean isIt = inner.equals(one.object()) && !one.arguments().isEmpty()
                     && (ValueReader.isSame(one.arguments().get(0), key.value())
                     || isObject && one.arguments().size() > 1
                     && at.value().value().equals(one.arguments().get(1)));
-            if (isIt) {
+            boolean isRemoved = isIt && name(one).equals("remove");
+            if (isIt && IF_ABSENT.contains(name(one))) {
+                first = one;
+            } else if (isIt && !(isRemoved && first != null)) {
                 return followPut(at, one, text + " for the key " + report.text(key));
+            } else if (isIt) {
+                break;
             }
-            boolean isWhole = inner.equals(one.object())
+            boolean isWhole = first == null && inner.equals(one.object())
                     && Set.of("clear", "putAll", "<init>").contains(name(one));
             if (isWhole) {
                 int own = Math.max(0, one.firstOwn());
                 report.add("written", text + " was filled or emptied by " + name(one), one, own);
                 return report.end("not followed", "its entries are not told apart there");
             }
+        }
+        if (first != null) {
+            return followPut(at, first, text + " for the key " + report.text(key));
         }
         if (trace.recorder().isCut()) {
             return trace.endUnseen("no put of the key " + report.text(key) + " was recorded");

@@ -98,13 +98,12 @@ final class FailedCode {
         }
         boolean isIndex = type.contains("IndexOutOfBounds") || isType("NumberFormatException")
                 || isType("IllegalArgumentException");
-        return findChangedLoop() != null ? call
-                : isIndex && call.arguments.size() == 1 ? call.arguments.get(0)
+        return isIndex && call.arguments.size() == 1 ? call.arguments.get(0)
                 : type.equals("java.util.NoSuchElementException") ? call.receiver : null;
     }
 
     /** Returns the call of an iterator whose container was changed meanwhile; or null. */
-    ValueNode findChangedLoop() {
+    ValueNode.Call findChangedLoop() {
         return type.equals("java.util.ConcurrentModificationException") ? call : null;
     }
 }

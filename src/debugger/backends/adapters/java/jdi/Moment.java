@@ -28,7 +28,7 @@ record Moment(int number, String key, ThreadReference thread, String threadName,
         List<RecordedFrame> found = new ArrayList<>();
         int own = 0;
         for (StackFrame frame : thread.frames(0, Math.min(FRAMES_MAX, depth))) {
-            boolean isOwn = !Names.isLibrary(frame.location().declaringType().name());
+            boolean isOwn = RecordedFrame.isOwn(frame.location());
             found.add(RecordedFrame.read(frame, isOwn && own < deep));
             own += isOwn ? 1 : 0;
         }

@@ -38,6 +38,11 @@ final class OriginStart {
         }
         frame = stop.frames().get(index);
         FailedCode failed = new FailedCode(target.stop(), stop, index);
+        ValueNode.Call loop = failed.findChangedLoop();
+        ValueTrace.Cursor changed = loop == null ? null : findChanged(text, loop, index);
+        if (changed != null) {
+            return changed;
+        }
         ValueNode node = text.isBlank() ? failed.findCulprit() : findInStatement(text);
         ValueReader.Known value;
         if (text.isBlank() && node == null) {
@@ -54,10 +59,26 @@ final class OriginStart {
             // A call of a method has made the frames invalid, and their values are the same.
         }
         ValueTrace.Cursor first = new ValueTrace.Cursor(node, stop, index, value);
-        trace.setChangedLoop(failed.findChangedLoop());
         String shown = text.isBlank() ? CodeText.of(node, frame.method()) : text;
         trace.report().begin(shown, first);
         return first;
+    }
+
+    /** Returns the loop that a change of its container ended, if the text is of that container. */
+    private ValueTrace.Cursor findChanged(String text, ValueNode.Call loop, int index) {
+        ValueTrace.Cursor at = new ValueTrace.Cursor(loop, stop, index, null);
+        ValueNode container = trace.containers().findIterated(at, loop);
+        if (container == null) {
+            return null;
+        }
+        String name = CodeText.of(container, frame.method());
+        if (!text.isBlank() && !CodeText.isSame(text, name) && !name.endsWith("." + text)) {
+            return null;
+        }
+        trace.setChangedLoop(loop);
+        trace.report().begin(name, new ValueTrace.Cursor(container, stop, index,
+                trace.read(container, at)));
+        return at;
     }
 
     /** Finds a call of the expression's text that the stopped statement has made; or null. */

@@ -41,6 +41,12 @@ record RecordedFrame(Location location, ObjectReference self, Map<Integer, Value
     }
 
     boolean isOwn() {
-        return !Names.isLibrary(location.declaringType().name());
+        return isOwn(location);
+    }
+
+    /** Tells whether a location is in the program's code, and not in what the JVM makes of lambdas. */
+    static boolean isOwn(Location location) {
+        String type = location.declaringType().name();
+        return !Names.isLibrary(type) && !type.contains("$$Lambda");
     }
 }

@@ -55,6 +55,10 @@ final class ValueTrace {
         return changedLoop == call && at.moment().isStop();
     }
 
+    ContainerTrace containers() {
+        return containers;
+    }
+
     void setChangedLoop(ValueNode call) {
         changedLoop = call;
     }
@@ -584,12 +588,27 @@ final class ValueTrace {
         List<ValueNode> candidates = guilty.isEmpty() ? leaves : guilty;
         ValueNode chosen = candidates.size() == 1 ? candidates.get(0) : null;
         report.addOperands(at, computed, leaves, chosen, one -> read(one, at));
+        if (areTwins(leaves, at)) {
+            report.addDetail("the two are equal, and two objects: == compares objects");
+        }
         if (chosen == null) {
             String again = leaves.isEmpty() ? "" : ": none of its operands stands out";
             return report.end("not followed",
                     CodeText.of(computed, at.method()) + " at " + report.place(at.frame()) + again);
         }
         return new Cursor(chosen, at.moment(), at.index(), read(chosen, at));
+    }
+
+    /** Tells whether two objects are compared that are equal texts or numbers, and not one. */
+    private boolean areTwins(List<ValueNode> leaves, Cursor at) {
+        if (leaves.size() != 2 || !(at.node() instanceof ValueNode.Choice)) {
+            return false;
+        }
+        ValueReader.Known one = read(leaves.get(0), at);
+        ValueReader.Known other = read(leaves.get(1), at);
+        return one != null && other != null && one.value() instanceof ObjectReference first
+                && other.value() instanceof ObjectReference second && !first.equals(second)
+                && ValueReader.isSame(first, second);
     }
 
     private static boolean isGuilty(Object value) {
