@@ -125,9 +125,7 @@ async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
     return _build_answer(request, found, runs, asyncio.get_running_loop().time() - began, notes)
 
 
-async def _run_once(
-    question: QuestionRun, request: WhyRequest, keys: Sequence[str]
-) -> JavaChain:
+async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[str]) -> JavaChain:
     """Run the program to the location, and follow the chain there."""
     at = request.at if request.at is not None else BreakpointSpec(catch="uncaught")
     target = question.target
@@ -204,7 +202,9 @@ def _to_link(one: _Link) -> WhyLink:
         old=one.old,
         new=one.new,
         details=one.details,
-        operands=tuple(ValueOperand(each.text, each.value, each.is_followed) for each in one.operands),
+        operands=tuple(
+            ValueOperand(each.text, each.value, each.is_followed) for each in one.operands
+        ),
     )
 
 

@@ -16,7 +16,14 @@ from debugger.model.program import StopReason
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_trace, java_trace, native_trace, node_origin, node_trace, python_trace
+from debugger.questions.why import (
+    go_trace,
+    java_trace,
+    native_trace,
+    node_origin,
+    node_trace,
+    python_trace,
+)
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session.session import Session

@@ -81,6 +81,7 @@ class JavaAdapter(AgentAdapter):
         own_programs=("java",),
         runtime=Runtime.JAVA,
         changes_breakpoints_live=True,
+        access_expression="$access",
         log=LogDialect(thread="$thread", read_error=_read_logged_error),
     )
     install_command = "apt-get install default-jdk-headless"

@@ -53,6 +53,7 @@ final class Target {
     private final ChildJvms children;
     private final FieldHistory history;  // null where none was asked for
     private final ValueRecorder recorder;  // the same
+    private final KeptChecks checks = new KeptChecks(this);
     private final BlockingQueue<EventSet> pending = new LinkedBlockingQueue<>();
     private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
@@ -121,6 +122,10 @@ final class Target {
 
     ValueRecorder recorder() {
         return recorder;
+    }
+
+    KeptChecks checks() {
+        return checks;
     }
 
     Values values() {
