@@ -14,11 +14,12 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.location import CRASH
-from debugger.model.program import EvaluationPurpose
+from debugger.model.events import State
+from debugger.model.location import CRASH, FAIL
+from debugger.model.program import EvaluationPurpose, Stack
 from debugger.questions.runner import question_run
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.questions.who_wrote.value_writers import WriteRequest
 from debugger.questions.who_wrote.watched_writes import reach_location
 from debugger.questions.why.answer import (
@@ -36,6 +37,8 @@ from debugger.session.session import Session
 
 _RECORD = "DEBUGGER_JAVA_RECORD"
 _METHOD = "the bytecode, with breakpoints and field watchpoints that record from the start"
+_THROWN_MAX = 1_000  # exceptions of a test that are passed
+_LEVELS = 40  # frames of an assertion's library above the test
 _NOT_AGAIN = "the last run did not come to the place again"
 _Site = tuple[str, str, int]  # function, file, line
 
@@ -84,13 +87,20 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     return await _trace(question, request)
 
 
-async def trace_failure(question: QuestionRun) -> Why:
+async def trace_failure(question: QuestionRun, at: FrameView | None = None) -> Why:
     """Run a program that crashes, and follow the value that the failed instruction is about.
+
+    Args:
+        question: The run of the program.
+        at: Where a test throws what its runner catches; None for what nobody catches.
 
     Raises:
         DebuggerError: EVALUATION_FAILED where it is about none.
     """
-    return await _trace(question, WhyRequest(expression="", place=CRASH))
+    if at is None:
+        return await _trace(question, WhyRequest(expression="", place=CRASH))
+    spec = BreakpointSpec(file=at.file, line=at.line)
+    return await _trace(question, WhyRequest(expression="", place=FAIL, at=spec))
 
 
 async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
@@ -128,11 +138,13 @@ async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
 async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[str]) -> JavaChain:
     """Run the program to the location, and follow the chain there."""
     at = request.at if request.at is not None else BreakpointSpec(catch="uncaught")
+    is_thrown = not request.expression and request.place == FAIL
     target = question.target
     assert isinstance(target, LaunchTarget)
     env = {**target.env, _RECORD: "\n".join(keys)}
     target = msgspec.structs.replace(target, env=env)
-    question = replace(question, target=target, breakpoints=(at,))
+    stops = BreakpointSpec(catch="raised") if is_thrown else at
+    question = replace(question, target=target, breakpoints=(stops,))
     wanted = WriteRequest(
         expression=request.expression,
         at=at,
@@ -141,17 +153,42 @@ async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[s
         when=request.when,
     )
     async with question_run.run_question(question) as run:
-        await reach_location(run, wanted)
-        session = run.session
+        number = request.frame or None
+        if is_thrown:
+            session, number = await _reach_failure(run, at)
+        else:
+            session = run.session_of(await reach_location(run, wanted))
         try:
-            text = await session.run_job(lambda: _read_origin(session, request))
+            text = await session.run_job(lambda: _read_origin(session, request, number))
         except DebuggerError as error:
             raise _explain(error, request) from error
     return msgspec.json.decode(json.loads(text), type=JavaChain)
 
 
-async def _read_origin(session: Session, request: WhyRequest) -> str:
-    number = request.frame or None
+async def _reach_failure(run: RunningQuestion, at: BreakpointSpec) -> tuple[Session, int]:
+    """Run to where a test throws, among all that is thrown; return its session and frame.
+
+    Raises:
+        DebuggerError: NOT_FOUND if nothing is thrown at the line.
+    """
+    stop = await run.wait_first()
+    for _ in range(_THROWN_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        session, thread = run.session_of(stop), stop.thread or 0
+        stack = await _read_stack(session, thread)
+        for frame in stack.frames:
+            if (frame.file, frame.line) == (at.file, at.line):
+                return session, frame.index
+        stop = await run.go_on(session)
+    raise DebuggerError(ErrorCode.NOT_FOUND, "a further run did not fail at the same line")
+
+
+async def _read_stack(session: Session, thread: int) -> Stack:
+    return await session.run_job(lambda: session.backend.read_stack(thread, levels=_LEVELS))
+
+
+async def _read_origin(session: Session, request: WhyRequest, number: int | None) -> str:
     frame = await inspection.frame_of(session, number)
     expression = f"$origin({request.expression})"
     found = await session.backend.evaluate(expression, frame, EvaluationPurpose.EVALUATE)

@@ -157,7 +157,7 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     if answer.frame is None:
         return origin
     if question.language == "java" and not question.keep:
-        found = await _find_java_origin(call, question, options, answer, took_s, spent_s=spent_s)
+        found = await _find_java_origin(question, options, answer, took_s, spent_s=spent_s)
         if found is not None or origin is None:
             return found
     if origin is None:
@@ -187,7 +187,6 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
 
 
 async def _find_java_origin(
-    call: CommandCall,
     question: QuestionRun,
     options: QuestionOptions,
     answer: Crash,
@@ -285,7 +284,7 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     words: tuple[str, ...],
     seconds: float,
 ) -> ValueOrigin:
-    """Follow the value of a failed test of Go or Node, as far as some seconds allow.
+    """Follow the value of a failed test of Go, Node or Java, as far as some seconds allow.
 
     Args:
         call: The command's call.
@@ -306,7 +305,24 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     if question.language == "javascript":
         request = msgspec.structs.replace(request, place=f"{frame.file}:{frame.line}", nth=-1)
     question = _bounded(question, seconds)
+    if question.language == "java":
+        return await _find_thrown_origin(question, origin, frame)
     return await _trace_within(call, question, origin, shlex.split(origin.command), request)
+
+
+async def _find_thrown_origin(
+    question: QuestionRun, origin: ValueOrigin, frame: FrameView
+) -> ValueOrigin:
+    """Follow the value that a failed test of Java looked at, where the bytecode names it."""
+    try:
+        async with asyncio.timeout(question.patience.seconds + _GRACE_S):
+            found = await java_trace.trace_failure(question, frame)
+    except (TimeoutError, DebuggerError):
+        return origin  # the test's own lines are shown without it
+    is_same = found.expression == origin.expression
+    return summarise_chain(
+        found, origin if is_same else ValueOrigin(found.expression, found.value)
+    )
 
 
 def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:

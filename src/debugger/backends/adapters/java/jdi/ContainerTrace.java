@@ -110,8 +110,12 @@ final class ContainerTrace {
         }
         List<Moment> changes = trace.recorder().before(record, at.moment().number()).stream()
                 .filter(one -> inner.equals(one.object()) && one.firstOwn() > 0).toList();
-        if (changes.isEmpty()) {
-            return trace.endUnseen("no change of " + text + " was seen");
+        if (changes.isEmpty() && !trace.recorder().isCut()) {
+            report.add("loaded", "nothing was seen to change " + text, at.moment(), at.index());
+            return new ValueTrace.Cursor(call.receiver, at.moment(), at.index(),
+                    new ValueReader.Known(container));
+        } else if (changes.isEmpty()) {
+            return trace.endUnseen("no change of " + text + " was recorded");
         }
         Moment last = changes.get(0);
         report.add("written", text + " changed, the last time by " + name(last), last,

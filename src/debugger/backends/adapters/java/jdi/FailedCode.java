@@ -96,10 +96,34 @@ final class FailedCode {
         if (call == null || call.method.name().equals("<init>")) {
             return null;
         }
+        if (type.endsWith("AssertionError") || type.endsWith("AssertionFailedError")
+                || type.endsWith("ComparisonFailure")) {
+            return findAsserted();
+        }
         boolean isIndex = type.contains("IndexOutOfBounds") || isType("NumberFormatException")
                 || isType("IllegalArgumentException");
         return isIndex && call.arguments.size() == 1 ? call.arguments.get(0)
                 : type.equals("java.util.NoSuchElementException") ? call.receiver : null;
+    }
+
+    /** Returns the value that a failed assertion of a library looked at, of JUnit's and AssertJ's. */
+    private ValueNode findAsserted() {
+        ValueNode.Call asserted = call;
+        while (asserted.receiver instanceof ValueNode.Call before
+                && !asserted.method.name().equals("assertThat")) {
+            asserted = before;  // assertThat(value).isEqualTo(other)
+        }
+        if (asserted.arguments.isEmpty() || !asserted.method.name().startsWith("assert")) {
+            return null;
+        }
+        List<String> types = ConstantPool.parameters(asserted.method.descriptor());
+        boolean isPair = asserted.method.name().matches("assert(Not)?(Array)?(Equals|Same)");
+        // JUnit 4 has the message first, JUnit 5 last.
+        boolean isMessage = types.size() > (isPair ? 2 : 1)
+                && types.get(0).equals("Ljava/lang/String;");
+        int index = (isPair ? 1 : 0) + (isMessage ? 1 : 0);
+        ValueNode found = index < asserted.arguments.size() ? asserted.arguments.get(index) : null;
+        return found instanceof ValueNode.Constant ? null : found;
     }
 
     /** Returns the call of an iterator whose container was changed meanwhile; or null. */

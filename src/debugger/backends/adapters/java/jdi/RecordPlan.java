@@ -172,7 +172,7 @@ final class RecordPlan {
         if (methods == null) {
             methods = new ArrayList<>();
             for (ReferenceType type : vm.allClasses()) {
-                if (type.isPrepared() && !Names.isLibrary(type.name())
+                if (type.isPrepared() && !Names.isForeign(type.name())
                         && !(type instanceof ArrayType) && methods.size() < METHODS_MAX) {
                     type.methods().stream().filter(one -> StackAnalysis.of(one) != null)
                             .forEach(methods::add);

@@ -47,6 +47,6 @@ record RecordedFrame(Location location, ObjectReference self, Map<Integer, Value
     /** Tells whether a location is in the program's code, and not in what the JVM makes of lambdas. */
     static boolean isOwn(Location location) {
         String type = location.declaringType().name();
-        return !Names.isLibrary(type) && !type.contains("$$Lambda");
+        return !Names.isForeign(type) && !type.contains("$$Lambda");
     }
 }

@@ -91,7 +91,7 @@ final class ValueRecorder {
         if (!type.isPrepared() || count >= SEEN_MAX || !bound.add(type)) {
             return;
         }
-        if (Names.isLibrary(type.name())) {
+        if (Names.isForeign(type.name())) {
             bindContainer(type);
             return;
         }
@@ -204,7 +204,7 @@ final class ValueRecorder {
                 ofLibrary.add(request);
             }
         }
-        if (bound.stream().anyMatch(one -> !Names.isLibrary(one.name()))) {
+        if (bound.stream().anyMatch(one -> !Names.isForeign(one.name()))) {
             ofLibrary.forEach(EventRequest::enable);
             ofLibrary.clear();
         }
@@ -269,7 +269,7 @@ final class ValueRecorder {
             throws IncompatibleThreadStateException {
         for (StackFrame frame : thread.frames(1, Math.min(12, depth - 1))) {
             String type = frame.location().declaringType().name();
-            if (!Names.isLibrary(type)) {
+            if (RecordedFrame.isOwn(frame.location())) {
                 return true;
             }
             if (!type.startsWith("java.util.")) {
