@@ -145,7 +145,7 @@ async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[s
     target = msgspec.structs.replace(target, env=env)
     stops = BreakpointSpec(catch="raised") if is_thrown else at
     question = replace(question, target=target, breakpoints=(stops,))
-    wanted = WriteRequest(
+    located = WriteRequest(
         expression=request.expression,
         at=at,
         place=request.place,
@@ -157,7 +157,7 @@ async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[s
         if is_thrown:
             session, number = await _reach_failure(run, at)
         else:
-            session = run.session_of(await reach_location(run, wanted))
+            session = run.session_of(await reach_location(run, located))
         try:
             text = await session.run_job(lambda: _read_origin(session, request, number))
         except DebuggerError as error:

@@ -39,6 +39,7 @@ final class ValueRecorder {
     private static final int KEPT_MAX = 20_000;  // the last ones are kept
     private static final int SEEN_MAX = 60_000;  // a program that does more runs on unrecorded
     private static final int OWN_DEEP = 4;  // own frames whose variables are read
+    private static final int CALLERS_MAX = 16;  // frames of containers and streams above the program
     private static final Set<String> CHANGES = Set.of("add", "addAll", "addFirst", "addLast", "put",
             "putAll", "putIfAbsent", "push", "offer", "offerFirst", "offerLast", "set", "replace",
             "merge", "computeIfAbsent", "compute", "computeIfPresent", "remove", "clear", "sort",
@@ -267,12 +268,12 @@ final class ValueRecorder {
     /** Tells whether a container's method was called by the program, at most through the library. */
     private static boolean isCalledByProgram(ThreadReference thread, int depth)
             throws IncompatibleThreadStateException {
-        for (StackFrame frame : thread.frames(1, Math.min(12, depth - 1))) {
-            String type = frame.location().declaringType().name();
-            if (RecordedFrame.isOwn(frame.location())) {
+        for (int at = 1; at < Math.min(CALLERS_MAX, depth); at++) {
+            Location location = thread.frame(at).location();
+            if (RecordedFrame.isOwn(location)) {
                 return true;
             }
-            if (!type.startsWith("java.util.")) {
+            if (!location.declaringType().name().startsWith("java.util.")) {
                 return false;
             }
         }
