@@ -320,9 +320,7 @@ async def _find_thrown_origin(
     except (TimeoutError, DebuggerError):
         return origin  # the test's own lines are shown without it
     is_same = found.expression == origin.expression
-    return summarise_chain(
-        found, origin if is_same else ValueOrigin(found.expression, found.value)
-    )
+    return summarise_chain(found, origin if is_same else ValueOrigin(found.expression, found.value))
 
 
 def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:
