@@ -168,10 +168,9 @@ def test_calls_and_writes_are_told(cli: Cli) -> None:
     ).out
     assert "0 → 1, in Values.count" in writes
     assert "seen by a field watchpoint, recorded from the beginning" in writes
-    for question, code in (("why", "NOT_SUPPORTED"), ("who-wrote", "EVALUATION_FAILED")):
-        refused = java(cli, question, "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
-        assert error_of(refused)[0] == code
-        assert "debugger calls FUNCTION -- " in refused.data["error"]["hint"]
+    refused = java(cli, "who-wrote", "sum", "--at", at("Loop", "done"), "--", "Loop.java", code=1)
+    assert error_of(refused)[0] == "EVALUATION_FAILED"
+    assert "debugger calls FUNCTION -- " in refused.data["error"]["hint"]
     lines = cli("calls", "Loop.sumTo", "--", build_java("Loop"), check=0, cwd=JAVA).out
     assert "sum=0 → 1" in lines
 

@@ -242,6 +242,8 @@ class DebuggerTraits:
     stops_before_arguments: bool = False
     # The raw command that makes the selected frame return, with its value behind it.
     return_command: str | None = None
+    # At a watchpoint, gives function, file and line of the access, a line each.
+    access_expression: str | None = None
     # What helps where there is no such command.
     return_hint: str = "set values: debugger try 'x=3'"
     # Beginnings of the names of the debugger's own processes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from debugger.backends.abilities import DisassemblyAbility, ReturnValueAbility
@@ -14,6 +15,7 @@ from debugger.model.breakpoints import BreakpointKind
 from debugger.model.events import EventKind, State
 from debugger.model.location import is_library
 from debugger.model.program import (
+    EvaluationPurpose,
     ExceptionDetails,
     ExitedProgram,
     Frame,
@@ -282,6 +284,8 @@ async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | Un
 
     A watchpoint stops after the instruction that wrote, which is often in the next line already.
     """
+    if session.traits.access_expression is not None:
+        return await _reported_access(session, session.traits.access_expression, frame)
     if frame.address is None:
         return UNSET
     try:
@@ -292,6 +296,18 @@ async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | Un
     if not found or found[0].file is None or found[0].line is None:
         return UNSET
     return answers.AccessView(found[0].function, found[0].file, found[0].line)
+
+
+async def _reported_access(
+    session: Session, expression: str, frame: Frame
+) -> answers.AccessView | UnsetType:
+    """Return the watched access by the debugger's own expression: function, file and line."""
+    try:
+        found = await session.backend.evaluate(expression, frame, EvaluationPurpose.EVALUATE)
+        function, file, line = msgspec.json.decode(found.value, type=str).split("\n")
+    except (DebuggerError, ValueError):
+        return UNSET  # no access is known: the frame's own line is reported
+    return answers.AccessView(function, file, int(line))
 
 
 def _count_own_frames(stack: Stack) -> int:

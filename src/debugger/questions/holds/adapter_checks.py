@@ -219,7 +219,7 @@ def _lines_of_place(
 
 
 # Of these no functions are listed; Ruby's files have no lines of functions either.
-_UNLISTED: Final = {"ruby": "Ruby", "php": "PHP", "java": "Java"}
+_UNLISTED: Final = {"ruby": "Ruby", "php": "PHP"}
 
 
 def refuse_scope(place: CheckedPlace, language: str) -> None:

@@ -1,7 +1,7 @@
 """Builds code that keeps an invariant as the good check sees it, for reading it in any function.
 
-Ruby and PHP have no addresses. The code keeps what `self` or `$this` is at the good check: in Ruby
-its binding, in PHP a function of its scope.
+Ruby, PHP and Java have no addresses. The code keeps what `self` or `$this` is at the good check: in
+Ruby its binding, in PHP a function of its scope. Java's adapter keeps the objects themselves.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class CapturedCheck(Struct, frozen=True):
 
     keep: str  # true if it can be kept
     read: str
+    # True if the variables here have the objects that were kept; "" where that is not asked.
+    same: str = ""
 
 
 def capture_check(runtime: Runtime, text: str, number: int) -> CapturedCheck | None:
@@ -42,4 +44,6 @@ def capture_check(runtime: Runtime, text: str, number: int) -> CapturedCheck | N
     if runtime is Runtime.PHP and not _PHP_LOCAL.search(plain):
         place = f"$GLOBALS['debugger_checks'][{number}]"
         return CapturedCheck(f"(bool)({place} = fn() => {text})", f"{place}()")
+    if runtime is Runtime.JAVA:
+        return CapturedCheck(f"$keep({number},{text})", f"$kept({number})", f"$same({number})")
     return None

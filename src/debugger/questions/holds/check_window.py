@@ -33,6 +33,8 @@ from debugger.sources.function_names import last_part
 _DEEP = 60  # frames in which the function of the check is searched
 _CALLERS = 6
 _STOPS_MAX = 20_000  # stops of one run
+# Of these an invariant is kept by the debugger, for there are no addresses.
+_CAPTURED = frozenset({Runtime.RUBY, Runtime.PHP, Runtime.JAVA})
 _CONTROL = re.compile(r"(?:\}\s*)?(?:return|if|else|while|for|switch|match)\b")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 # The types of Rust, as LLDB's expressions name them.
@@ -112,6 +114,7 @@ class WindowRun:
         self._hits = {1: 0, 2: 0}
         self._pins: dict[str, str] = {}
         self._captured: dict[str, str] = {}  # by the text of the check, or an operand's
+        self._same = ""  # true where the kept objects are those of the frame
         self._home = ""  # the function of the good check
 
     async def reach_good_check(self) -> answers.Stop:
@@ -191,7 +194,8 @@ class WindowRun:
             captured = capture_check(self.runtime, text, number)
             if captured is not None and await self._read_truth(captured.keep, frame):
                 self._captured[text] = captured.read
-        if self.runtime in {Runtime.RUBY, Runtime.PHP}:
+                self._same = self._same or captured.same
+        if self.runtime in _CAPTURED:
             return
         for path in lvalues_of(self.window.expression):
             pinned = await self._pin(path, frame)
@@ -242,7 +246,7 @@ class WindowRun:
 
     def pinned(self, text: str) -> str:
         """Return an expression for any frame; "" if some of its variables are not pinned."""
-        if self.runtime in {Runtime.RUBY, Runtime.PHP}:
+        if self.runtime in _CAPTURED:
             return self._captured.get(text, "")
         paths = sorted(lvalues_of(text), key=len, reverse=True)
         if not all(one in self._pins for one in paths):
@@ -345,6 +349,12 @@ class WindowRun:
             callers=tuple(frames[1:]),
             values=tuple(values),
         )
+
+    async def is_of_other_objects(self) -> bool:
+        """Tell whether the false check reads other objects than those kept at the good check."""
+        if not self._same or not self.is_pinned:
+            return False
+        return await self._read_truth(self._same, await self.current_frame()) is not True
 
     async def is_false_here(self) -> bool | None:
         """Tell whether the invariant is false of the variables at the stop."""

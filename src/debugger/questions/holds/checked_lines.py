@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from debugger.model.location import is_pattern, near_names
 from debugger.questions.recordings.function_lookup import lines_of
+from debugger.sources import java_project
 from debugger.sources.function_names import split_name
 from debugger.sources.function_span import find_span
 from debugger.sources.javascript_outline import outline_file
@@ -25,15 +26,17 @@ _LIBRARIES = ("/usr/", "/rustc/", "library/")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx")
 _WORDS = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "else", "do", "with", "sizeof", "defer"}
-    | {"go", "func", "fn", "new", "delete", "match", "loop", "unsafe"}
+    | {"go", "func", "fn", "new", "delete", "match", "loop", "unsafe", "synchronized", "try"}
+    | {"throw", "super", "this", "assert"}
 )
 _GO = re.compile(r"func\s+(?:\(\s*\w*\s*\*?(?P<owner>\w+)[^)]*\)\s*)?(?P<name>\w+)\s*[\[(]")
 _RUST = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const\s+|unsafe\s+)*fn\s+(?P<name>\w+)")
 _C = re.compile(r"\s*(?:[\w:<>,*&~\[\]]+[\s*&]+)*?(?P<name>~?[A-Za-z_][\w:]*~?\w*)\s*\(")
 _GO_CLOSURE = re.compile(r"(?:(?P<name>\w+)\s*:?=\s*)?(?<!\w)func\s*\(.*\{\s*\Z")
 _OWNER = re.compile(
-    r"\s*(?:export\s+|pub(?:\([^)]*\))?\s+|inline\s+|template\s*<[^>]*>\s*)*"
-    r"(?:class|struct|namespace|mod|trait|impl(?:<[^>]*>)?(?:\s+[\w:<>]+\s+for)?)"
+    r"\s*(?:export\s+|pub(?:\([^)]*\))?\s+|inline\s+|template\s*<[^>]*>\s*|@\w+\s+"
+    r"|(?:public|private|protected|static|final|abstract|sealed|non-sealed)\s+)*"
+    r"(?:class|struct|namespace|mod|trait|interface|record|enum|impl(?:<[^>]*>)?(?:\s+[\w:<>]+\s+for)?)"
     r"\s+(?P<name>\w[\w:]*)"
 )
 _COMMENT = ("//", "/*", "*")
@@ -69,6 +72,10 @@ def source_files_of(program: str | None, cwd: str, language: str) -> list[str]:
         # Breakpoints are set in the sources of compiled scripts.
         written = [one for script in scripts for one in original_sources(script) or [script]]
         return list(dict.fromkeys(map(str, written)))
+    if language == "java":
+        is_source = program.endswith((".java", ".class", ".jar"))
+        roots = [*(folders[:1] if is_source else ()), *java_project.list_modules(cwd), cwd]
+        return [str(one) for one in project_files(list(dict.fromkeys(roots)), (".java",))]
     if program.endswith(".go") or Path(program).is_dir():
         root = program if Path(program).is_dir() else folders[0]
         return [str(one) for one in project_files([root], (".go",))]
@@ -86,7 +93,7 @@ def source_files_of(program: str | None, cwd: str, language: str) -> list[str]:
 
 
 def list_functions(path: str) -> list[FunctionLines]:
-    """List the functions of a source by its text: Go, Rust, C, C++ or JavaScript."""
+    """List the functions of a source by its text: Go, Rust, C, C++, Java or JavaScript."""
     if path.endswith(_SCRIPTS):
         outline = outline_file(path)
         found = outline.functions if outline is not None else ()
@@ -235,7 +242,7 @@ def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:
     yield CheckedLine(one.file, one.first, "entry", one.name)
     text = lines_of(one.file)
     # Where the code of all returns is at the closing bracket, the lines of `return` are not needed.
-    if one.file.endswith((".go", *_SCRIPTS)):
+    if one.file.endswith((".go", ".java", *_SCRIPTS)):
         returns = [
             number
             for number in range(one.first, one.last)

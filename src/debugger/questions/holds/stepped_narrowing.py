@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from debugger.model import answers
 from debugger.model.answers.frames import FrameView
+from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.program import ResumeKind
 from debugger.questions.holds.answer import BreakingStatement, FalseCheck
@@ -21,7 +22,7 @@ from debugger.questions.holds.check_window import (
     WindowRun,
     describe_statement,
 )
-from debugger.questions.holds.watched_narrowing import has_calls
+from debugger.questions.holds.watched_narrowing import OTHER_OBJECTS, has_calls
 from debugger.questions.runner import question_run
 from debugger.session import stepping
 from debugger.session.stepping import WaitLimit
@@ -29,6 +30,7 @@ from debugger.session.stepping import WaitLimit
 RUNS_MAX = 6
 _STEPS_MAX = 400  # of one run, without the repeated ones
 _STEP_S = 10.0
+_STOPS_MAX = 5_000
 _CALL = re.compile(r"[\w>)\]]\s*\(")
 _BEGAN_FALSE = "it was false already when the call of the false check began"
 _LIMIT = f"more than {_STEPS_MAX} lines ran between the last good check and the false one"
@@ -42,6 +44,7 @@ class _SteppedRun:
     statement: BreakingStatement | None = None
     check: FalseCheck | None = None
     has_entered: bool = False  # a function of the line to step into
+    is_at_check: bool = False  # it has come to the false check
     began_false: bool = False  # it was false where the call of the check began
     why: str = ""
 
@@ -83,14 +86,33 @@ async def _step_run(
     async with question_run.run_question(question) as run:
         there = WindowRun(run, window)
         stop = await there.reach_good_check()
-        if there.is_pinned or has_calls(window.expression):
-            # A function that the invariant calls may have a breakpoint in it.
+        # Java's adapter passes a breakpoint in a function that the invariant calls.
+        is_java = there.runtime is Runtime.JAVA
+        if not is_java and (there.is_pinned or has_calls(window.expression)):
             await there.disable_breakpoints()
         # Otherwise a step over a call stops at the false check in it, where the values are read.
         for how in prefix:
             stop = await _step(there, how)
+            there.is_at_false_check(stop)
         found = _SteppedRun(list(prefix))
-        return await _step_to_false(there, stop, found, enters=enters)
+        found = await _step_to_false(there, stop, found, enters=enters)
+        if is_java and there.is_pinned and found.statement is not None:
+            await _compare_objects(there, found)
+        return found
+
+
+async def _compare_objects(there: WindowRun, found: _SteppedRun) -> None:
+    """Go on to the false check: it must be about the objects that were kept at the good one."""
+    for _ in range(_STOPS_MAX):
+        if found.is_at_check:
+            if await there.is_of_other_objects():
+                found.statement, found.why = None, OTHER_OBJECTS
+            return
+        stop = await there.run.go_on(there.session)
+        if stop.state != State.STOPPED.value:
+            found.statement, found.why = None, "a further run did not come to the false check again"
+            return
+        found.is_at_check = there.is_at_false_check(stop)
 
 
 async def _step_to_false(
@@ -114,6 +136,7 @@ async def _step_to_false(
         before = frames
         stop = await _step(there, how)
         found.steps.append(how)
+        found.is_at_check = there.is_at_false_check(stop)
         if stop.state != State.STOPPED.value:
             found.why = "the program ended on the way to the false check"
             return found

@@ -27,6 +27,7 @@ from debugger.questions.who_wrote import value_writers
 
 _WATCHED_MAX = 4  # the debug registers of x86-64
 _STOPS_MAX = 5_000
+OTHER_OBJECTS = "the false check is about other objects than the good check before"
 _WORD = 8  # bytes that a debug register watches
 _CALLS = re.compile(r"(?<![\w.])(?!(?:len|cap|sizeof)\b)[A-Za-z_][\w.:>-]*\s*\(")
 _SIZE_CALL = re.compile(r"(?:\.|->)size\(\)")
@@ -132,6 +133,8 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
         is_there = there.is_at_false_check(stop)
         is_there = is_there or (now.is_true is False and await there.is_on_false_line())
         if is_there:
+            if await there.is_of_other_objects():
+                return Narrowed(why=OTHER_OBJECTS)
             if await there.is_false_here() is False and state.is_true:
                 return Narrowed(why="a further run did not do the same: the check is true there")
             check = await there.describe_check()

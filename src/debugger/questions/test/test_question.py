@@ -275,8 +275,13 @@ async def _follow_value(
 ) -> ValueOrigin | None:
     """Return the origin of the value behind the test's own lines, as far as the time allows.
 
-    Of Go, a value that the test's own lines name is followed; of Node, what a call returned.
+    Of Go, a value that the test's own lines name is followed; of Node, what a call returned; of
+    Java, what the bytecode of the failed assertion looks at.
     """
+    if setting.runner in test_runners.JAVA and answer.frame is not None and seconds > 0:
+        origin = origin if origin is not None else ValueOrigin("")
+        found = await setting.follow(origin, answer.frame, again.words, min(seconds, _FOLLOW_S))
+        return found if found.expression else None
     if origin is None or answer.frame is None or seconds <= 0:
         return origin
     if setting.runner == test_runners.GO and origin.text:

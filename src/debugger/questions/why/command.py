@@ -55,6 +55,8 @@ from debugger.recorders.script import script_recorder
 
 _TIMEOUT_S = 60.0
 _SCRIPTS = (".py", ".js", ".go", ".rb", ".php")
+# Languages in which a run counts the hits of a location, before those that follow the value.
+_COUNTED = frozenset({"javascript", "java"})
 _WHY_HITS = refuse_options({}, help=ONE_HIT_HELP, unlisted=ONE_HIT_NUMBERS)
 
 
@@ -160,8 +162,8 @@ async def _why_request(  # noqa: PLR0917 - as they were given
     spec = call.breakpoint_spec(at, near=[target.cwd], current=current, program=script)
     chosen = require_one_hit("why", hits)
     found, runs = ChosenHit(chosen.nth or 1), 0
-    # Only JavaScript's recorder does not count from the last hit by itself.
-    is_later = found.number < 0 and question.language == "javascript"
+    # These two do not count from the last hit by themselves.
+    is_later = found.number < 0 and question.language in _COUNTED
     if is_later or not is_plain_number(chosen):
         found, runs = await find_chosen_hit(call, options, at, expression, chosen), 1
     request = WhyRequest(
@@ -203,7 +205,7 @@ async def _find_hit(
     if request.event == FAIL or (is_script and request.event == CRASH):
         request = await _find_event(call, options, request)
     at = request.at
-    if request.is_last and at is not None and question.language == "javascript":
+    if request.is_last and at is not None and question.language in _COUNTED:
         place = f"{at.file}:{at.line}"
         hits = HitFilter(nth=request.nth)
         found = await find_chosen_hit(call, program, place, request.expression, hits)

@@ -21,6 +21,7 @@ from debugger.questions.runner.question_arguments import QuestionOptions, build_
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     freed_block,
+    java_trace,
     node_origin,
     python_trace,
     stack_origin,
@@ -158,6 +159,10 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     origin = answer.why
     if answer.frame is None:
         return origin
+    if question.language == "java" and not question.keep:
+        found = await _find_java_origin(question, options, answer, took_s, spent_s=spent_s)
+        if found is not None or origin is None:
+            return found
     if origin is None:
         found = await _find_cached(question, answer, runs, took_s)
         return _with_command(found, _why_command(options, found)) if found is not None else None
@@ -182,6 +187,31 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
         request = msgspec.structs.replace(request, at=at, nth=-1)
     bounded = _bounded(question, max(seconds, 0.0))
     return await _trace_within(call, bounded, origin, command, request, runs=runs)
+
+
+async def _find_java_origin(
+    question: QuestionRun,
+    options: QuestionOptions,
+    answer: Crash,
+    took_s: float,
+    *,
+    spent_s: float,
+) -> ValueOrigin | None:
+    """Return the origin of the value that the failed instruction is about; None if it is unclear.
+
+    The bytecode says which that is, also where the source has several of one name.
+    """
+    seconds = _seconds_left(question, took_s, least_s=_RUNS_S) - spent_s
+    is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
+    if not is_repeatable or seconds <= 0:
+        return None
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            found = await java_trace.trace_failure(_bounded(question, seconds))
+    except (TimeoutError, DebuggerError):
+        return None  # the crash's own answer does not depend on it
+    origin = ValueOrigin(found.expression, found.value)
+    return _with_command(summarise_chain(found, origin), _why_command(options, origin))
 
 
 def _is_python(question: QuestionRun) -> bool:
@@ -257,7 +287,7 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     words: tuple[str, ...],
     seconds: float,
 ) -> ValueOrigin:
-    """Follow the value of a failed test of Go or Node, as far as some seconds allow.
+    """Follow the value of a failed test of Go, Node or Java, as far as some seconds allow.
 
     Args:
         call: The command's call.
@@ -278,7 +308,22 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     if question.language == "javascript":
         request = msgspec.structs.replace(request, place=f"{frame.file}:{frame.line}", nth=-1)
     question = _bounded(question, seconds)
+    if question.language == "java":
+        return await _find_thrown_origin(question, origin, frame)
     return await _trace_within(call, question, origin, shlex.split(origin.command), request)
+
+
+async def _find_thrown_origin(
+    question: QuestionRun, origin: ValueOrigin, frame: FrameView
+) -> ValueOrigin:
+    """Follow the value that a failed test of Java looked at, where the bytecode names it."""
+    try:
+        async with asyncio.timeout(question.patience.seconds + _GRACE_S):
+            found = await java_trace.trace_failure(question, frame)
+    except (TimeoutError, DebuggerError):
+        return origin  # the test's own lines are shown without it
+    is_same = found.expression == origin.expression
+    return summarise_chain(found, origin if is_same else ValueOrigin(found.expression, found.value))
 
 
 def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:

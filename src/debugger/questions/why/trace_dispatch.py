@@ -13,6 +13,7 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.runner.stopped_session import not_repeatable
 from debugger.questions.why import (
     go_trace,
+    java_trace,
     native_trace,
     node_origin,
     node_trace,
@@ -46,6 +47,8 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
         return await script_trace.trace_value(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
+    if question.language == "java":
+        return await java_trace.trace_value(call, question, request)
     if question.language not in _COMPILED:
         raise _no_chain(question)
     return await native_trace.trace_value(call, question, request)

@@ -28,6 +28,12 @@ def test_ruby_is_asked_whether_a_name_is_a_local():
     assert captured.read == "$debugger_checks[1].eval('@acc.balance >= left + \\'a b\\'.size')"
 
 
-@pytest.mark.parametrize("runtime", [Runtime.NATIVE, Runtime.NODE, Runtime.JAVA])
+@pytest.mark.parametrize("runtime", [Runtime.NATIVE, Runtime.NODE])
 def test_other_languages_keep_none(runtime):
     assert capture_check(runtime, "a.b > 1", 0) is None
+
+
+def test_java_keeps_the_objects_by_its_adapter_and_compares_them() -> None:
+    check = capture_check(Runtime.JAVA, "a.b > 1", 2)
+    assert check is not None
+    assert (check.keep, check.read, check.same) == ("$keep(2,a.b > 1)", "$kept(2)", "$same(2)")

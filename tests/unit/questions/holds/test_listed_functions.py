@@ -12,8 +12,7 @@ from debugger.questions.holds.check_request import CheckedPlace
 @pytest.mark.parametrize(
     ("language", "place", "at"),
     [
-        ("java", CheckedPlace("in", "Main.add", pattern="Main.add"), "Main.add"),
-        ("java", CheckedPlace("each", "Main.*", pattern="Main.*"), "FILE:LINE"),
+        ("php", CheckedPlace("each", "Main.*", pattern="Main.*"), "FILE:LINE"),
         ("php", CheckedPlace("in", "add", pattern="add"), "add"),
         ("ruby", CheckedPlace("each", "add", pattern="add"), "add"),
         ("ruby", CheckedPlace("in", "app.rb", pattern="app.rb"), "FILE:LINE"),
@@ -32,6 +31,7 @@ def test_functions_that_are_not_listed_are_refused_with_their_location(
     [
         ("c", CheckedPlace("in", "add", pattern="add")),
         ("java", CheckedPlace("in", "Main.java", file="/src/Main.java")),
+        ("java", CheckedPlace("each", "Main.*", pattern="Main.*")),
         ("php", CheckedPlace("in", "app.php", file="/src/app.php")),
     ],
 )

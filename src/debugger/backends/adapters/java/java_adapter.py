@@ -45,6 +45,7 @@ _NO_CODE = "no code at line "
 _ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
 _HISTORY = "DEBUGGER_JAVA_HISTORY"  # the field whose writes are recorded, for `who-wrote`
+_RECORD = "DEBUGGER_JAVA_RECORD"  # what gives values and is recorded, for `why`; one a line
 _RETURNED = "returned"  # the description of a step's stop (jdi/Target.java)
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
@@ -80,6 +81,7 @@ class JavaAdapter(AgentAdapter):
         own_programs=("java",),
         runtime=Runtime.JAVA,
         changes_breakpoints_live=True,
+        access_expression="$access",
         log=LogDialect(thread="$thread", read_error=_read_logged_error),
     )
     install_command = "apt-get install default-jdk-headless"
@@ -107,7 +109,11 @@ class JavaAdapter(AgentAdapter):
         """Build the arguments of the `launch` request."""
         assert launch.program is not None
         # What the adapter reads is not the program's to see.
-        recorded = {"history": launch.env.get(_HISTORY), "env": {_HISTORY: None}}
+        recorded = {
+            "history": launch.env.get(_HISTORY),
+            "record": launch.env.get(_RECORD, "").splitlines(),
+            "env": {_HISTORY: None, _RECORD: None},
+        }
         if build_tool.is_build_tool(launch.program):
             return {
                 "command": build_tool.debugged_words(launch.program, launch.args),

@@ -5,6 +5,7 @@ import com.sun.jdi.Field;
 import com.sun.jdi.Location;
 import com.sun.jdi.Method;
 import com.sun.jdi.ReferenceType;
+import com.sun.jdi.ThreadReference;
 import com.sun.jdi.event.BreakpointEvent;
 import com.sun.jdi.event.ExceptionEvent;
 import com.sun.jdi.event.StepEvent;
@@ -39,6 +40,7 @@ final class Breakpoints {
     private final Map<String, FieldPosition> watchable = new HashMap<>();
     private final Map<Integer, Watch> watches = new HashMap<>();
     private final Map<Long, Watch> written = new HashMap<>();  // by thread: its write is due
+    private final Map<Long, Location> accesses = new HashMap<>();  // by thread: its last one
     private Set<String> caughtTypes = Set.of();
     private boolean catchesAll;
     private ExceptionRequest exceptions;
@@ -480,11 +482,20 @@ final class Breakpoints {
         // The user's own step of this thread ends here: the JVM refuses a second one.
         target.steps().cancel();
         written.put(event.thread().uniqueID(), watch);
+        accesses.put(event.thread().uniqueID(), event.location());
         StepRequest step = requests.createStepRequest(
                 event.thread(), StepRequest.STEP_MIN, StepRequest.STEP_OVER);
         step.putProperty(OWNER, watch);
         step.setSuspendPolicy(EventRequest.SUSPEND_ALL);
         step.enable();
+    }
+
+    /** Returns function, file and line of a thread's last watched access; null without one. */
+    synchronized String describeAccess(ThreadReference thread) {
+        Location location = accesses.get(thread.uniqueID());
+        Path file = location == null ? null : target.sources().find(location);
+        return file == null ? null
+                : Names.function(location) + "\n" + file + "\n" + location.lineNumber();
     }
 
     /** Notes the watchpoint whose access this step has completed, if its condition holds. */

@@ -97,7 +97,7 @@ final class Containers {
     }
 
     /** Returns the container that another one wraps: of a HashSet its map, of a view its target. */
-    private static ObjectReference inner(ObjectReference object) {
+    static ObjectReference inner(ObjectReference object) {
         String field = is(object, "java.util.HashSet") ? "map"
                 : is(object, "java.util.TreeSet") ? "m"
                 : is(object, "java.util.Collections$UnmodifiableCollection",

@@ -36,28 +36,64 @@ final class Evaluator {
     private static final Pattern ASSIGNMENT = Pattern.compile(
             "\\s*([\\w$]+(?:\\.[\\w$]+|\\[\\w+\\])*)\\s*=(?!=)(.*)", Pattern.DOTALL);
 
+    private static final Pattern OWN = Pattern.compile(
+            "\\$(?<name>origin|keep|kept|same)\\((?<text>.*)\\)", Pattern.DOTALL);
+
     private record PackageName(String text) {}
 
     private final Target target;
     private final FramePosition position;
     private final ThreadReference thread;
     private final Map<String, Value> pseudoVariables;
+    private final ReferenceType home;  // of an expression that another method saw; else null
 
     Evaluator(Target target, FramePosition position, Map<String, Value> pseudoVariables) {
+        this(target, position, pseudoVariables, null);
+    }
+
+    /** Evaluates with the variables alone, in the scope of a class, and without the frame's. */
+    Evaluator(Target target, FramePosition position, Map<String, Value> pseudoVariables,
+            ReferenceType home) {
         this.target = target;
         this.position = position;
         this.thread = position.thread();
         this.pseudoVariables = pseudoVariables;
+        this.home = home;
+    }
+
+    private ObjectReference self() throws DebuggerException {
+        return home == null ? frame().thisObject() : (ObjectReference) pseudoVariables.get("this");
     }
 
     /** Returns an expression's value as one of the program's. */
     Value evaluate(String expression) throws DebuggerException {
         try {
+            Matcher own = OWN.matcher(expression);
+            if (own.matches()) {
+                return evaluateOwn(own.group("name"), own.group("text"));
+            }
             return Parser.needsCompiler(expression) ? evaluateCompiled(expression)
                     : asValue(evaluate(Parser.parse(expression)));
         } catch (ObjectCollectedException gone) {
             throw new DebuggerException("a value was collected meanwhile");
         }
+    }
+
+    /** Evaluates what the debugger's questions ask for. */
+    private Value evaluateOwn(String name, String text) throws DebuggerException {
+        if (name.equals("origin")) {
+            ValueTrace trace = new ValueTrace(target);
+            return target.vm().mirrorOf(
+                    trace.follow(new OriginStart(target, this, position, trace).find(text)));
+        }
+        int comma = text.indexOf(',');
+        int number = Integer.parseInt(comma < 0 ? text : text.substring(0, comma));
+        KeptChecks checks = target.checks();
+        return switch (name) {
+            case "keep" -> target.vm().mirrorOf(checks.keep(number, text.substring(comma + 1), this));
+            case "same" -> target.vm().mirrorOf(checks.isSame(number, this));
+            default -> asValue(checks.read(number, position));
+        };
     }
 
     boolean isTrue(String condition) throws DebuggerException {
@@ -74,7 +110,7 @@ final class Evaluator {
         return locateField(Parser.parse(expression));
     }
 
-    private FieldPosition locateField(Node node) throws DebuggerException {
+    FieldPosition locateField(Node node) throws DebuggerException {
         if (node instanceof Node.Member member) {
             Object owner = evaluate(member.target());
             if (owner instanceof ObjectReference || owner instanceof ReferenceType) {
@@ -126,6 +162,9 @@ final class Evaluator {
     }
 
     ReferenceType frameType() {
+        if (home != null) {
+            return home;
+        }
         try {
             return frame().location().declaringType();
         } catch (DebuggerException noFrame) {
@@ -133,7 +172,7 @@ final class Evaluator {
         }
     }
 
-    private Object evaluate(Node node) throws DebuggerException {
+    Object evaluate(Node node) throws DebuggerException {
         if (node instanceof Node.Literal literal) {
             Object value = literal.value();
             return value == null || value instanceof String ? value
@@ -228,6 +267,9 @@ final class Evaluator {
         if (pseudoVariables.containsKey(name)) {
             return pseudoVariables.get(name);
         }
+        if (name.equals("$access")) {
+            return target.breakpoints().describeAccess(thread);
+        }
         if (name.equals("$wait")) {
             return Waits.describe(thread, target.threads());
         }
@@ -251,6 +293,9 @@ final class Evaluator {
     }
 
     LocalVariable findLocal(String name) throws DebuggerException {
+        if (home != null) {
+            return null;
+        }
         try {
             LocalVariable plain = frame().visibleVariableByName(name);
             return plain != null ? plain : Kotlin.nameVariables(frame().visibleVariables()).get(name);
@@ -261,7 +306,7 @@ final class Evaluator {
 
     /** Finds a field of the object or class, or of those around it. */
     FieldPosition findField(String name) throws DebuggerException {
-        ObjectReference self = frame().thisObject();
+        ObjectReference self = self();
         for (int level = 0; self != null && level < OUTER_MAX; level++) {
             ReferenceType type = self.referenceType();
             Field field = type.fieldByName(name);
@@ -411,7 +456,7 @@ final class Evaluator {
 
     /** Finds the object or class here that has a method of a name; null where none has. */
     Object findReceiver(String method) throws DebuggerException {
-        ObjectReference self = frame().thisObject();
+        ObjectReference self = self();
         for (int level = 0; self != null && level < OUTER_MAX; level++) {
             if (!self.referenceType().methodsByName(method).isEmpty()) {
                 return self;

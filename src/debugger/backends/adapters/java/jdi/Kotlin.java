@@ -61,7 +61,7 @@ final class Kotlin {
         return found;
     }
 
-    private static String plainName(String name) {
+    static String plainName(String name) {
         int end = name.indexOf('\\');
         return (end < 0 ? name : name.substring(0, end)).replaceAll("(?:\\$iv)+$", "");
     }

@@ -15,6 +15,11 @@ final class Names {
             "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.", "scala.",
             "groovy.", "org.codehaus.groovy.", "org.apache.groovy.");
 
+    /** What runs tests, and checks in them. */
+    private static final List<String> TEST_LIBRARIES = List.of("org.junit.", "junit.",
+            "org.opentest4j.", "org.hamcrest.", "org.assertj.", "org.apache.maven.", "org.gradle.",
+            "worker.org.gradle.", "org.apiguardian.");
+
     private Names() {}
 
     /** Returns a class's name without its package: `shop.Cart$Item` is `Cart.Item`. */
@@ -56,6 +61,11 @@ final class Names {
     /** Tells whether a class is of the own library of Java, Kotlin, Scala or Groovy. */
     static boolean isLibrary(String className) {
         return LIBRARIES.stream().anyMatch(className::startsWith);
+    }
+
+    /** Tells whether a class is of a library of the language, or of one that runs tests. */
+    static boolean isForeign(String className) {
+        return isLibrary(className) || TEST_LIBRARIES.stream().anyMatch(className::startsWith);
     }
 
     static List<String> libraryPatterns() {

@@ -52,6 +52,8 @@ final class Target {
     private final Steps steps;
     private final ChildJvms children;
     private final FieldHistory history;  // null where none was asked for
+    private final ValueRecorder recorder;  // the same
+    private final KeptChecks checks = new KeptChecks(this);
     private final BlockingQueue<EventSet> pending = new LinkedBlockingQueue<>();
     private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
@@ -78,6 +80,11 @@ final class Target {
         history = recorded == null ? null : new FieldHistory(vm, sources, values, recorded);
         if (history != null) {
             history.begin();
+        }
+        List<String> keys = request.words("record");
+        recorder = keys.isEmpty() ? null : new ValueRecorder(vm, keys);
+        if (recorder != null) {
+            recorder.begin();
         }
         start("events", this::readEvents);
         start("stops", this::handleEvents);
@@ -111,6 +118,14 @@ final class Target {
 
     FieldHistory history() {
         return history;
+    }
+
+    ValueRecorder recorder() {
+        return recorder;
+    }
+
+    KeptChecks checks() {
+        return checks;
     }
 
     Values values() {
@@ -162,8 +177,13 @@ final class Target {
                 if (history != null) {
                     history.bindClass(prepared.referenceType());
                 }
+                if (recorder != null) {
+                    recorder.bindClass(prepared.referenceType());
+                }
             } else if (event instanceof BreakpointEvent hit && children.isStart(hit)) {
                 children.prepareChild(hit.thread());
+            } else if (event instanceof LocatableEvent recorded && ValueRecorder.isOwn(event)) {
+                recorder.note(recorded);
             } else if (event instanceof ModificationWatchpointEvent written
                     && FieldHistory.isOwn(written)) {
                 history.note(written);

@@ -1,0 +1,391 @@
+package debugger.jdi;
+
+import com.sun.jdi.ClassType;
+import com.sun.jdi.Method;
+import com.sun.jdi.ObjectReference;
+import com.sun.jdi.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** Follows what calls of the library give: elements of containers, inputs, and what it computes. */
+final class ContainerTrace {
+    private static final Set<String> READS = Set.of("get", "getOrDefault", "next", "previous", "poll",
+            "peek", "element", "getFirst", "getLast", "pop", "pollFirst", "pollLast", "peekFirst",
+            "peekLast", "elementAt", "take", "remove");
+    private static final Set<String> CONTENTS = Set.of(
+            "size", "isEmpty", "contains", "containsKey", "containsValue", "indexOf");
+    private static final Set<String> IF_ABSENT = Set.of("computeIfAbsent", "putIfAbsent");
+    private static final Set<String> INPUT_TYPES = Set.of("java.util.Scanner", "java.io.BufferedReader",
+            "java.io.InputStream", "java.io.Reader", "java.nio.file.Files", "java.util.Random",
+            "java.util.concurrent.ThreadLocalRandom", "java.io.DataInputStream", "java.io.Console",
+            "java.security.SecureRandom", "java.net.Socket");
+    private static final Set<String> INPUT_CALLS = Set.of("java.lang.System.getenv",
+            "java.lang.System.getProperty", "java.lang.System.currentTimeMillis",
+            "java.lang.System.nanoTime", "java.lang.Math.random", "java.util.UUID.randomUUID");
+    private static final int ENTRIES_MAX = 10_000;
+    private static final int CONTAINERS_MAX = 4;
+    private static final int KEYS_SHOWN = 4;
+    private static final int CHANGES_SHOWN = 3;
+
+    private final ValueTrace trace;
+
+    ContainerTrace(ValueTrace trace) {
+        this.trace = trace;
+    }
+
+    /** Tells whether a call reads an element of a container. */
+    static boolean isRead(ValueNode.Call call) {
+        return call.receiver != null && READS.contains(call.method.name())
+                && call.method.type().startsWith("java.util.")
+                || CONTENTS.contains(call.method.name()) || IF_ABSENT.contains(call.method.name());
+    }
+
+    /** Follows a call of the library's code, whose receiver is known or null. */
+    ValueTrace.Cursor followLibrary(
+            ValueTrace.Cursor at, ValueNode.Call call, ObjectReference receiver) {
+        String type = call.method.type();
+        String name = call.method.name();
+        boolean isInput = INPUT_CALLS.contains(type + "." + name) || INPUT_TYPES.contains(type)
+                || (type.startsWith("java.time.") && name.equals("now"));
+        if (isInput) {
+            return trace.report().end("input", Names.shorten(type) + "." + name + " gave it at "
+                    + trace.report().place(at.frame()));
+        }
+        if (trace.isChangedLoop(at, call)) {
+            return followChange(at, call);
+        }
+        if (type.equals("java.util.Objects") && name.startsWith("requireNonNull")) {
+            return at.to(call.arguments.get(0));
+        }
+        if (call.receiver != null && READS.contains(name)) {
+            ValueNode node = call.receiver;
+            ObjectReference container = receiver;
+            if (container == null || Containers.size(container) < 0) {
+                node = findIterated(at, call);
+                ValueReader.Known known = node == null ? null : trace.read(node, at);
+                container = known != null && known.value() instanceof ObjectReference one
+                        ? one : null;
+            }
+            if (container != null && Containers.size(container) >= 0) {
+                boolean isKeyed = Containers.isMap(container) && name.startsWith("get")
+                        && !call.arguments.isEmpty();
+                return isKeyed ? followEntry(at, call, container)
+                        : followItem(at, node, container);
+            }
+        }
+        boolean isContent = receiver != null && CONTENTS.contains(name)
+                && Containers.size(receiver) >= 0;
+        if (isContent) {
+            return followContents(at, call, receiver);
+        }
+        if (receiver != null && IF_ABSENT.contains(name) && Containers.isMap(receiver)) {
+            return followEntry(at, call, receiver);
+        }
+        boolean isMaker = Set.of("of", "asList", "copyOf", "singletonList").contains(name);
+        return isMaker ? followMaker(at, call) : trace.followOperands(at, call, call.parts());
+    }
+
+    /** Returns the tree of the container that a loop's iterator goes through; null if unknown. */
+    ValueNode findIterated(ValueTrace.Cursor at, ValueNode.Call call) {
+        ValueNode made = trace.resolve(call.receiver, at.method());
+        while (made instanceof ValueNode.Call inner && inner.receiver != null
+                && Set.of("iterator", "listIterator", "values", "keySet", "stream")
+                        .contains(inner.method.name())) {
+            made = trace.resolve(inner.receiver, at.method());
+        }
+        return made == call.receiver ? null : made;
+    }
+
+    /** Ends with the changes of a container, whose contents gave a value. */
+    private ValueTrace.Cursor followContents(
+            ValueTrace.Cursor at, ValueNode.Call call, ObjectReference container) {
+        ChainReport report = trace.report();
+        String text = CodeText.of(call.receiver, at.method());
+        ObjectReference inner = unwrap(container);
+        String record = "changes " + inner.referenceType().name();
+        if (trace.plan().mustAsk(record)) {
+            return report.pause("what changed " + text + " is seen by a further run");
+        }
+        List<Moment> changes = trace.recorder().before(record, at.moment().number()).stream()
+                .filter(one -> inner.equals(one.object()) && one.firstOwn() > 0).toList();
+        if (changes.isEmpty() && !trace.recorder().isCut()) {
+            report.add("loaded", "nothing was seen to change " + text, at.moment(), at.index());
+            return new ValueTrace.Cursor(call.receiver, at.moment(), at.index(),
+                    new ValueReader.Known(container));
+        } else if (changes.isEmpty()) {
+            return trace.endUnseen("no change of " + text + " was recorded");
+        }
+        Moment last = changes.get(0);
+        report.add("written", text + " changed, the last time by " + name(last), last,
+                last.firstOwn());
+        int shown = Math.min(changes.size(), 1 + CHANGES_SHOWN);
+        for (Moment one : changes.subList(1, shown)) {
+            report.addDetail("before by " + name(one) + " at " + report.path(one));
+        }
+        return report.end("not followed", text + " was changed " + changes.size()
+                + (changes.size() == 1 ? " time" : " times") + " up to there");
+    }
+
+    /** Follows a container that was changed while a loop went through it to its last change. */
+    ValueTrace.Cursor followChange(ValueTrace.Cursor at, ValueNode.Call next) {
+        ChainReport report = trace.report();
+        ValueNode node = findIterated(at, next);
+        ValueReader.Known known = node == null ? null : trace.read(node, at);
+        if (known == null || !(known.value() instanceof ObjectReference container)) {
+            return report.end("not followed", "the container of the loop is not known");
+        }
+        String text = CodeText.of(node, at.method());
+        ObjectReference inner = unwrap(container);
+        String record = "changes " + inner.referenceType().name();
+        if (trace.plan().mustAsk(record)) {
+            return report.pause("what changed " + text + " is seen by a further run");
+        }
+        for (Moment one : trace.recorder().before(record, at.moment().number())) {
+            if (inner.equals(one.object()) && one.firstOwn() > 0) {
+                report.add("written", text + " changed by " + name(one) + " while the loop goes through"
+                        + " it", one, one.firstOwn());
+                return report.end("not followed", "the last change before the loop's next turn");
+            }
+        }
+        return trace.endUnseen("no change of " + text + " was seen");
+    }
+
+    private static ObjectReference unwrap(ObjectReference container) {
+        ObjectReference inner = Containers.inner(container);
+        return inner == null || inner.equals(container) ? container : inner;
+    }
+
+    private ValueTrace.Cursor followMaker(ValueTrace.Cursor at, ValueNode.Call call) {
+        return trace.report().end("not followed", "the library made it by "
+                + CodeText.of(call, at.method()) + " at " + trace.report().place(at.frame()));
+    }
+
+    // -- maps --------------------------------------------------------------------------------------
+
+    private ValueTrace.Cursor followEntry(
+            ValueTrace.Cursor at, ValueNode.Call call, ObjectReference map) {
+        ChainReport report = trace.report();
+        ValueReader.Known key = trace.read(call.arguments.get(0), at);
+        String text = CodeText.of(call.receiver, at.method());
+        if (key == null) {
+            return endWithNewKey(at, call, map);
+        }
+        ObjectReference inner = unwrap(map);
+        boolean isObject = at.value() != null && at.value().value() instanceof ObjectReference;
+        String record = "changes " + inner.referenceType().name();
+        if (trace.plan().mustAsk(record)) {
+            trace.plan().suppose(at.method(), call.arguments.get(0));
+            return report.pause("what was put into " + text + " is seen by a further run");
+        }
+        Moment first = null;  // of the calls that put it only if it is not there
+        for (Moment one : trace.recorder().before(record, at.moment().number())) {
+            // Two keys may be equal and not one object: then the value tells the call.
+            boolean isIt = inner.equals(one.object()) && !one.arguments().isEmpty()
+                    && (ValueReader.isSame(one.arguments().get(0), key.value())
+                    || isObject && one.arguments().size() > 1
+                    && at.value().value().equals(one.arguments().get(1)));
+            boolean isRemoved = isIt && name(one).equals("remove");
+            if (isIt && IF_ABSENT.contains(name(one))) {
+                first = one;
+            } else if (isIt && !(isRemoved && first != null)) {
+                return followPut(at, one, text + " for the key " + report.text(key));
+            } else if (isIt) {
+                break;
+            }
+            boolean isWhole = first == null && inner.equals(one.object())
+                    && Set.of("clear", "putAll", "<init>").contains(name(one));
+            if (isWhole) {
+                int own = Math.max(0, one.firstOwn());
+                report.add("written", text + " was filled or emptied by " + name(one), one, own);
+                return report.end("not followed", "its entries are not told apart there");
+            }
+        }
+        if (first != null) {
+            return followPut(at, first, text + " for the key " + report.text(key));
+        }
+        if (trace.recorder().isCut()) {
+            return trace.endUnseen("no put of the key " + report.text(key) + " was recorded");
+        }
+        if (at.value() == null || at.value().value() == null || call.arguments.size() > 1) {
+            return endMissing(at, call, inner, key);
+        }
+        return trace.endUnseen("no call that put it into " + text + " was seen");
+    }
+
+    /** Ends where the key is not known, as one that the call itself makes. */
+    private ValueTrace.Cursor endWithNewKey(
+            ValueTrace.Cursor at, ValueNode.Call call, ObjectReference map) {
+        ChainReport report = trace.report();
+        boolean isMissing = at.value() != null && at.value().value() == null
+                && call.arguments.get(0) instanceof ValueNode.Created;
+        String type = isMissing ? ((ValueNode.Created) call.arguments.get(0)).type : "";
+        for (Containers.Entry one : Containers.entries(map, ENTRIES_MAX)) {
+            boolean isLike = one.value() != null && one.key() instanceof ObjectReference key
+                    && key.referenceType().name().equals(type) && !Names.isLibrary(type)
+                    && explainEquality(key).contains(" has no ");
+            if (isLike) {
+                report.add("loaded", CodeText.of(call.receiver, at.method())
+                        + " has no entry for the new " + Names.shorten(type), at.moment(), at.index());
+                report.addDetail(explainEquality(one.key()) + ": another object is another key");
+                return report.end("not followed", "a new object finds no entry there");
+            }
+        }
+        return trace.followOperands(at, call, call.parts());
+    }
+
+    private static String name(Moment moment) {
+        return moment.frames().get(0).method().name();
+    }
+
+    private ValueTrace.Cursor followPut(ValueTrace.Cursor at, Moment put, String what) {
+        ChainReport report = trace.report();
+        int own = put.firstOwn();
+        if (own < 0) {
+            return report.end("not followed", "the library itself changed " + what);
+        }
+        boolean isPut = put.arguments().size() > 1 && name(put).startsWith("put");
+        String verb = name(put).equals("remove") ? "removed from " : "put into ";
+        report.add("written", verb + what, put, own);
+        if (isPut) {
+            report.last().put("new", report.text(new ValueReader.Known(put.arguments().get(1))));
+        }
+        ValueNode.Call call = callOf(put, own);
+        boolean isFollowed = isPut && call != null && call.arguments.size() > 1
+                && (at.value() == null
+                || ValueReader.isSame(put.arguments().get(1), at.value().value()));
+        return isFollowed ? new ValueTrace.Cursor(call.arguments.get(1), put, own,
+                new ValueReader.Known(put.arguments().get(1)))
+                : report.end("not followed", "by " + name(put) + " at "
+                        + report.place(put.frames().get(own)));
+    }
+
+    private static ValueNode.Call callOf(Moment moment, int own) {
+        RecordedFrame frame = moment.frames().get(own);
+        ValueNode.Call call = StackAnalysis.of(frame.method()).callAt(frame.code());
+        return call != null && (own == 1 || ValueRecorder.isChange(call.method.name()))
+                ? call : null;
+    }
+
+    /** Ends, or goes on with the key, where a map never had an entry for it. */
+    private ValueTrace.Cursor endMissing(ValueTrace.Cursor at, ValueNode.Call call,
+            ObjectReference map, ValueReader.Known key) {
+        ChainReport report = trace.report();
+        String text = CodeText.of(call.receiver, at.method());
+        report.add("loaded", text + " has no entry for the key " + report.text(key), at.moment(),
+                at.index());
+        List<Containers.Entry> entries = Containers.entries(map, ENTRIES_MAX);
+        List<String> keys = new ArrayList<>();
+        String wanted = report.text(key);
+        for (Containers.Entry one : entries) {
+            String other = report.text(new ValueReader.Known(one.key()));
+            if (other != null && other.equals(wanted)) {
+                report.addDetail("a key that looks the same is there, and is another object: "
+                        + explainEquality(one.key()));
+                return report.end("not followed", "the two keys are not equal");
+            }
+            boolean isNear = other != null && plain(other).equals(plain(wanted));
+            keys.add(isNear ? 0 : keys.size(), other);
+        }
+        List<String> shown = keys.subList(0, Math.min(keys.size(), KEYS_SHOWN));
+        report.addDetail("its keys: " + String.join(", ", shown)
+                + (keys.size() > shown.size() ? ", … (" + keys.size() + ")" : ""));
+        boolean isDefault = call.arguments.size() > 1;  // getOrDefault
+        return isDefault ? at.to(call.arguments.get(1))
+                : new ValueTrace.Cursor(call.arguments.get(0), at.moment(), at.index(), key);
+    }
+
+    private static String plain(String text) {
+        return text.replaceAll("[^\\p{L}\\p{N}]", "").toLowerCase(Locale.ROOT);
+    }
+
+    private static String explainEquality(Value key) {
+        if (!(key instanceof ObjectReference object)
+                || !(object.referenceType() instanceof ClassType type)) {
+            return "of another type";
+        }
+        String name = Names.shorten(type.name());
+        boolean hasEquals = isDefined(type, "equals", "(Ljava/lang/Object;)Z");
+        boolean hasHash = isDefined(type, "hashCode", "()I");
+        return hasEquals && hasHash ? name + " has equals and hashCode: one of them tells them apart, or "
+                + "the key was changed after it was put"
+                : name + " has no " + (hasEquals ? "hashCode" : hasHash ? "equals" : "equals and hashCode")
+                + " of its own";
+    }
+
+    private static boolean isDefined(ClassType type, String name, String descriptor) {
+        Method method = type.concreteMethodByName(name, descriptor);
+        return method != null && !method.declaringType().name().equals("java.lang.Object");
+    }
+
+    // -- lists -------------------------------------------------------------------------------------
+
+    /** Follows an element to the call that put this very object into the container. */
+    private ValueTrace.Cursor followItem(
+            ValueTrace.Cursor at, ValueNode node, ObjectReference container) {
+        ChainReport report = trace.report();
+        String text = CodeText.of(node, at.method());
+        if (at.value() == null || !(at.value().value() instanceof ObjectReference item)) {
+            return report.end("not followed", "it is an element of " + text + " at "
+                    + report.place(at.frame()));
+        }
+        ObjectReference inner = unwrap(container);
+        for (int level = 0; level < CONTAINERS_MAX; level++) {
+            String record = "changes " + inner.referenceType().name();
+            boolean isImmutable = inner.referenceType().name().contains("Immutable")
+                    || inner.referenceType().name().endsWith("Arrays$ArrayList");
+            if (isImmutable) {
+                return new ValueTrace.Cursor(node, at.moment(), at.index(),
+                        new ValueReader.Known(container));
+            }
+            if (trace.plan().mustAsk(record)) {
+                trace.plan().suppose(at.method(), node);
+                return report.pause("what was put into " + text + " is seen by a further run");
+            }
+            Moment whole = null;
+            for (Moment one : trace.recorder().before(record, at.moment().number())) {
+                if (inner.equals(one.object()) && one.arguments().contains(item)) {
+                    return followAdded(at, one, item, text);
+                }
+                boolean isCopy = whole == null && inner.equals(one.object())
+                        && one.arguments().stream().anyMatch(from -> holds(from, item));
+                whole = isCopy ? one : whole;
+            }
+            if (whole == null || whole.firstOwn() < 0) {
+                return trace.endUnseen("no call that put it into " + text + " was seen");
+            }
+            report.add("copied", "copied into " + text + " by " + name(whole), whole,
+                    whole.firstOwn());
+            inner = unwrap((ObjectReference) whole.arguments().stream()
+                    .filter(from -> holds(from, item)).findFirst().orElseThrow());
+        }
+        return report.end("bound", "after " + CONTAINERS_MAX + " containers");
+    }
+
+    private static boolean holds(Value container, ObjectReference item) {
+        if (!(container instanceof ObjectReference object) || Containers.size(object) < 0
+                || Containers.isMap(object)) {
+            return false;
+        }
+        List<Value> items = Containers.readItems(object, 0, ENTRIES_MAX);
+        return items != null && items.contains(item);
+    }
+
+    private ValueTrace.Cursor followAdded(
+            ValueTrace.Cursor at, Moment added, ObjectReference item, String text) {
+        ChainReport report = trace.report();
+        int own = added.firstOwn();
+        if (own < 0) {
+            return report.end("not followed", "the library put it into " + text);
+        }
+        report.add("written", "put into " + text + " by " + name(added), added, own)
+                .put("new", report.text(at.value()));
+        ValueNode.Call call = callOf(added, own);
+        int place = added.arguments().indexOf(item);
+        return call != null && place < call.arguments.size()
+                ? new ValueTrace.Cursor(call.arguments.get(place), added, own, at.value())
+                : report.end("not followed", "by the library, called at "
+                        + report.place(added.frames().get(own)));
+    }
+}

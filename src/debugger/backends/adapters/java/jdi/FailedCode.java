@@ -1,0 +1,133 @@
+package debugger.jdi;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Finds the value that an exception is about, by the instruction at which it was thrown. */
+final class FailedCode {
+    private static final int THROW = 191;
+
+    private final String type;
+    private final RecordedFrame frame;
+    private final StackAnalysis analysis;
+    private final boolean isOwn;  // the program's own instruction failed, not the library's
+    private final ValueNode.Call call;
+    private final int opcode;
+    private final List<ValueNode> stack;
+
+    FailedCode(Stop at, Moment stop, int index) {
+        type = at == null || at.thrown() == null ? "" : at.thrown().referenceType().name();
+        frame = stop.frames().get(index);
+        analysis = StackAnalysis.of(frame.method());
+        isOwn = index == 0;
+        call = analysis.callAt(frame.code());
+        opcode = analysis.opcode(frame.code());
+        stack = analysis.stackAt(frame.code());
+    }
+
+    private boolean isType(String name) {
+        return type.equals("java.lang." + name);
+    }
+
+    private ValueNode fromTop(int below) {
+        return stack.size() < below ? null : stack.get(stack.size() - below);
+    }
+
+    /** Returns what was null; null where nothing was, or it is not known. */
+    ValueNode findNull() {
+        if (!isType("NullPointerException")) {
+            return null;
+        }
+        if (!isOwn) {
+            boolean isCheck = call != null && call.method.type().equals("java.util.Objects")
+                    && !call.arguments.isEmpty();
+            return isCheck ? call.arguments.get(0) : null;
+        }
+        if (call != null) {
+            return call.receiver;
+        }
+        boolean isLoad = opcode >= 46 && opcode <= 53;
+        boolean isStore = opcode >= 79 && opcode <= 86;
+        // An element's access has the index and the value above the array, a field's write the value.
+        return opcode == THROW && fromTop(1) instanceof ValueNode.Created ? null
+                : fromTop(isStore ? 3 : isLoad || opcode == 181 ? 2 : 1);
+    }
+
+    /** Returns the value that the exception is about; null where that is not clear. */
+    ValueNode findCulprit() {
+        if (type.isEmpty()) {
+            return null;
+        }
+        ValueNode nothing = findNull();
+        if (nothing != null) {
+            return nothing;
+        }
+        return isOwn ? findOperand() : findArgument();
+    }
+
+    private ValueNode findOperand() {
+        if (opcode == THROW) {
+            return findGuard();
+        } else if (isType("ArrayIndexOutOfBoundsException")) {
+            return fromTop(opcode >= 79 ? 2 : 1);
+        } else if (isType("ArithmeticException") || isType("ClassCastException")
+                || isType("NegativeArraySizeException")) {
+            return fromTop(1);
+        }
+        return null;
+    }
+
+    /** Returns the one value of the condition under which the program throws. */
+    private ValueNode findGuard() {
+        if (!(fromTop(1) instanceof ValueNode.Created made)) {
+            return null;
+        }
+        List<ValueNode> leaves = new ArrayList<>();
+        for (ValueNode one : analysis.guardOf(made.code, (int) frame.code())) {
+            if (!(one instanceof ValueNode.Constant)) {
+                leaves.add(one);
+            }
+        }
+        boolean isValue = leaves.size() == 1 && !(leaves.get(0) instanceof ValueNode.Unknown);
+        return isValue ? leaves.get(0) : null;
+    }
+
+    private ValueNode findArgument() {
+        if (call == null || call.method.name().equals("<init>")) {
+            return null;
+        }
+        if (type.endsWith("AssertionError") || type.endsWith("AssertionFailedError")
+                || type.endsWith("ComparisonFailure")) {
+            return findAsserted();
+        }
+        boolean isIndex = type.contains("IndexOutOfBounds") || isType("NumberFormatException")
+                || isType("IllegalArgumentException");
+        return isIndex && call.arguments.size() == 1 ? call.arguments.get(0)
+                : type.equals("java.util.NoSuchElementException") ? call.receiver : null;
+    }
+
+    /** Returns the value that a failed assertion of a library looked at, of JUnit's and AssertJ's. */
+    private ValueNode findAsserted() {
+        ValueNode.Call asserted = call;
+        while (asserted.receiver instanceof ValueNode.Call before
+                && !asserted.method.name().equals("assertThat")) {
+            asserted = before;  // assertThat(value).isEqualTo(other)
+        }
+        if (asserted.arguments.isEmpty() || !asserted.method.name().startsWith("assert")) {
+            return null;
+        }
+        List<String> types = ConstantPool.parameters(asserted.method.descriptor());
+        boolean isPair = asserted.method.name().matches("assert(Not)?(Array)?(Equals|Same)");
+        // JUnit 4 has the message first, JUnit 5 last.
+        boolean isMessage = types.size() > (isPair ? 2 : 1)
+                && types.get(0).equals("Ljava/lang/String;");
+        int index = (isPair ? 1 : 0) + (isMessage ? 1 : 0);
+        ValueNode found = index < asserted.arguments.size() ? asserted.arguments.get(index) : null;
+        return found instanceof ValueNode.Constant ? null : found;
+    }
+
+    /** Returns the call of an iterator whose container was changed meanwhile; or null. */
+    ValueNode.Call findChangedLoop() {
+        return type.equals("java.util.ConcurrentModificationException") ? call : null;
+    }
+}

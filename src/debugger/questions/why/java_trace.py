@@ -1,0 +1,256 @@
+"""Follows a value of Java back, by runs in which our adapter records what gives values."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
+from debugger.model.location import CRASH, FAIL
+from debugger.model.program import EvaluationPurpose, Stack
+from debugger.questions.runner import question_run
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.who_wrote.value_writers import WriteRequest
+from debugger.questions.who_wrote.watched_writes import reach_location
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    Why,
+    WhyLink,
+    chain_cause,
+)
+from debugger.questions.why.why_request import WhyRequest, repeat_with
+from debugger.session import inspection, source_files
+from debugger.session.session import Session
+
+_RECORD = "DEBUGGER_JAVA_RECORD"
+_METHOD = "the bytecode, with breakpoints and field watchpoints that record from the start"
+_THROWN_MAX = 1_000  # exceptions of a test that are passed
+_LEVELS = 40  # frames of an assertion's library above the test
+_NOT_AGAIN = "the last run did not come to the place again"
+_Site = tuple[str, str, int]  # function, file, line
+
+
+class _Operand(Struct, rename="camel"):
+    text: str
+    value: str | None = None
+    is_followed: bool = False
+
+
+class _Link(Struct, rename="camel"):
+    kind: str
+    text: str
+    frame: _Site
+    stack: tuple[_Site, ...] = ()
+    thread: str = ""
+    is_inferred: bool = False
+    old: str | None = None
+    new: str | None = None
+    details: tuple[str, ...] = ()
+    operands: tuple[_Operand, ...] = ()
+
+
+class JavaChain(Struct, rename="camel"):
+    """What one run has shown of a chain, and what the next one is to record."""
+
+    expression: str
+    frame: _Site
+    value: str | None = None
+    links: tuple[_Link, ...] = ()
+    ended: str = ChainEnd.NOT_FOLLOWED.value
+    ending: str = ""
+    # What the chain needs, and what it may need further back by the code.
+    wanted: tuple[str, ...] = ()
+    supposed: tuple[str, ...] = ()
+
+
+async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
+    """Run a program of the JVM, and follow the value of an expression at a location back.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
+        expression without a value there.
+    """
+    del call
+    return await _trace(question, request)
+
+
+async def trace_failure(question: QuestionRun, at: FrameView | None = None) -> Why:
+    """Run a program that crashes, and follow the value that the failed instruction is about.
+
+    Args:
+        question: The run of the program.
+        at: Where a test throws what its runner catches; None for what nobody catches.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED where it is about none.
+    """
+    if at is None:
+        return await _trace(question, WhyRequest(expression="", place=CRASH))
+    spec = BreakpointSpec(file=at.file, line=at.line)
+    return await _trace(question, WhyRequest(expression="", place=FAIL, at=spec))
+
+
+async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
+    # Each run comes to the location anew and follows the whole chain there, through what it has
+    # recorded. What was not recorded is requested for the next run: objects are compared within one
+    # run only, and no link depends on two.
+    began = asyncio.get_running_loop().time()
+    bound_s = request.seconds_for(question.patience.seconds, 0)
+    until = began - request.spent_s + bound_s
+    keys: list[str] = []
+    found: JavaChain | None = None
+    runs, notes = request.runs, list[str]()
+    while runs < request.runs_most:
+        runs += 1
+        try:
+            async with asyncio.timeout_at(until if found is not None else None):
+                chain = await _run_once(question, request, keys)
+        except TimeoutError:
+            notes.append(f"the time for further runs was over after {bound_s:.0f} s")
+            break
+        except DebuggerError as error:
+            if found is None or error.code is not ErrorCode.NOT_FOUND:
+                raise
+            notes.append(_NOT_AGAIN)
+            break
+        found = chain
+        missing = [one for one in chain.wanted if one not in keys]
+        if not missing:
+            break
+        keys += list(dict.fromkeys((*missing, *(one for one in chain.supposed if one not in keys))))
+    assert found is not None
+    return _build_answer(request, found, runs, asyncio.get_running_loop().time() - began, notes)
+
+
+async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[str]) -> JavaChain:
+    """Run the program to the location, and follow the chain there."""
+    at = request.at if request.at is not None else BreakpointSpec(catch="uncaught")
+    is_thrown = not request.expression and request.place == FAIL
+    target = question.target
+    assert isinstance(target, LaunchTarget)
+    env = {**target.env, _RECORD: "\n".join(keys)}
+    target = msgspec.structs.replace(target, env=env)
+    stops = BreakpointSpec(catch="raised") if is_thrown else at
+    question = replace(question, target=target, breakpoints=(stops,))
+    located = WriteRequest(
+        expression=request.expression,
+        at=at,
+        place=request.place,
+        hit=request.nth,
+        when=request.when,
+    )
+    async with question_run.run_question(question) as run:
+        number = request.frame or None
+        if is_thrown:
+            session, number = await _reach_failure(run, at)
+        else:
+            session = run.session_of(await reach_location(run, located))
+        try:
+            text = await session.run_job(lambda: _read_origin(session, request, number))
+        except DebuggerError as error:
+            raise _explain(error, request) from error
+    return msgspec.json.decode(json.loads(text), type=JavaChain)
+
+
+async def _reach_failure(run: RunningQuestion, at: BreakpointSpec) -> tuple[Session, int]:
+    """Run to where a test throws, among all that is thrown; return its session and frame.
+
+    Raises:
+        DebuggerError: NOT_FOUND if nothing is thrown at the line.
+    """
+    stop = await run.wait_first()
+    for _ in range(_THROWN_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        session, thread = run.session_of(stop), stop.thread or 0
+        stack = await _read_stack(session, thread)
+        for frame in stack.frames:
+            if (frame.file, frame.line) == (at.file, at.line):
+                return session, frame.index
+        stop = await run.go_on(session)
+    raise DebuggerError(ErrorCode.NOT_FOUND, "a further run did not fail at the same line")
+
+
+async def _read_stack(session: Session, thread: int) -> Stack:
+    return await session.run_job(lambda: session.backend.read_stack(thread, levels=_LEVELS))
+
+
+async def _read_origin(session: Session, request: WhyRequest, number: int | None) -> str:
+    frame = await inspection.frame_of(session, number)
+    expression = f"$origin({request.expression})"
+    found = await session.backend.evaluate(expression, frame, EvaluationPurpose.EVALUATE)
+    return found.value
+
+
+def _explain(error: DebuggerError, request: WhyRequest) -> DebuggerError:
+    """Return the adapter's error about the expression, with a hint for the question."""
+    if error.code is not ErrorCode.EVALUATION_FAILED:
+        return error
+    return DebuggerError(error.code, error.message, hint=repeat_with("NAME", request.place))
+
+
+def _build_answer(
+    request: WhyRequest, chain: JavaChain, runs: int, took_s: float, notes: Sequence[str]
+) -> Why:
+    links = tuple(_to_link(one) for one in chain.links)
+    value = f"{chain.expression}={chain.value if chain.value is not None else '?'}"
+    ending = chain.ending
+    if chain.wanted:
+        again = repeat_with(chain.expression, request.place)
+        ending = f"after {runs} runs: {ending}; {again} --timeout 120 makes more of them"
+    return Why(
+        expression=chain.expression,
+        place=request.place,
+        cause=chain_cause(value, links, f"{value}: {ending}"),
+        value=chain.value,
+        frame=_to_view(chain.frame),
+        links=links,
+        ended=ChainEnd(chain.ended),
+        ending=ending,
+        runs=runs,
+        method=_METHOD,
+        took_s=round(took_s, 1),
+        notes=tuple(notes),
+    )
+
+
+def _to_link(one: _Link) -> WhyLink:
+    return WhyLink(
+        kind=LinkKind(one.kind),
+        certainty=LinkCertainty.INFERRED if one.is_inferred else LinkCertainty.SEEN,
+        text=one.text,
+        frame=_to_view(one.frame),
+        statement=_read_statement(one.frame),
+        thread=one.thread or None,
+        stack=tuple(_to_view(site, at) for at, site in enumerate(one.stack, 1)),
+        old=one.old,
+        new=one.new,
+        details=one.details,
+        operands=tuple(
+            ValueOperand(each.text, each.value, each.is_followed) for each in one.operands
+        ),
+    )
+
+
+def _to_view(site: _Site, index: int = 0) -> FrameView:
+    function, file, line = site
+    return FrameView(index, function, file or None, line or None)
+
+
+def _read_statement(site: _Site) -> str:
+    _, file, line = site
+    lines = source_files.read_source(file) if file.startswith("/") else None
+    return lines[line - 1].strip() if lines and 0 < line <= len(lines) else ""
