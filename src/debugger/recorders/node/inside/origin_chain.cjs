@@ -27,6 +27,9 @@ class Chain {
     this.ending = null;
     this.seen = new Set();
     this.member = null; // the query for the property that is being followed
+    this.node = null; // the expression of this step
+    this.value = hit.value;
+    this.whole = hit.site.rhs;
   }
 
   // A query is a node of the source, the activation that it was evaluated in, and the time.
@@ -66,6 +69,7 @@ class Chain {
 
   step({ node, act, time }) {
     this.member = null;
+    this.node = node;
     const method = this[node.type];
     if (method) return method.call(this, node, act, time);
     const operands = this.operandsOf(node);
@@ -99,8 +103,10 @@ class Chain {
 
   writtenVariable(name, event, found, time) {
     const { site, act, target, round } = event;
+    const value = values.variableValue(event, event.time);
+    if (this.isOther(value)) return this.otherRead(name, value, site.node, act);
     const before = found.events.filter((one) => one.time < event.time);
-    const more = { value: values.variableValue(event, event.time) };
+    const more = { value };
     if (before.length) more.old = values.variableValue(before.at(-1), event.time);
     if (round) {
       const what = site.loop === 'ForInStatement' ? 'key' : 'element';
@@ -333,7 +339,7 @@ class Chain {
 
   // Whether a value is not the one that was read: another write came between, which was not seen.
   isOther(value) {
-    const isRead = this.member && this.member.node === this.whole && this.value !== NONE && value !== NONE;
+    const isRead = this.node === this.whole && this.value !== NONE && value !== NONE;
     return Boolean(isRead) && !Object.is(value, this.value);
   }
 
@@ -460,8 +466,7 @@ class Chain {
       return this.end('not followed', otherwise);
     }
     const { site, value, time } = made.result;
-    const isWhole = this.member && this.member.node === this.whole && this.value !== NONE;
-    if (isWhole && !isObject(value) && !Object.is(value, this.value)) {
+    if (!isObject(value) && this.isOther(value)) {
       return this.end('not followed', `${otherwise}, and is ${formatValue(value)} by now`);
     }
     this.link('returned', how, site.node, made, { value, certainty: 'inferred' });

@@ -28,7 +28,9 @@ function keyText(key) {
 function eventsOf(object, time, isNested) {
   const found = [];
   for (const table of [trace.properties, trace.entries]) {
-    for (const [key, list] of table.get(object) ?? []) {
+    const keys = table.get(object);
+    if (!(keys instanceof Map)) continue; // a WeakMap's cannot be listed
+    for (const [key, list] of keys) {
       if (key === 'length') continue;
       for (const one of list) if (one.time < time) found.push({ event: one, key, object, isNested });
     }
@@ -393,7 +395,7 @@ function findElement(collection, value) {
 function followCall(chain, node, call, act, time) {
   const method = places.calleeName(node);
   const text = short(places.textOf(node, act));
-  if (call.recv instanceof Map && method === 'get') return followEntry(chain, node, call, act, time);
+  if ((call.recv instanceof Map || call.recv instanceof WeakMap) && method === 'get') return followEntry(chain, node, call, act, time);
   if (/^reduce/.test(method ?? '') && call.kids.length) return followReduce(chain, call);
   if (/^(find|findLast|at|pop|shift)$/.test(method ?? '') && Array.isArray(call.recv)) {
     const at = findElement(call.recv, call.value) ?? removedKey(call.recv, call.value, time);

@@ -8,7 +8,7 @@ const {
 
 const MUTATORS = new Set([
   'push', 'unshift', 'splice', 'pop', 'shift', 'sort', 'reverse', 'fill', 'copyWithin', 'set',
-  'add', 'delete', 'clear', 'assign', 'defineProperty', 'Proxy',
+  'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy',
 ]);
 
 class Writer {

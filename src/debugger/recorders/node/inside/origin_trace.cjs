@@ -20,6 +20,7 @@ const trace = {
   begun: new WeakMap(), // of a generator's object, and of what it iterates: the activation
   pending: [], // `{object, call, name}` of generators that have not begun
   proxies: new WeakMap(), // of a Proxy: `{target, handler}`
+  defined: new WeakSet(), // objects that may have properties that are only read
   sites: new Map(),
   modules: new Map(), // of a file: the activation of its top level
   hook: '', // the text of the question in its script
@@ -34,7 +35,8 @@ function keep(list, event) {
 
 function addEvent(table, object, key, event) {
   let keys = table.get(object);
-  if (!keys) table.set(object, (keys = new Map()));
+  // What a WeakMap does not keep alive is not kept here either.
+  if (!keys) table.set(object, (keys = isWeak(object) ? new WeakMap() : new Map()));
   const list = keys.get(key);
   if (list) keep(list, event);
   else keys.set(key, [event]);
@@ -42,20 +44,32 @@ function addEvent(table, object, key, event) {
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
+const isWeak = (object) => object instanceof WeakMap || object instanceof WeakSet;
+
 function addProperty(object, key, event) {
   if (isObject(object)) addEvent(trace.properties, object, key, event);
 }
 
-// A write of a property; a frozen object does not take it.
+// A write of a property; a frozen object does not take it, nor does a property that is only read.
 function addWrite(object, key, event) {
-  if (isObject(object) && !Object.isExtensible(object)) {
+  if (isObject(object) && (!Object.isExtensible(object) || trace.defined.has(object))) {
     const known = Object.getOwnPropertyDescriptor(object, key);
-    if (known ? 'value' in known && !Object.is(known.value, event.value) : event.value !== undefined) {
+    const isOther = known && 'value' in known && !Object.is(known.value, event.value);
+    const isAbsent = !known && event.value !== undefined && !Object.isExtensible(object);
+    if (known?.set) return;
+    if (isOther || isAbsent || known?.get) {
       addEvent(trace.ignored, object, key, event);
       return;
     }
   }
   addProperty(object, key, event);
+}
+
+// A property with a getter has no value of its own.
+function addDefined(object, key, known, event) {
+  trace.defined.add(object);
+  const isGetter = Boolean(known?.get ?? known?.set);
+  if (isGetter || (known && 'value' in known)) addProperty(object, key, { ...event, value: isGetter ? NONE : known.value });
 }
 
 class Activation {
@@ -185,10 +199,12 @@ function addMutation(act, site, top, time) {
     });
   } else if (method === 'defineProperty' && recv === Object) {
     const key = String(args[1]);
-    addProperty(args[0], key, event(key, args[2]?.value, 2));
-  } else if (recv instanceof Map && (method === 'set' || method === 'delete')) {
+    addDefined(args[0], key, args[2], event(key, NONE, 2));
+  } else if (method === 'defineProperties' && recv === Object) {
+    for (const key of Object.keys(args[1])) addDefined(args[0], key, args[1][key], event(key, NONE, 1));
+  } else if ((recv instanceof Map || recv instanceof WeakMap) && (method === 'set' || method === 'delete')) {
     addEvent(trace.entries, recv, args[0], event(args[0], args[1], 1, { key: args[0] }));
-  } else if (recv instanceof Set && (method === 'add' || method === 'delete')) {
+  } else if ((recv instanceof Set || recv instanceof WeakSet) && (method === 'add' || method === 'delete')) {
     addEvent(trace.entries, recv, args[0], event(args[0], method === 'add' ? args[0] : undefined, 0));
   } else if (isObject(recv) && recv[method] === Array.prototype[method]) {
     addArrayMutation(recv, method, args, event);
@@ -393,12 +409,13 @@ const hooks = {
     return value;
   },
   w(act, number, value) {
+    const next = trace.current?.stack.at(-1); // the call that has a generator go on
     act.isWaiting = false;
     act.back = null;
     trace.current = act;
     const calls = (act.calls ??= new Map());
     const list = calls.get(number);
-    const event = { time: ++trace.time, value };
+    const event = { time: ++trace.time, value, next };
     if (list) keep(list, event);
     else calls.set(number, [event]);
     return value;
