@@ -72,7 +72,7 @@ class Chain {
     this.node = node;
     const method = this[node.type];
     if (method) return method.call(this, node, act, time);
-    const operands = this.operandsOf(node);
+    const operands = this.operandsOf(node, act, time);
     if (!operands.length) return this.end('constant', `${short(textOf(node, act))} is a literal at ${describePlace(node, act)}`);
     return this.choose(operands, node, act, time);
   }
@@ -134,7 +134,10 @@ class Chain {
   destructured(event) {
     const { target, value, site, act } = event;
     const fallback = target.rest ? null : this.defaultOf(target, value, site.rhs, event.time);
-    if (fallback) return { node: fallback, act, time: event.time };
+    if (fallback) {
+      this.links.at(-1).details.push(...collections.describeLacking(value, target.path, event.time));
+      return { node: fallback, act, time: event.time };
+    }
     let object = value;
     for (const key of target.path.slice(0, -1)) object = values.readProperty(object, key, event.time);
     if (isObject(object) && !target.rest) {
@@ -164,7 +167,7 @@ class Chain {
     const { node } = site;
     const { act, time } = event;
     if (node.type === 'AssignmentExpression' && node.operator !== '=' && !/^(\|\||&&|\?\?)=$/.test(node.operator)) {
-      return this.choose([node.left, ...this.operandsOf(node.right)], node, act, time);
+      return this.choose([node.left, ...this.operandsOf(node.right, act, time)], node, act, time);
     }
     if (!site.rhs) return this.end('not followed', null);
     const before = /^(\|\||&&|\?\?)=$/.test(node.operator ?? '') ? valueOf(node.left, act, time) : NONE;
@@ -193,7 +196,13 @@ class Chain {
     if (call.isCallback) {
       return collections.followCallbackArgument(this, name, param, owner, call);
     }
-    const position = param.position + (calleeName(node) === 'call');
+    const bound = boundCall(node, caller, owner.began);
+    const position = param.position + (calleeName(node) === 'call') - (bound?.count ?? 0);
+    if (bound && position < 0) {
+      const argument = bound.node.arguments[param.position + 1];
+      this.link('passed', `${name} bound as ${short(textOf(argument, bound.act))}`, bound.node, bound.act, { value });
+      return { node: argument, act: bound.act, time: bound.time };
+    }
     const argument = node.arguments?.[position];
     const isSpread = node.arguments?.slice(0, position + 1).some((one) => one.type === 'SpreadElement');
     if (isSpread) {
@@ -202,6 +211,8 @@ class Chain {
     }
     const whole = argument ? valueOf(argument, caller, owner.began) : undefined;
     const fallback = param.rest ? null : this.defaultOf(param, whole, argument, owner.began);
+    const isGiven = !argument && !fallback && value !== undefined && !param.path.length && !param.rest;
+    if (isGiven) return this.passedByLibrary(name, found, call);
     if (fallback || !argument) {
       this.link('passed', `${name}: ${fallback ? 'by default' : 'no argument given'}`, node, caller, { value });
       if (!fallback) return this.end('uninitialised', `the call gives ${name} no argument`);
@@ -269,6 +280,8 @@ class Chain {
     const settled = collections.settledElement(node, object, key, act, time) ??
       (key === 'value' ? collections.settledOutcome(node.object, act, time) : null);
     if (settled) return settled;
+    const stepped = key === 'value' ? iterables.followNext(this, object, text) : undefined;
+    if (stepped !== undefined) return stepped;
     this.member = { node, act, time };
     return this.property(object, key, time, text);
   }
@@ -314,7 +327,7 @@ class Chain {
       // Code that is not rewritten has written it since.
       if (known && 'value' in known && !Object.is(known.value, event.value)) {
         this.link('written', `${text} written, and changed since by a library`, event.site.node, event.act, { value: event.value });
-        return this.end('not followed', `a library's call changed ${text} later to ${formatValue(known.value)}`);
+        return this.end('not followed', `a library's call changed ${text} later to ${formatValue(known.value)}${this.foreignCode()}`);
       }
       return this.writtenProperty(object, text, key, event, events);
     }
@@ -345,7 +358,15 @@ class Chain {
 
   otherRead(text, value, node, act) {
     const seen = `${formatValue(value)}, at ${describePlace(node, act)}`;
-    return this.end('not followed', `no write of ${text} gave it this value; the last that was seen gave ${seen}`);
+    return this.end('not followed', `no write of ${text} gave it this value; the last that was seen gave ${seen}${this.foreignCode()}`);
+  }
+
+  // The last call that ran code in another context.
+  foreignCode() {
+    const call = lastBefore(trace.foreign, this.hit.time);
+    if (!call) return '';
+    const { node } = call.site;
+    return `; what ${short(textOf(node, call.act))} at ${describePlace(node, call.act)} ran is not recorded`;
   }
 
   writtenProperty(object, text, key, event, events) {
@@ -428,7 +449,7 @@ class Chain {
     if (later) return this.laterWrite(text, later);
     const made = known && this.member ? collections.followWhole(this, this.member, text) : undefined;
     if (made !== undefined) return made;
-    if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran`);
+    if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran${this.foreignCode()}`);
     const birth = trace.births.get(object);
     if (birth?.call && !birth.call.child) {
       return this.end('not followed', `${text} is not among what was recorded of ${short(textOf(birth.site.node, birth.act))}`);
@@ -530,6 +551,17 @@ class Chain {
     return { node: node.argument, act, time };
   }
 
+  // What the call of `next` gave to a generator.
+  YieldExpression(node, act, time) {
+    const next = values.lastCall(node, act, time)?.next;
+    const site = next ? trace.sites.get(next.site) : null;
+    const [given] = site && calleeName(site.node) === 'next' ? site.node.arguments : [];
+    if (!given) return this.end('not followed', `${short(textOf(node, act))} was given nothing by the program's own code`);
+    const name = short(textOf(node, act));
+    this.link('passed', `${name} was given ${short(textOf(given, next.act))}`, site.node, next.act, { value: valueOf(given, next.act, next.began) });
+    return { node: given, act: next.act, time: next.began };
+  }
+
   AssignmentExpression(node, act, time) {
     return { node: node.right, act, time };
   }
@@ -540,12 +572,12 @@ class Chain {
 
   LogicalExpression(node, act, time) {
     const chosen = values.chooseBranch(node, act, time);
-    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node), node, act, time);
+    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node, act, time), node, act, time);
   }
 
   ConditionalExpression(node, act, time) {
     const chosen = values.chooseBranch(node, act, time);
-    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node), node, act, time);
+    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node, act, time), node, act, time);
   }
 
   ObjectExpression(node, act) {
@@ -570,20 +602,22 @@ class Chain {
   }
 
   // The variables, properties and calls that an expression is computed from.
-  operandsOf(node) {
+  operandsOf(node, act, time) {
     if (!node) return [];
-    if (['Identifier', 'MemberExpression', 'CallExpression', 'NewExpression', 'ThisExpression', 'AwaitExpression', 'ChainExpression'].includes(node.type)) {
+    const branch = /^(Logical|Conditional)Expression$/.test(node.type) ? values.chooseBranch(node, act, time) : null;
+    if (branch) return this.operandsOf(branch, act, time);
+    if (['Identifier', 'MemberExpression', 'CallExpression', 'NewExpression', 'ThisExpression', 'AwaitExpression', 'ChainExpression', 'YieldExpression'].includes(node.type)) {
       return node.name === 'undefined' || node.name === 'NaN' ? [] : [node];
     }
     const inner = [node.left, node.right, node.argument, node.test, node.consequent, node.alternate, ...(node.expressions ?? []), ...(node.quasi?.expressions ?? [])];
-    return inner.filter(Boolean).flatMap((one) => this.operandsOf(one));
+    return inner.filter(Boolean).flatMap((one) => this.operandsOf(one, act, time));
   }
 
   // Follows the operand that explains a computed value, and notes them all.
   choose(operands, node, act, time) {
     const known = operands.map((one) => ({ node: one, value: valueOf(one, act, time) }));
     const last = this.links.at(-1);
-    const chosen = chooseByValue(known, node) ?? collections.chooseOperand(known, act, time);
+    const chosen = chooseByValue(known, node) ?? chooseNoNumber(known, node) ?? collections.chooseOperand(known, act, time);
     if (last && known.length > 1) {
       last.operands = known.map((one) => ({
         text: short(textOf(one.node, act)), value: formatValue(one.value), is_followed: one === chosen,
@@ -596,6 +630,21 @@ class Chain {
     if (chosen.value instanceof Promise) return this.promiseUsed(chosen.node, chosen.value, act, time);
     return { node: chosen.node, act, time };
   }
+}
+
+// The call of `bind` that made the function that a call calls, with plain arguments; null for others.
+function boundCall({ callee }, act, time) {
+  const birth = callee ? trace.births.get(valueOf(callee, act, time)) : null;
+  const given = birth?.call && calleeName(birth.site.node) === 'bind' ? birth.site.node.arguments : null;
+  if (!given || given.some((one) => one.type === 'SpreadElement')) return null;
+  return { node: birth.site.node, act: birth.act, time: birth.time, count: Math.max(given.length - 1, 0) };
+}
+
+// The only operand that is no number, of a result that is none.
+function chooseNoNumber(known, node) {
+  const isArithmetic = /^(?:-|\*|\/|%|\*\*)=?$/.test(node.operator ?? '');
+  const wrong = known.filter(({ value }) => value !== NONE && !isObject(value) && typeof value !== 'bigint' && Number.isNaN(Number(value)));
+  return isArithmetic && wrong.length === 1 ? wrong[0] : null;
 }
 
 // Of `a + b` the text of digits that made a text of a sum, or the only one that the result shows.
@@ -626,6 +675,8 @@ function followValue(hit, order) {
     const contents = collections.describeContents(value, query.time, chain.links);
     chain.ending = [chain.ending, contents].filter(Boolean).join('; ') || null;
   }
+  const foreign = /^(constant|input)$/.test(chain.ended) ? '' : chain.foreignCode();
+  if (foreign && !chain.ending?.includes(foreign)) chain.ending = `${chain.ending ?? ''}${foreign}`.replace(/^; /, '');
   return {
     value: formatValue(value),
     frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),

@@ -1,5 +1,6 @@
 // Follows a value into the collection that it was computed from: its elements and their writes.
 'use strict';
+const { isBuiltin } = require('module');
 const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const places = require('./origin_places.cjs');
@@ -139,9 +140,44 @@ function followContents(chain, node, act, time) {
 function followChanges(chain, object, query, text) {
   const found = chooseChange(object, query.time);
   if (!found.chosen) return false;
+  const { length } = chain.links;
   const next = linkChange(chain, found, text);
+  chain.links[length]?.details.push(...describeHolder(object, query, text));
   if (next) chain.follow(next);
   return true;
+}
+
+// Where an object was made, and since when a variable has it.
+function describeHolder(object, { node, act, time }, text) {
+  const found = [];
+  const birth = trace.births.get(object);
+  if (birth) found.push(`the object was made at ${places.describePlace(birth.site.node, birth.act)}`);
+  const event = node.type === 'Identifier' ? lastBefore(values.findVariable(node, act)?.events, time) : null;
+  const line = event ? event.site.node.loc.start.line : null;
+  if (event && line !== birth?.site.node.loc.start.line && Object.is(values.variableValue(event, time), object)) {
+    found.push(`${text} is this object since ${places.describePlace(event.site.node, event.act)}`);
+  }
+  return found;
+}
+
+// Why a name in a pattern got its default: what has nothing there, and where that was written or made.
+function describeLacking(whole, path, time) {
+  let object = whole;
+  for (const key of path) {
+    const value = isObject(object) ? values.readProperty(object, key, time) : NONE;
+    if (value === NONE) return [];
+    if (value !== undefined) {
+      object = value;
+      continue;
+    }
+    const event = lastBefore(trace.properties.get(object)?.get(key), time);
+    const literal = event ? null : values.literalProperty(object, key);
+    const birth = trace.births.get(object);
+    const what = event || literal ? `${key} is undefined by` : `without ${key}, made at`;
+    const [node, act] = event ? [event.site.node, event.act] : [literal?.node ?? birth?.site.node, literal?.birth.act ?? birth?.act];
+    return [`by default: ${node ? `${what} ${places.describePlace(node, act)}` : `there is no ${key}`}`];
+  }
+  return [];
 }
 
 function followFirstWrite(chain, object, node) {
@@ -440,11 +476,19 @@ function followReduce(chain, call) {
   return followResult(chain, kid, `returned ${which} of reduce`);
 }
 
+// Whether a name is that of one of Node's own modules.
+function isOfNode(node, act) {
+  const found = values.findVariable(node, act);
+  const made = found?.events.length === 1 ? found.events[0].site.rhs : null;
+  const required = places.calleeName(made ?? {}) === 'require' ? made.arguments[0]?.value : null;
+  return isBuiltin(String(found?.binding.node.parent?.source?.value ?? required));
+}
+
 function followOperands(chain, node, call, act, time) {
   const { callee } = node;
   const method = places.calleeName(node);
   const object = callee.type === 'MemberExpression' ? callee.object : null;
-  const isNamespace = object?.type === 'Identifier' && (NAMESPACES.has(object.name) || typeof call.recv === 'function');
+  const isNamespace = object?.type === 'Identifier' && (NAMESPACES.has(object.name) || typeof call.recv === 'function' || isOfNode(object, act));
   const given = node.arguments.map((one) => (one.type === 'SpreadElement' ? one.argument : one));
   if (isNamespace && method === 'assign' && given.length) return { node: given[0], act, time };
   // The value so far of a builder says more than its arguments.
@@ -484,6 +528,6 @@ function lastWrite(node, act, time) {
 }
 
 module.exports = {
-  chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followCopied,
+  chooseOperand, describeContents, describeLacking, followCall, followCallbackArgument, followChanges, followContents, followCopied,
   followElement, followFirstWrite, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
 };

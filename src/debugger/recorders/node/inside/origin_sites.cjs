@@ -8,7 +8,7 @@ const {
 
 const MUTATORS = new Set([
   'push', 'unshift', 'splice', 'pop', 'shift', 'sort', 'reverse', 'fill', 'copyWithin', 'set',
-  'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy',
+  'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy', 'runInContext', 'runInNewContext', 'runInThisContext',
 ]);
 
 class Writer {
@@ -126,7 +126,7 @@ class Rewriter {
   }
 
   act(scope) {
-    return `__a${scope.fn.depth}`;
+    return scope.fn.actText ?? `__a${scope.fn.depth}`;
   }
 
   rewriteFunction(node, scope, name) {
@@ -181,7 +181,7 @@ class Rewriter {
     const from = node.params.length ? node.params.at(-1).end : node.start;
     const arrow = from + this.source.slice(from, node.body.start).lastIndexOf('=>') + 2;
     const number = this.writer.addSite({ type: 'ReturnStatement', argument: node.body, start: node.body.start,
-      end: node.body.end, loc: node.body.loc }, scope.fn, { scope });
+      end: node.body.end, loc: node.body.loc, code: node.code }, scope.fn, { scope });
     const act = this.act(scope);
     this.writer.open(arrow, `{${entry}try{return __dbg.q(${act},${number},`);
     node.body.parent = node;
@@ -206,7 +206,7 @@ class Rewriter {
     if (node.id) inner.declare(node.id.name, 'class', node);
     const own = node.type === 'ClassDeclaration' && node.id ? scope.find(node.id.name) : null;
     if (own) {
-      const act = `__a${scope.fn.depth}`;
+      const act = this.act(scope);
       const indices = [own, inner.find(node.id.name)].map((one) => `__dbg.cl(${act},${one.index},this);`);
       this.writer.open(node.body.start + 1, `static{${indices.join('')}}`);
     }
@@ -436,9 +436,12 @@ class Rewriter {
       this.visitHook(node, scope);
       return;
     }
-    const isKept = callee.type === 'Super' || callee.type === 'Import' || callee.name === 'eval';
-    if (isKept) {
+    if (callee.type === 'Super' || callee.type === 'Import') {
       this.visitChildren(node, scope);
+      return;
+    }
+    if (callee.name === 'eval') {
+      this.visitEval(node, scope);
       return;
     }
     this.visitCall(node, scope);
@@ -446,6 +449,20 @@ class Rewriter {
 
   NewExpression(node, scope) {
     this.visitCall(node, scope);
+  }
+
+  // Only a call by this name has the names of its place.
+  visitEval(node, scope) {
+    const [code] = node.arguments;
+    if (!code || code.type === 'SpreadElement' || node.optional || scope.find('eval')) {
+      this.visitChildren(node, scope);
+      return;
+    }
+    const number = this.writer.addSite(node, scope.fn, { scope, method: 'eval' });
+    const act = this.act(scope);
+    this.writer.open(node.start, ` __dbg.r(${act},__dbg.s(${act},${number}),`);
+    this.wrap(code, scope, ` __dbg.ev(${number},`, ')');
+    this.writer.close(node.end, ')');
   }
 
   visitCall(node, scope) {
@@ -463,12 +480,15 @@ class Rewriter {
       this.wrap(callee.object, scope, ` __dbg.o(${act},`, ')');
       if (callee.computed) this.visit(callee.property, scope);
     } else this.visit(callee, scope);
+    const given = callee.name === 'Function' && !scope.find('Function') ? node.arguments : [];
+    if (given.length) this.writer.open(given[0].start, `...__dbg.fn(${number},[`);
     for (const one of node.arguments) {
       one.parent = node;
       if (!isMutator || isNamed(one)) this.visit(one, scope);
       else if (one.type === 'SpreadElement') this.wrap(one.argument, scope, ` __dbg.gs(${act},`, ')');
       else this.wrap(one, scope, ` __dbg.g(${act},`, ')');
     }
+    if (given.length) this.writer.close(given.at(-1).end, '])');
     this.writer.close(node.end, ')');
   }
 
@@ -579,4 +599,4 @@ function rewrite(acorn, source, { file, isModule, order, sites, base, lines }) {
   return { code: writer.text(), next: writer.next, hook };
 }
 
-module.exports = { rewrite, MUTATORS, shownName };
+module.exports = { rewrite, MUTATORS, Rewriter, Writer, shownName };

@@ -20,6 +20,7 @@ const trace = {
   begun: new WeakMap(), // of a generator's object, and of what it iterates: the activation
   pending: [], // `{object, call, name}` of generators that have not begun
   proxies: new WeakMap(), // of a Proxy: `{target, handler}`
+  foreign: [], // calls that ran code of another context, which is not recorded
   defined: new WeakSet(), // objects that may have properties that are only read
   sites: new Map(),
   modules: new Map(), // of a file: the activation of its top level
@@ -186,7 +187,9 @@ function addMutation(act, site, top, time) {
   const { recv, args } = top;
   const event = (key, value, arg, more) =>
     ({ time, site, act, value, arg, ...more });
-  if (method === 'set' && recv === Reflect) {
+  if (/^runIn/.test(method)) {
+    keep(trace.foreign, { time, site, act });
+  } else if (method === 'set' && recv === Reflect) {
     addWrite(targetOf(args[0], 'set'), String(args[1]), event(args[1], args[2], 2));
   } else if (method === 'Proxy') {
     if (types.isProxy(top.value)) trace.proxies.set(top.value, { target: args[0], handler: args[1] });
@@ -424,4 +427,4 @@ const hooks = {
 
 const MUTATING = new Set();
 
-module.exports = { trace, hooks, NONE, isObject, targetOf, MUTATING };
+module.exports = { Activation, trace, hooks, NONE, isObject, targetOf, MUTATING };

@@ -259,6 +259,7 @@ const readers = {
   CallExpression: (node, act, time) => callValue(node, act, time),
   NewExpression: (node, act, time) => callValue(node, act, time),
   AwaitExpression: (node, act, time) => callValue(node, act, time),
+  YieldExpression: (node, act, time) => callValue(node, act, time),
   TemplateLiteral: (node) => (node.expressions.length ? NONE : node.quasis[0].value.cooked),
   UnaryExpression(node, act, time) {
     const value = valueOf(node.argument, act, time);
