@@ -106,7 +106,7 @@ class Chain {
     const value = values.variableValue(event, event.time);
     if (this.isOther(value)) return this.otherRead(name, value, site.node, act);
     const before = found.events.filter((one) => one.time < event.time);
-    const more = { value };
+    const more = { value, certainty: found.isInferred ? 'inferred' : 'seen' };
     if (before.length) more.old = values.variableValue(before.at(-1), event.time);
     if (round) {
       const what = site.loop === 'ForInStatement' ? 'key' : 'element';
@@ -563,7 +563,13 @@ class Chain {
   }
 
   AssignmentExpression(node, act, time) {
-    return { node: node.right, act, time };
+    return this.rightSide({ node, rhs: node.right }, { act, time: timeOf(node, node.left, act, time) });
+  }
+
+  // `i++` gives what was there before it.
+  UpdateExpression(node, act, time) {
+    const { argument } = node;
+    return { node: argument, act, time: node.prefix ? time : timeOf(node, argument, act, time) };
   }
 
   SequenceExpression(node, act, time) {
@@ -630,6 +636,15 @@ class Chain {
     if (chosen.value instanceof Promise) return this.promiseUsed(chosen.node, chosen.value, act, time);
     return { node: chosen.node, act, time };
   }
+}
+
+// The time of the write that an expression within another made of its target.
+function timeOf(node, target, act, time) {
+  const object = target.type === 'MemberExpression' ? valueOf(target.object, act, time) : null;
+  const events = target.type === 'Identifier'
+    ? values.findVariable(target, act)?.events
+    : isObject(object) ? trace.properties.get(object)?.get(values.keyOf(target, act, time)) : null;
+  return events?.findLast((one) => one.time < time && one.site.node === node)?.time ?? time;
 }
 
 // The call of `bind` that made the function that a call calls, with plain arguments; null for others.

@@ -9,6 +9,7 @@ const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
 const ALSO = 2;
+const NAMES_MAX = 8; // that a part of a result has been given
 const CONTENTS = 3; // writes that are named
 const NAMESPACES = new Set([
   'Array', 'Object', 'JSON', 'Math', 'Number', 'String', 'Promise', 'Reflect', 'Buffer', 'BigInt',
@@ -43,6 +44,7 @@ function eventsOf(object, time, isNested) {
 function isMaking({ event, key, object }) {
   const birth = trace.births.get(object);
   if (!birth) return false;
+  if (event.how) return false;
   // What the function that made the object writes again was there before.
   const isFirst = !values.literalProperty(object, key) && trace.properties.get(object)?.get(key)?.[0] === event;
   return (event.act === birth.act && isFirst) || event.time < birth.time || event.act.site.fn.name.endsWith('.constructor');
@@ -82,19 +84,20 @@ function isRemoved({ object, key }) {
   return typeof object.length === 'number' && INDEX.test(String(key)) && Number(key) >= object.length;
 }
 
-function linkChange(chain, { chosen, changed }, text) {
+function linkChange(chain, { chosen, changed: others }, text) {
   const { event, key, isNested } = chosen;
   const owner = isNested ? `an element of ${text}` : text;
   const made = isMaking(chosen) ? 'written' : 'changed in place';
-  const by = event.moves ? `reordered by ${event.moves}` : made;
-  const name = event.moves ? owner : `${owner}${keyText(key)}`;
+  const changed = event.how ? `changed by ${event.how}` : made;
+  const by = event.moves ? `reordered by ${event.moves}` : changed;
+  const name = event.moves || event.how ? owner : `${owner}${keyText(key)}`;
   const more = event.value === NONE ? {} : { value: event.value };
   const list = (trace.properties.get(chosen.object) ?? trace.entries.get(chosen.object))?.get(key) ?? [];
   const before = lastBefore(list, event.time);
   if (before && before.value !== NONE) more.old = before.value;
   const how = places.argumentsOf(event.act);
   const link = chain.link('written', `${name} ${by}${how}`, event.site.node, event.act, more);
-  link.details.push(...describeOthers(chosen, changed));
+  link.details.push(...describeOthers(chosen, others));
   return chain.afterWrite(event);
 }
 
@@ -283,15 +286,14 @@ function followMade(chain, object, key, time, text) {
 
 // A part of what a library's call made, as `JSON.parse(text).user`; undefined for others.
 function followWhole(chain, { node, act, time }, text) {
-  let root = node;
-  while (/^(Member|Chain)Expression$/.test(root.type)) root = root.object ?? root.expression;
-  let at = { act, time };
-  if (root.type === 'Identifier') {
-    const event = lastBefore(values.findVariable(root, act)?.events, time);
-    if (!event?.site.rhs || event.round || event.target.path.length) return undefined;
-    [root, at] = [event.site.rhs, event];
+  let [root, at] = [node, { act, time }];
+  for (let step = 0; step < NAMES_MAX && root.type !== 'CallExpression'; step++) {
+    if (root.type === 'Identifier') {
+      const event = lastBefore(values.findVariable(root, at.act)?.events, at.time);
+      if (!event?.site.rhs || event.round) return undefined;
+      [root, at] = [event.site.rhs, event];
+    } else root = root.object ?? root.expression ?? root.argument ?? root;
   }
-  root = root.type === 'AwaitExpression' ? root.argument : root;
   const call = root.type === 'CallExpression' ? values.lastCall(root, at.act, at.time) : null;
   if (!call || (call.child && !places.isCallbackOf(call.child, root, at.act))) return undefined;
   chain.link('loaded', `${text} is a part of the result`, root, at.act, { certainty: 'inferred' });

@@ -8,7 +8,10 @@ const {
 
 const MUTATORS = new Set([
   'push', 'unshift', 'splice', 'pop', 'shift', 'sort', 'reverse', 'fill', 'copyWithin', 'set',
-  'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy', 'runInContext', 'runInNewContext', 'runInThisContext',
+  'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy',
+  'runInContext', 'runInNewContext', 'runInThisContext',
+  'setTime', 'setFullYear', 'setMonth', 'setDate', 'setHours', 'setMinutes', 'setSeconds', 'setMilliseconds',
+  'setUTCFullYear', 'setUTCMonth', 'setUTCDate', 'setUTCHours', 'setUTCMinutes', 'setUTCSeconds',
 ]);
 
 class Writer {
@@ -24,6 +27,10 @@ class Writer {
 
   open(at, text) {
     this.opens.set(at, (this.opens.get(at) ?? '') + text);
+  }
+
+  openFirst(at, text) {
+    this.opens.set(at, text + (this.opens.get(at) ?? ''));
   }
 
   close(at, text) {
@@ -116,6 +123,16 @@ class Rewriter {
     }
   }
 
+  // Of a loop's variables a function has those of the round that made it.
+  Identifier(node, scope) {
+    const binding = scope.find(node.name);
+    if (!binding?.isRepeated) return;
+    for (let at = scope.fn; at && at !== binding.fn; at = at.parent) {
+      const isAfter = at.node.type !== 'FunctionDeclaration' && at.node.start >= binding.node.end;
+      if (isAfter && !at.captured.includes(binding)) at.captured.push(binding);
+    }
+  }
+
   // An expression, with text around it.
   wrap(node, scope, before, after) {
     // Of `(a, b)` the node is without its brackets.
@@ -134,7 +151,7 @@ class Rewriter {
       depth: scope.fn.depth + 1, node, name: node.id?.name ?? name ?? '<anonymous>', count: 0,
       shown: shownName(node.id) ?? node.shownName ?? name ?? '<anonymous>',
       parent: scope.fn, params: [], isAsync: node.async, isGenerator: node.generator,
-      isSetter: Boolean(node.isSetter),
+      isSetter: Boolean(node.isSetter), captured: [],
     };
     const inner = new Scope(scope, fn);
     if (node.id && node.type === 'FunctionExpression') inner.declare(node.id.name, 'function', node);
@@ -151,8 +168,10 @@ class Rewriter {
     const number = this.writer.addSite(node, fn, { scope: inner });
     const hasThis = node.type !== 'ArrowFunctionExpression' && !node.isDerived;
     const names = fn.params.map((one) => one.name).join(',');
-    const entry = `const __a${fn.depth}=__dbg.i(${number},${this.act(scope)},` +
-      `${hasThis ? 'this' : 'undefined'},[${names}]);`;
+    // The body tells what it has of loops around it.
+    const entry = () => `const __a${fn.depth}=__dbg.i(${number},${this.act(scope)},` +
+      `${hasThis ? 'this' : 'undefined'},[${names}]` +
+      `${fn.captured.length ? `,[${fn.captured.map((one) => one.name).join(',')}]` : ''});`;
     if (node.body.type === 'BlockStatement') this.rewriteBody(node.body, inner, entry);
     else this.rewriteArrow(node, inner, entry);
   }
@@ -166,14 +185,14 @@ class Rewriter {
     const begin = this.bodyStart(body.body, body.start + 1);
     const leave = `__dbg.x(${this.act(scope)});`;
     if (begin === body.end - 1) {
-      this.writer.open(begin, `;${entry}${leave}`);
+      this.writer.open(begin, `;${entry()}${leave}`);
       return;
     }
-    this.writer.open(begin, `;${entry}${isPlain ? '' : 'try{'}`);
     for (const one of body.body) {
       one.parent = body;
       this.visit(one, scope);
     }
+    this.writer.openFirst(begin, `;${entry()}${isPlain ? '' : 'try{'}`);
     this.writer.close(body.end - 1, isPlain ? `;${leave}` : `}finally{${leave}}`);
   }
 
@@ -183,9 +202,9 @@ class Rewriter {
     const number = this.writer.addSite({ type: 'ReturnStatement', argument: node.body, start: node.body.start,
       end: node.body.end, loc: node.body.loc, code: node.code }, scope.fn, { scope });
     const act = this.act(scope);
-    this.writer.open(arrow, `{${entry}try{return __dbg.q(${act},${number},`);
     node.body.parent = node;
     this.visit(node.body, scope);
+    this.writer.openFirst(arrow, `{${entry()}try{return __dbg.q(${act},${number},`);
     this.writer.close(node.end, `)}finally{__dbg.x(${act})}}`);
   }
 
@@ -275,13 +294,27 @@ class Rewriter {
   }
 
   ForStatement(node, scope) {
-    const inner = new Scope(scope, scope.fn);
+    const inner = this.repeatedScope(scope);
     if (node.init?.type === 'VariableDeclaration') declareBlock([node.init], inner);
     this.visitChildren(node, inner);
   }
 
-  visitLoop(node, scope) {
+  repeatedScope(scope) {
     const inner = new Scope(scope, scope.fn);
+    inner.isRepeated = true;
+    return inner;
+  }
+
+  WhileStatement(node, scope) {
+    this.visitChildren(node, this.repeatedScope(scope));
+  }
+
+  DoWhileStatement(node, scope) {
+    this.visitChildren(node, this.repeatedScope(scope));
+  }
+
+  visitLoop(node, scope) {
+    const inner = this.repeatedScope(scope);
     const isNew = node.left.type === 'VariableDeclaration';
     if (isNew) declareBlock([node.left], inner);
     else this.visitPattern(node.left, scope);
@@ -544,6 +577,7 @@ class Rewriter {
         one.value.parent = one;
         if (one.shorthand) {
           one.value.scope = scope;
+          this.Identifier(one.value, scope);
         } else this.visit(one.value, scope);
       } else this.visit(one, scope);
     }

@@ -74,12 +74,13 @@ function addDefined(object, key, known, event) {
 }
 
 class Activation {
-  constructor(site, lexical, self, params) {
+  constructor(site, lexical, self, params, captured) {
     this.id = ++trace.activations;
     this.site = trace.sites.get(site);
     this.lexical = lexical;
     this.self = self;
     this.params = params;
+    this.captured = captured; // the values of variables of the loops around it
     this.began = ++trace.time;
     const parent = trace.current;
     this.parent = parent;
@@ -209,6 +210,8 @@ function addMutation(act, site, top, time) {
     addEvent(trace.entries, recv, args[0], event(args[0], args[1], 1, { key: args[0] }));
   } else if ((recv instanceof Set || recv instanceof WeakSet) && (method === 'add' || method === 'delete')) {
     addEvent(trace.entries, recv, args[0], event(args[0], method === 'add' ? args[0] : undefined, 0));
+  } else if (recv instanceof Date) {
+    addProperty(recv, 'time', event('time', NONE, 0, { how: method }));
   } else if (isObject(recv) && recv[method] === Array.prototype[method]) {
     addArrayMutation(recv, method, args, event);
   }
@@ -236,8 +239,8 @@ function addArrayMutation(array, method, args, event) {
 
 const hooks = {
   // A function begins.
-  i(number, lexical, self, params) {
-    const act = new Activation(number, lexical, self, params);
+  i(number, lexical, self, params, captured) {
+    const act = new Activation(number, lexical, self, params, captured);
     trace.current = act;
     if (lexical === null) trace.modules.set(act.site.file, act);
     return act;
