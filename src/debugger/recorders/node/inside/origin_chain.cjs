@@ -5,6 +5,7 @@ const { trace, NONE, isObject, targetOf } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
+const bytes = require('./origin_bytes.cjs');
 const {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, textOf,
 } = require('./origin_places.cjs');
@@ -142,7 +143,8 @@ class Chain {
     for (const key of target.path.slice(0, -1)) object = values.readProperty(object, key, event.time);
     if (isObject(object) && !target.rest) {
       const key = target.path.at(-1);
-      if (collections.hasOrigin(object, key, event.time)) return this.property(object, key, event.time, key);
+      const find = Object.is(this.value, value) ? this.property : this.propertyOfValue;
+      if (collections.hasOrigin(object, key, event.time)) return find.call(this, object, key, event.time, key);
     }
     if (!site.rhs) return this.end('not followed', null);
     return { node: target.rest ? site.rhs : collections.partOf(site.rhs, target.path), act, time: event.time };
@@ -246,7 +248,7 @@ class Chain {
     for (const key of param.path.slice(0, -1)) object = isObject(object) ? values.readProperty(object, key, next.time) : NONE;
     const key = param.path.at(-1);
     if (!isObject(object) || object === NONE) return { ...next, node: collections.partOf(next.node, param.path) };
-    return this.property(object, key, next.time, key);
+    return this.propertyOfValue(object, key, next.time, key);
   }
 
   ThisExpression(node, act) {
@@ -314,11 +316,20 @@ class Chain {
     return { node, act, time };
   }
 
+  // A property that has the value of the last link.
+  propertyOfValue(object, key, time, text) {
+    this.whole = this.node;
+    return this.property(object, key, time, text);
+  }
+
   // The last write of a property before a time, or the literal that made it.
   property(object, key, time, text) {
     if (types.isProxy(object)) return this.proxied(object, key, time, text);
     const length = key === 'length' && Array.isArray(object) ? iterables.followLength(this, object, time, text) : undefined;
     if (length !== undefined) return length;
+    const read = this.node === this.whole ? this.value : NONE;
+    const inBuffer = bytes.followElementBytes(this, object, key, time, text, read);
+    if (inBuffer !== undefined) return inBuffer;
     const events = trace.properties.get(object);
     const event = lastBefore(events?.get(key), time);
     if (event && event.value !== NONE) {

@@ -5,6 +5,7 @@ const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const places = require('./origin_places.cjs');
 const iterables = require('./origin_iterables.cjs');
+const bytes = require('./origin_bytes.cjs');
 const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
@@ -37,6 +38,7 @@ function eventsOf(object, time, isNested) {
       for (const one of list) if (one.time < time) found.push({ event: one, key, object, isNested });
     }
   }
+  for (const { event } of bytes.otherWrites(object, time)) found.push({ event: { how: 'another view', ...event }, key: '*', object, isNested });
   return found;
 }
 
@@ -203,8 +205,8 @@ function followElement(chain, collection, index, event, target) {
   const { generator } = event.round ?? {};
   const { path } = target;
   const item = { path, value: event.value, time, text: `${short(places.textOf(node, act))}[${index}]` };
-  const given = (generator && iterables.followYield(chain, generator, index, event.value, path)) ??
-    iterables.followItem(chain, collection, index, item);
+  const yielded = generator ? iterables.followYield(chain, generator, index, event.value, path) : undefined;
+  const given = yielded === undefined ? iterables.followItem(chain, collection, index, item) : yielded;
   if (given !== undefined) return given;
   const items = iterables.listItems(collection, time);
   let [object, key] = [items ?? collection, String(index)];
@@ -216,7 +218,7 @@ function followElement(chain, collection, index, event, target) {
   }
   // An iterator has no elements of its own.
   if (isObject(object) && Object.hasOwn(object, key) && hasOrigin(object, key, time)) {
-    return chain.property(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
+    return chain.propertyOfValue(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
   }
   return followContents(chain, node, act, time);
 }
@@ -439,6 +441,8 @@ function followCall(chain, node, call, act, time) {
     const at = findElement(call.recv, call.value) ?? removedKey(call.recv, call.value, time);
     if (at !== null) return chain.property(call.recv, at, time, text);
   }
+  const read = bytes.followRead(chain, node, call, act);
+  if (read !== undefined) return read;
   if (INPUTS.test(method ?? '')) return chain.end('input', `${text} at ${places.describePlace(node, act)}`);
   return followOperands(chain, node, call, act, time);
 }

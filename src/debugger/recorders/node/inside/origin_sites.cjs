@@ -2,13 +2,14 @@
 // Text is only inserted, never moved to another line: the lines of stack traces stay right.
 'use strict';
 const { HOOK, insertHook } = require('./origin_hook.cjs');
+const { BYTE_WRITERS } = require('./origin_ranges.cjs');
 const {
   FUNCTIONS, Scope, childrenOf, declareBlock, declareVars, targetsOf,
 } = require('./origin_scopes.cjs');
 
 const MUTATORS = new Set([
   'push', 'unshift', 'splice', 'pop', 'shift', 'sort', 'reverse', 'fill', 'copyWithin', 'set',
-  'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy',
+  ...BYTE_WRITERS, 'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy',
   'runInContext', 'runInNewContext', 'runInThisContext',
   'setTime', 'setFullYear', 'setMonth', 'setDate', 'setHours', 'setMinutes', 'setSeconds', 'setMilliseconds',
   'setUTCFullYear', 'setUTCMonth', 'setUTCDate', 'setUTCHours', 'setUTCMinutes', 'setUTCSeconds',

@@ -2,8 +2,10 @@
 // variables and properties, results of calls. Everything is bounded; the oldest is dropped first.
 'use strict';
 const { types } = require('util');
+const { findWrittenBytes } = require('./origin_ranges.cjs');
 
 const KEPT = 64; // writes of one variable or property, and results of one call in one activation
+const VIEWS = 1000; // of one buffer
 const PENDING = 64; // generators that have not begun
 const NONE = Symbol('unknown');
 
@@ -21,6 +23,9 @@ const trace = {
   pending: [], // `{object, call, name}` of generators that have not begun
   proxies: new WeakMap(), // of a Proxy: `{target, handler}`
   foreign: [], // calls that ran code of another context, which is not recorded
+  // Of an ArrayBuffer: its views whose elements were written, and the writes of its bytes by methods.
+  views: new WeakMap(),
+  ranges: new WeakMap(),
   defined: new WeakSet(), // objects that may have properties that are only read
   sites: new Map(),
   modules: new Map(), // of a file: the activation of its top level
@@ -70,7 +75,7 @@ function addWrite(object, key, event) {
 function addDefined(object, key, known, event) {
   trace.defined.add(object);
   const isGetter = Boolean(known?.get ?? known?.set);
-  if (isGetter || (known && 'value' in known)) addProperty(object, key, { ...event, value: isGetter ? NONE : known.value });
+  if (isGetter || (known && 'value' in known)) addProperty(object, key, { ...event, from: known, key: 'value', value: isGetter ? NONE : known.value });
 }
 
 class Activation {
@@ -183,9 +188,28 @@ function pop(act, number) {
   return null;
 }
 
+function addBytes({ buffer, ...range }, event) {
+  const list = trace.ranges.get(buffer);
+  const made = { ...range, ...event };
+  if (list) keep(list, made);
+  else trace.ranges.set(buffer, [made]);
+}
+
+function addView(view) {
+  const known = trace.views.get(view.buffer) ?? [];
+  if (known.length >= VIEWS) known.shift();
+  known.push(view);
+  trace.views.set(view.buffer, known);
+}
+
 function addMutation(act, site, top, time) {
   const { method } = site;
   const { recv, args } = top;
+  const written = findWrittenBytes(method, recv, args, top.value);
+  if (written) {
+    addBytes(written, { time, site, act, value: NONE, how: method });
+    return;
+  }
   const event = (key, value, arg, more) =>
     ({ time, site, act, value, arg, ...more });
   if (/^runIn/.test(method)) {
@@ -309,8 +333,10 @@ const hooks = {
     if (top) {
       const key = site.key ?? (typeof top.key === 'symbol' ? top.key : String(top.key));
       // A typed array keeps what its elements can hold: 44 of 300.
-      const isConverted = ArrayBuffer.isView(top.recv) && typeof value === 'number';
+      const isView = ArrayBuffer.isView(top.recv);
+      const isConverted = isView && typeof value === 'number';
       if (isConverted) value = top.recv[key] ?? value;
+      if (isView && top.recv.BYTES_PER_ELEMENT && !trace.properties.has(top.recv)) addView(top.recv);
       if (site.node.operator === 'delete') value = undefined;
       const event = { time: ++trace.time, site, act, value, isConverted };
       const isTaken = !top.kids.some((one) => isSetterOf(one, key));
