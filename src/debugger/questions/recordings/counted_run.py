@@ -209,7 +209,12 @@ def node_roots(launch: LaunchTarget) -> tuple[str, ...]:
 
 
 async def run_node_origin(
-    call: CommandCall, question: QuestionRun, launch: LaunchTarget, order: NodeOriginOrder
+    call: CommandCall,
+    question: QuestionRun,
+    launch: LaunchTarget,
+    order: NodeOriginOrder,
+    *,
+    command: str = "why",
 ) -> NodeOrigin:
     """Run the program once, recorded.
 
@@ -236,6 +241,6 @@ async def run_node_origin(
         raise DebuggerError(
             ErrorCode.TIMEOUT,
             f"the place was not reached in {patience.seconds:.0f} s, recorded",
-            hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
+            hint=f"debugger {command} --timeout 300 EXPR --at LOC -- CMD",
         )
     return recorder.found or NodeOrigin()

@@ -52,7 +52,7 @@ _SAME_NAME = "the records are of every variable {}: another one of that name may
 _NOT_WRITTEN = "only lines that name {} were watched: a computed name or a library is not seen"
 _UNTIL = "--until is for compiled programs: of JavaScript the writes before LOC are recorded"
 _FIRST = "line 1 of {} may write it, too, and was not watched"
-_ITSELF = "{} writes {} itself; the value is that before it: --at the line after it shows its write"
+ITSELF = "{} writes {} itself; the value is that before it: --at the line after it shows its write"
 _TEXT = 'Symbol.for("debugger.writes.text")'
 _PART = 600  # characters of the records that are read at once
 _RECORDS = 'globalThis[Symbol.for("debugger.writes")]'
@@ -132,29 +132,33 @@ def repr_name(name: str) -> str:
 def recording_condition(number: int, source: WritingSource, expression: str) -> str:
     """Return the condition that records a write and never stops."""
     if source.owner:
-        holder, value = source.owner, f"h[{source.key}]"
+        holder, value = source.owner, f"__dbgH[{source.key}]"
         # An object that the line cannot name yet is none.
         is_plain = re.fullmatch(r"[\w$.\"'+\- ]+", source.key) is not None
         value = value if is_plain else "undefined"
         key = f"String({source.key})" if is_plain else '"?"'
     else:
         holder, value, key = "null", expression, '""'
+    # The names are ours alone: the line's own variables are read beside them.
     return (
-        "(()=>{try{const s=Symbol.for('debugger.writes');"
-        "if(!globalThis[s])Object.defineProperty(globalThis,s,{value:[],configurable:true});"
-        f"const r=globalThis[s],h={holder};if(r.length>={_MOST})r.splice(0,{_MOST // 2});"
-        f"let v;try{{v={value}}}catch{{}}"
+        "(()=>{try{const __dbgS=Symbol.for('debugger.writes');"
+        "if(!globalThis[__dbgS])Object.defineProperty(globalThis,__dbgS,{value:[],configurable:true});"
+        f"const __dbgR=globalThis[__dbgS],__dbgH={holder};"
+        f"if(__dbgR.length>={_MOST})__dbgR.splice(0,{_MOST // 2});"
+        f"let __dbgV;try{{__dbgV={value}}}catch{{}}"
+        f"const __dbgK={key};"
+        "(v=>{const R=__dbgR,h=__dbgH;"
         "const t=v!==null&&typeof v==='object'?(Array.isArray(v)?`Array(${v.length})`:'Object')"
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
         ":String(v);"
         "const o=h!==null&&(typeof h==='object'||typeof h==='function')?new WeakRef(h):null;"
-        f"const c=r.c??=[];c[{number}]=(c[{number}]??0)+1;"
+        f"const c=R.c??=[];c[{number}]=(c[{number}]??0)+1;"
         # Without the frames of the condition itself and of Node; more than 10 are read for them.
         "const l=Error.stackTraceLimit;Error.stackTraceLimit=40;"
         "const e=String(new Error().stack);Error.stackTraceLimit=l;"
         "const p=e.split('\\n').filter(x=>/^ *at /.test(x)&&!/eval at|node:/.test(x)).slice(0,6);"
-        f"r.push([{number},o,{key},t,p.join('\\n'),c[{number}]])"
-        "}catch{}return false})()"
+        f"R.push([{number},o,__dbgK,t,p.join('\\n'),c[{number}]])"
+        "})(__dbgV)}catch{}return false})()"
     )
 
 
@@ -255,7 +259,7 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
         notes.append(f"of {len(sources):,} lines the first {_LINES_MAX} were watched")
         sources = sources[:_LINES_MAX]
     if any(_is_at(request.at, one) for one in sources):
-        notes.append(_ITSELF.format(request.place, request.expression))
+        notes.append(ITSELF.format(request.place, request.expression))
     specs = _breakpoints(request, sources)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         await reach_location(run, request)
@@ -277,6 +281,15 @@ def _is_at(at: BreakpointSpec, source: WritingSource) -> bool:
     """Tell whether a line that may write is the location's own."""
     is_line = at.file is not None and at.line == source.line
     return is_line and Path(at.file or "").name == Path(source.file).name
+
+
+def is_written_at(request: WriteRequest) -> bool:
+    """Tell whether the location's own line may write the value."""
+    file = request.at.file or ""
+    text = "\n".join(source_files.read_source(file) or ())
+    return any(
+        _is_at(request.at, one) for one in find_writing_lines(file, text, request.expression)
+    )
 
 
 def _breakpoints(

@@ -157,4 +157,9 @@ function otherWrites(object, time) {
   return writesOf(range, time).filter((one) => one.view !== object);
 }
 
-module.exports = { followElementBytes, followRead, otherWrites };
+// The writes of an element of a typed array, the last one first; null of other objects.
+function writesOfElement(view, key, time) {
+  return isElements(view) && INDEX.test(key) ? writesOf(elementRange(view, key), time).map(({ event }) => event) : null;
+}
+
+module.exports = { followElementBytes, followRead, otherWrites, writesOfElement };

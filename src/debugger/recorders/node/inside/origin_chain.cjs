@@ -6,6 +6,7 @@ const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
 const bytes = require('./origin_bytes.cjs');
+const { listWrites } = require('./origin_history.cjs');
 const {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, textOf,
 } = require('./origin_places.cjs');
@@ -706,7 +707,7 @@ function followValue(hit, order) {
   return {
     value: formatValue(value),
     frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),
-    links: chain.links, ended: chain.ended, ending: chain.ending,
+    links: chain.links, ended: chain.ended, ending: chain.ending, history: order.is_history ? listWrites(hit) : null,
   };
 }
 

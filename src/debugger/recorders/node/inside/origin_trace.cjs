@@ -35,7 +35,10 @@ const trace = {
 };
 
 function keep(list, event) {
-  if (list.length >= KEPT * 2) list.splice(1, KEPT);
+  if (list.length >= KEPT * 2) {
+    list.splice(1, KEPT);
+    list.dropped = (list.dropped ?? 0) + KEPT;
+  }
   list.push(event);
 }
 
