@@ -507,7 +507,8 @@ def test_a_write_that_a_frozen_object_ignores_is_told(cli: Callable[..., Any]) -
             26,
             (
                 "no write of count gave it this value; the last that was seen gave 1, "
-                "at views.js:24; what script.runInContext(context) at views.js:25 ran is not recorded"
+                "at views.js:24; "
+                "what script.runInContext(context) at views.js:25 ran is not recorded"
             ),
         ),
     ],

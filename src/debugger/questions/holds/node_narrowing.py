@@ -136,7 +136,9 @@ async def narrow_in_node(window: CheckWindow, known: str, files: Sequence[str]) 
     good, bad = window.good_spec, window.bad_spec
     if good.line is None or bad.line is None or good.file is None or bad.file is None:
         raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED, "the check's function has no known line: give --at FILE:LINE"
+            ErrorCode.NOT_SUPPORTED,
+            "the check's function is in no file, so that its lines cannot be followed: "
+            "debugger calls FUNC -- CMD steps through it",
         )
     specs, notes = _conditions(window, known, files)
     question = replace(window.question, breakpoints=tuple(specs))
