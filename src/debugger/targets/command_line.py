@@ -451,7 +451,8 @@ _NODE_INSTEAD = {
 
 
 def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
-    remaining, options = list(words), []
+    remaining = list(words)
+    options: list[str] = []
     while remaining and remaining[0].startswith("-"):
         option = remaining.pop(0)
         if (

@@ -91,7 +91,8 @@ def test_code_on_a_command_line_is_a_program_in_a_file() -> None:
     node = parse_words("node", "--no-warnings", "-e", "f()", "--", "-x")
     assert (node.program, node.args) == ("/code/3/node-e.cjs", ("-x",))
     options, code = node.env
-    assert options[1].startswith("--require ") and options[1].endswith("--no-warnings")
+    assert options[1].startswith("--require ")
+    assert options[1].endswith("--no-warnings")
     assert code == ("DEBUGGER_NODE_CODE", "/code/3/node-e.cjs")
     ruby = parse_words("ruby", "-e", "a = 1", "-w", "-e", "p a", "x")
     assert (ruby.program, ruby.args) == ("/code/9/ruby-e.rb", ("x",))

@@ -48,7 +48,9 @@ def split_operands(text: str) -> tuple[str, ...]:
         elif not _LITERAL.match(one):
             found.append(one)
     if len(found) == 1 and (called := _CALL.match(found[0])) is not None:
-        given = [one for one in _split_at(called["given"], ",") if one and not _LITERAL.match(one)]
+        # A function that is passed says nothing by its value.
+        passed = [one for one in _split_at(called["given"], ",") if one and "=>" not in one]
+        given = [one for one in passed if not _LITERAL.match(one)]
         owner = re.split(r"\.|->|::", called["name"])[:-1]
         found = given or ([found[0][: called.end("name")].rpartition(".")[0]] if owner else [])
     shown = [name for one in found for name in (root_names(one) if " for " in one else (one,))]

@@ -19,7 +19,10 @@ from debugger.model.program import EvaluationPurpose, Stopped, StopReason
 # The function that `begin.cjs` has left in the program (see made_functions.cjs).
 _SETTER = 'globalThis[Symbol.for("debugger-cli:made")]'
 _MADE = re.compile(r"\[\[made (\d{1,9})\]\] (?:none of (\d+) (\S+)|\d+)")
-_FULL = "no function {} in the scripts, nor in the first {:,} texts that became code: no more are searched"
+_FULL = (
+    "no function {} in the scripts, nor in the first {:,} texts that became code: "
+    "no more are searched"
+)
 _HITS = re.compile(r"\[(\d{1,9}(?:,\d{1,9})*)\]")
 
 
