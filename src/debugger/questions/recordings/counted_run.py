@@ -213,8 +213,6 @@ async def run_node_origin(
     question: QuestionRun,
     launch: LaunchTarget,
     order: NodeOriginOrder,
-    *,
-    command: str = "why",
 ) -> NodeOrigin:
     """Run the program once, recorded.
 
@@ -241,6 +239,6 @@ async def run_node_origin(
         raise DebuggerError(
             ErrorCode.TIMEOUT,
             f"the place was not reached in {patience.seconds:.0f} s, recorded",
-            hint=f"debugger {command} --timeout 300 EXPR --at LOC -- CMD",
+            hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
         )
     return recorder.found or NodeOrigin()

@@ -70,7 +70,7 @@ async def who_wrote(
         links=1,
         is_history=True,
     )
-    found = await run_node_origin(call, question, launch, order, command="who-wrote")
+    found = await run_node_origin(call, question, launch, order)
     if found.failure is not None:
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
