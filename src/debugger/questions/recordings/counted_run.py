@@ -209,10 +209,7 @@ def node_roots(launch: LaunchTarget) -> tuple[str, ...]:
 
 
 async def run_node_origin(
-    call: CommandCall,
-    question: QuestionRun,
-    launch: LaunchTarget,
-    order: NodeOriginOrder,
+    call: CommandCall, question: QuestionRun, launch: LaunchTarget, order: NodeOriginOrder
 ) -> NodeOrigin:
     """Run the program once, recorded.
 
