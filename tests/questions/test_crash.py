@@ -374,3 +374,21 @@ def test_code_on_a_command_line_imports_from_the_callers_directory(
     assert "division by zero: n is 0" in answer["cause"]
     callers = [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in answer["callers"]]
     assert callers == [("python-c.py", 2)]
+
+
+@pytest.mark.adapter("js-debug")
+def test_code_on_nodes_command_line_has_what_node_gives_it(
+    shared_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "app.js").write_text("exports.main = (list) => {\n  return list.length;\n};\n")
+    code = (
+        "const app = require('./app');\n"
+        "console.log(typeof fs.readFileSync, process.argv[1], require.main, module.id);\n"
+        "app.main();"
+    )
+    words = ("crash", "--json", "--", "node", "-e", code, "one")
+    answer = shared_cli(*words, cwd=tmp_path, check=0).data["data"]
+    assert answer["cause"].startswith("undefined: list is undefined, .length of it is read")
+    callers = [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in answer["callers"]]
+    assert callers == [("node-e.cjs", 3)]
+    assert "function one undefined [eval]" in str(answer["output"])

@@ -255,6 +255,23 @@ def test_a_reference_in_a_function_breaks_an_invariant_of_javascript(
     assert callers[:2] == ["trim", "main"]
 
 
+@pytest.mark.adapter("js-debug")
+def test_a_callback_on_one_line_is_named_for_what_it_changed(
+    shared_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "sum.js").write_text(
+        "let sum = 0;\n"
+        "[1, 2, 3, 4, 5].forEach((x) => { sum += x; check(); });\n"
+        "function check() { void sum;\n}\n"
+    )
+    words = ("holds", "--json", "sum < 10", "--at", "sum.js:3", "--", "node", "sum.js")
+    (found,) = shared_cli(*words, cwd=tmp_path, check=0).data["data"]["invariants"]
+    assert found["made_false_by"]["frame"]["line"] == 2
+    assert [(one["before"], one["after"]) for one in found["made_false_by"]["operands"]] == [
+        ("6", "10")
+    ]
+
+
 def test_the_answer_is_short_and_says_the_facts_first(cli: Callable[..., Any]) -> None:
     answer = cli("holds", "self.count == len(self.items)", "--each", "Order.*", "--", *SHOP)
     first, *rest = answer.out.splitlines()

@@ -300,19 +300,27 @@ def test_what_python_does_not_have_is_said(
 
 
 @pytest.mark.adapter("js-debug")
-def test_writes_of_a_variable_of_node_are_recorded_by_breakpoints(
-    cli: Callable[..., Any], tmp_path: Path
-) -> None:
-    (tmp_path / "prog.js").write_text("let sum = 1;\nsum += 2;\nconsole.log(sum);\n")
-    answer = _wrote(cli, "sum", "--at", "prog.js:3", "--", "node", "prog.js", cwd=tmp_path)
-    assert [one["frame"]["line"] for one in answer["writers"]] == [2]
+def test_writes_of_a_variable_of_node_are_recorded(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "prog.js").write_text(
+        "let sum = 1;\nsum += 2;\nfunction show(r) {\n  return r + sum;\n}\nshow(4);\n"
+    )
+    command = ("--", "node", "prog.js")
+    answer = _wrote(cli, "sum", "--at", "prog.js:4", *command, cwd=tmp_path)
+    assert [one["frame"]["line"] for one in answer["writers"]] == [1, 2]
     assert (answer["writers"][-1]["old"], answer["writers"][-1]["new"]) == ("1", "3")
+    assert answer["method"] == "its own scripts rewritten to record writes, in one run"
+    assert answer["notes"] == []
+    passed = _wrote(cli, "r", "--at", "prog.js:4", *command, cwd=tmp_path)
+    assert passed["cause"] == "r=4 was passed at prog.js:6 as 4: show(4)"
+    # A function's name is no place of the recorder: breakpoints are set then.
+    answer = _wrote(cli, "sum", "--at", "show", *command, cwd=tmp_path)
+    assert [one["frame"]["line"] for one in answer["writers"]] == [2]
     assert "breakpoints at 1 line " in answer["method"]
     assert "line 1 of prog.js may write it, too, and was not watched" in answer["notes"]
     assert any("every variable sum" in one for one in answer["notes"])
-    words = ["who-wrote", "nosuch.field", "--at", "prog.js:3", "--", "node", "prog.js"]
+    words = ["who-wrote", "nosuch.field", "--at", "prog.js:4", *command]
     failed = cli(*words, cwd=tmp_path, check=1)
-    assert "writes nosuch.field by its name" in failed.err
+    assert "nosuch.field has no value at prog.js:4: nosuch is not defined" in failed.err
 
 
 WRITES = Path(__file__).parent.parent / "programs" / "recorded" / "writes.py"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,8 +42,10 @@ def test_an_element_that_another_function_changed(cli: Callable[..., Any]) -> No
     assert data["ended"] == "constant"
     assert data["ending"] == "'changed' is a literal at promises.js:16"
     wrote = cli("--json", "who-wrote", *words, check=0, cwd=PROGRAMS, timeout=90).data["data"]
-    assert (wrote["frame"]["line"], wrote["writes"]) == (16, 1)
-    assert re.match(r"breakpoints at \d lines .*, in one run", wrote["method"])
+    assert [(one["frame"]["line"], one["final_new"]) for one in wrote["writers"]] == [
+        (25, "1"),
+        (16, "'changed'"),
+    ]
     assert cli("sessions", check=0).out == "no sessions\n"
 
 
@@ -457,3 +458,65 @@ def test_a_write_that_a_frozen_object_ignores_is_told(cli: Callable[..., Any]) -
     assert data["links"][-1]["details"] == [
         "a write of 50 at iterated.js:14 was ignored: the object does not take it"
     ]
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "text", "line", "ending"),
+    [
+        ("word", "words[1]: 1 of its 4 bytes written", 5, "1 is a literal at views.js:5"),
+        (
+            "number",
+            "numbers.readUInt16LE(0) written by writeUInt16BE",
+            8,
+            "258 is a literal at views.js:8",
+        ),
+        ("filled", "whole[1] written by fill", 11, "2.5 is a literal at views.js:11"),
+        ("added", "bytes[1] written by add", 13, "256 is a literal at views.js:13"),
+        ("copied", "bytes[7] written by set", 16, "77 is a literal at views.js:16"),
+        ("total", "total written, write 2", 20, "5 is a literal at views.js:20"),
+        ("scaled", "o.n written", 22, "2 is a literal at views.js:22"),
+        ("round", "i written, write 2", 28, "1 is a literal at views.js:28"),
+        (
+            "area",
+            "this.w set in the literal that made the object",
+            30,
+            "'x' is a literal at views.js:30",
+        ),
+        ("bound", "k bound as 8", 31, "8 is a literal at views.js:31"),
+        (
+            "tag",
+            "tags.get(tags) stored under WeakMap",
+            34,
+            "'second' is a literal at views.js:34",
+        ),
+        ("stepped", "yield i was given 10", 39, "10 is a literal at views.js:39"),
+        ("constant", "fixed.k written by defineProperty", 40, "4 is a literal at views.js:40"),
+        ("computed", "getter.k returned by its getter", 20, "5 is a literal at views.js:20"),
+        (
+            "hit",
+            "cache[k.toLowerCase()] written by cached(k='A', n=21)",
+            47,
+            "21 is a literal at views.js:47",
+        ),
+        ("day", "date changed by setMonth", 50, "1 is a literal at views.js:50"),
+        ("before", "counter written", 52, "0 is a literal at views.js:52"),
+        (
+            "count",
+            "count written",
+            26,
+            (
+                "no write of count gave it this value; the last that was seen gave 1, "
+                "at views.js:24; "
+                "what script.runInContext(context) at views.js:25 ran is not recorded"
+            ),
+        ),
+    ],
+)
+def test_a_value_is_followed_into_shared_bytes_made_code_and_the_rounds_of_a_loop(
+    shared_cli: Callable[..., Any], expression: str, text: str, line: int, ending: str
+) -> None:
+    words = [expression, "--at", "views.js:55", "--", "node", "views.js"]
+    data = shared_cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert text in [one["text"] for one in data["links"]]
+    assert (data["links"][-1]["frame"]["line"], data["ending"]) == (line, ending)

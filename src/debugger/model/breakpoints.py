@@ -105,6 +105,8 @@ class BreakpointSpec(Struct, frozen=True):
     burst: int = 0
     note: str | None = None  # what is to be said of the location that was chosen for it
     rule: HitRule | None = None
+    # Of code behind other code of its line, where the adapter takes it (js-debug).
+    column: int | None = None
 
     @property
     def kind(self) -> BreakpointKind:

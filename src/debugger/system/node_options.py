@@ -7,7 +7,10 @@ import json
 import re
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 
+# Gives code of a command line, which is in a file, what `node -e` has.
+NODE_CODE = Path(__file__).with_name("node_code.cjs")
 # Seconds for a Node that is only asked about itself.
 NODE_S = 5.0
 # A word; within double quotes a backslash escapes (Node's documentation of NODE_OPTIONS).

@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_files
+from debugger.system.node_options import NODE_CODE, with_preloaded
 
 BETWEEN = "--vs"
 
@@ -422,7 +423,8 @@ def _parse_python(
 
 def _not_an_option(which: str, option: str, verb: str, instead: str) -> DebuggerError:
     first, comma, other = instead.partition(",")
-    what = "code on a command line has no source" if option in {"-c", "-e", "-p"} else "not known"
+    is_code = option in {"-c", "-e", "-p", "-pe", "--eval", "--print"}
+    what = "code on a command line has no source" if is_code else "not known"
     return DebuggerError(
         ErrorCode.USAGE,
         f"{which} {option}: {what} here",
@@ -438,8 +440,19 @@ def _quote_node_option(option: str) -> str:
     return f'"{escaped}"'
 
 
+# A result is printed, and an ES module's imports are found, only where the code is.
+_NODE_INSTEAD = {
+    "-p": "node -e 'console.log(CODE)'",
+    "--print": "node -e 'console.log(CODE)'",
+    "-pe": "node -e 'console.log(CODE)'",
+    "-e": "node SCRIPT.mjs",
+    "--eval": "node SCRIPT.mjs",
+}
+
+
 def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
-    remaining, options = list(words), []
+    remaining = list(words)
+    options: list[str] = []
     while remaining and remaining[0].startswith("-"):
         option = remaining.pop(0)
         if (
@@ -447,8 +460,12 @@ def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: st
             and remaining
         ):
             option += f" {remaining.pop(0)}"
-        elif option in {"-e", "-p", "--eval", "--print", "--test", "-i", "-"}:
-            raise _not_an_option("node", option, verb, "node SCRIPT")
+        elif option in {"-e", "--eval"} and remaining and not _is_module(options):
+            code, *args = remaining
+            args = args[1:] if args[:1] == ["--"] else args
+            return _node_code(lookup.store_code(code, "node-e.cjs"), args, options)
+        elif option in {"-e", "-p", "-pe", "--eval", "--print", "--test", "-i", "-"}:
+            raise _not_an_option("node", option, verb, _NODE_INSTEAD.get(option, "node SCRIPT"))
         options.append(option)
     if not remaining:
         raise DebuggerError(
@@ -464,6 +481,17 @@ def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: st
         env=tuple(env),
         interpreter=(node, *words),
     )
+
+
+def _is_module(options: Sequence[str]) -> bool:
+    """Tell whether code is an ES module, whose imports are found from its own file alone."""
+    return any(one.startswith("--input-type") and one.endswith("module") for one in options)
+
+
+def _node_code(program: str, args: Sequence[str], options: Sequence[str]) -> TargetCommand:
+    preloaded = with_preloaded(str(NODE_CODE), " ".join(map(_quote_node_option, options)))
+    env = (("NODE_OPTIONS", preloaded), ("DEBUGGER_NODE_CODE", program))
+    return TargetCommand(program=program, args=tuple(args), env=env)
 
 
 def _go_run(words: Sequence[str], verb: str) -> TargetCommand:

@@ -88,6 +88,12 @@ def test_code_on_a_command_line_is_a_program_in_a_file() -> None:
     assert (python.program, python.args) == ("/code/10/python-c.py", ("-x",))
     assert python.python == "/usr/bin/python3"
     assert python.env == (("PYTHONUNBUFFERED", "1"), ("PYTHONPATH", "/here:/lib"))
+    node = parse_words("node", "--no-warnings", "-e", "f()", "--", "-x")
+    assert (node.program, node.args) == ("/code/3/node-e.cjs", ("-x",))
+    options, code = node.env
+    assert options[1].startswith("--require ")
+    assert options[1].endswith("--no-warnings")
+    assert code == ("DEBUGGER_NODE_CODE", "/code/3/node-e.cjs")
     ruby = parse_words("ruby", "-e", "a = 1", "-w", "-e", "p a", "x")
     assert (ruby.program, ruby.args) == ("/code/9/ruby-e.rb", ("x",))
     php = parse_words("php", "-r", "f();", "x")
@@ -160,7 +166,8 @@ def test_go_run_runs_what_it_names() -> None:
         (["python3", "-Q", "script.py"], "python -Q"),
         (["node"], "reads one from a terminal"),
         (["node", "--test", "x.js"], "node --test"),
-        (["node", "-e", "f()"], "node -e: code on a command line"),
+        (["node", "-p", "f()"], "node -p: code on a command line"),
+        (["node", "--input-type=module", "-e", "f()"], "node -e: code on a command line"),
         (["go", "run", "-race", "."], "expected a package after go run"),
     ],
 )

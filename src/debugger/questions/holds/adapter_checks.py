@@ -52,7 +52,7 @@ from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watc
 from debugger.questions.locations.missing_function import describe_near, repeat_question
 from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.recorded_probe import ProbeEnd
-from debugger.questions.recordings.function_lookup import line_text
+from debugger.questions.recordings.function_lookup import line_text, lines_of
 from debugger.questions.runner.question_run import QuestionRun
 
 _NARROWED_MAX = 3  # invariants
@@ -212,10 +212,19 @@ def _lines_of_place(
         return
     near = [place.spec.file] if place.spec.file is not None else files
     found = matching_functions(name, near)
+    if not found and any(_is_mentioned(name, one) for one in near):
+        yield place.spec  # the program may make it of a text
+        return
     if not found:
         raise _not_found(place, near)
     for one in found:
         yield next(edge_lines(one))
+
+
+def _is_mentioned(name: str, file: str) -> bool:
+    """Tell whether the text of a source has a name."""
+    word = re.compile(rf"(?<![\w$]){re.escape(name.rpartition('.')[2])}(?![\w$])")
+    return any(word.search(one) for one in lines_of(file))
 
 
 # Of these no functions are listed; Ruby's files have no lines of functions either.
@@ -257,6 +266,10 @@ def _not_found(place: CheckedPlace, files: Sequence[str]) -> DebuggerError:
     text = f"no function {place.asked} in the program's {searched} ({listed})"
     there = f"; there is {', '.join(near)}" if near else ""
     hint = "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"
+    made = place.pattern or place.asked
+    if not near and not is_pattern(made) and any(_is_mentioned(made, one) for one in files):
+        text = f"{text}, whose strings alone have it"
+        hint = f"debugger holds EXPR --at {shlex.quote(made)} -- CMD checks where it begins"
     if near:
         hint = (
             f"debugger holds EXPR --{place.kind} {shlex.quote(near[0])} -- CMD (or --at FILE:LINE)"

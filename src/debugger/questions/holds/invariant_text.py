@@ -22,6 +22,7 @@ _BETWEEN = re.compile(
 _OPERATORS = frozenset({"->", "<<", ">>"})  # a part of an operand
 _CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$.:]*(?:->\w+)*)\s*\((?P<given>.*)\)\Z", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_ARROW = re.compile(r"(?:\(([^()]*)\)|(?<![\w$.])([A-Za-z_$][\w$]*))\s*=>")
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _WORDS = frozenset(
     {"and", "or", "not", "in", "is", "if", "else", "for", "lambda", "None", "True", "False"}
@@ -47,7 +48,9 @@ def split_operands(text: str) -> tuple[str, ...]:
         elif not _LITERAL.match(one):
             found.append(one)
     if len(found) == 1 and (called := _CALL.match(found[0])) is not None:
-        given = [one for one in _split_at(called["given"], ",") if one and not _LITERAL.match(one)]
+        # A function that is passed says nothing by its value.
+        passed = [one for one in _split_at(called["given"], ",") if one and "=>" not in one]
+        given = [one for one in passed if not _LITERAL.match(one)]
         owner = re.split(r"\.|->|::", called["name"])[:-1]
         found = given or ([found[0][: called.end("name")].rpartition(".")[0]] if owner else [])
     shown = [name for one in found for name in (root_names(one) if " for " in one else (one,))]
@@ -117,8 +120,12 @@ def _closes_at_end(text: str) -> bool:
 
 
 def root_names(text: str) -> tuple[str, ...]:
-    """Return the names that an invariant reads, without fields, functions and keywords."""
+    """Return the names that an invariant reads, without fields, functions and keywords.
+
+    Parameters of its own arrow functions are none.
+    """
     plain = _STRING.sub(lambda match: " " * len(match[0]), text)
+    own = {name for one in _ARROW.finditer(plain) for name in _NAME.findall(one[1] or one[2])}
     found: dict[str, None] = {}
     for match in _NAME.finditer(plain):
         before = plain[: match.start()].rstrip()
@@ -126,7 +133,7 @@ def root_names(text: str) -> tuple[str, ...]:
         is_field = before.endswith((".", "->", "::")) or before[-1:].isdigit() * bool(
             plain[match.start() - 1 : match.start()].isalnum()
         )
-        if not is_field and not after.startswith(("(", "::")) and match[0] not in _WORDS:
+        if not is_field and not after.startswith(("(", "::")) and match[0] not in _WORDS | own:
             found[match[0]] = None
     return tuple(found)
 

@@ -138,7 +138,9 @@ async def narrow_in_node(window: CheckWindow, known: str, files: Sequence[str]) 
     good, bad = window.good_spec, window.bad_spec
     if good.line is None or bad.line is None or good.file is None or bad.file is None:
         raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED, "the check's function has no known line: give --at FILE:LINE"
+            ErrorCode.NOT_SUPPORTED,
+            "the check's function is in no file, so that its lines cannot be followed: "
+            "debugger calls FUNC -- CMD steps through it",
         )
     specs, notes = _conditions(window, known, files)
     question = replace(window.question, breakpoints=tuple(specs))
@@ -202,8 +204,9 @@ def _conditions(
     conditions = NarrowingCondition(window, known)
     good = (window.good_spec.file or "", window.good_spec.line or 0)
     bad = (window.bad_spec.file or "", window.bad_spec.line or 0)
-    places: dict[tuple[str, int], str] = {
-        one: conditions.check_line(is_good=one == good, is_bad=one == bad) for one in (good, bad)
+    places: dict[tuple[str, int, int | None], str] = {
+        (*one, None): conditions.check_line(is_good=one == good, is_bad=one == bad)
+        for one in (good, bad)
     }
     roots = root_names(window.expression)
     homes = [_span_of_names(*one, roots) for one in (good, bad)]
@@ -211,18 +214,34 @@ def _conditions(
     remaining = 0
     for file in near:
         for number, text in enumerate(lines_of(file), 1):
-            if _NO_CODE.match(text) or (file, number) in places:
+            if _NO_CODE.match(text) or (file, number, None) in places:
                 continue
             if len(places) >= _FOLLOWED_MAX:
                 remaining += 1
                 continue
             is_home = any(file == home[0] and home[1] <= number <= home[2] for home in homes)
-            places[file, number] = conditions.home_line() if is_home else _PLAIN_LINE
+            places[file, number, None] = conditions.home_line() if is_home else _PLAIN_LINE
+        for line, column in _inner_starts(file):
+            if len(places) < _FOLLOWED_MAX:
+                places[file, line, column] = _PLAIN_LINE
     notes = (f"{remaining:,} further lines of its sources were not followed",) if remaining else ()
     return [
-        BreakpointSpec(file=file, line=number, condition=text)
-        for (file, number), text in places.items()
+        BreakpointSpec(file=file, line=number, column=column, condition=text)
+        for (file, number, column), text in places.items()
     ], notes
+
+
+def _inner_starts(file: str) -> Iterator[tuple[int, int]]:
+    """Yield where functions begin behind other code of their line, as callbacks do.
+
+    A breakpoint at the line is at that other code.
+    """
+    outline = outline_file(file)
+    lines = lines_of(file)
+    for one in outline.functions if outline is not None else ():
+        is_there = 0 < one.line <= len(lines)
+        if is_there and lines[one.line - 1][: one.column - 1].strip(" \t{"):
+            yield one.line, one.column
 
 
 def _span_of_names(file: str, line: int, roots: Sequence[str]) -> tuple[str, int, int]:

@@ -164,6 +164,8 @@ def function_not_run(
             near = list(dict.fromkeys(one.replace("<locals>.", "") for one in near))[:_NEAR]
             text = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
             text += f"; searched: {_searched_files(recording, search)}"
+            if recording.process.language == "javascript":
+                text += ", and not the code that it makes of texts"
     hint = f"debugger path --around {quote(near[0])} -- CMD" if near else "debugger path -- CMD"
     return DebuggerError(
         ErrorCode.NOT_FOUND,

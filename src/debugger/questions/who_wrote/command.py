@@ -45,6 +45,7 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.runner.stopped_session import locate_stop, question_of_session
 from debugger.questions.who_wrote import (
     agent_writes,
+    javascript_recording,
     javascript_writes,
     php_writes,
     python_writes,
@@ -234,7 +235,8 @@ async def _writers_answer(
         scratch = call.scratch_root
         return await python_writes.who_wrote(target, made.patience, request, scratch=scratch)
     if made.language == "javascript":
-        return await javascript_writes.who_wrote(made, request)
+        recorded = await javascript_recording.who_wrote(call, made, request)
+        return recorded or await javascript_writes.who_wrote(made, request)
     if made.language == "php":
         return await php_writes.who_wrote(made, request)
     if made.language in agent_writes.LANGUAGES:

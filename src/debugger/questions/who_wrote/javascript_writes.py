@@ -52,7 +52,7 @@ _SAME_NAME = "the records are of every variable {}: another one of that name may
 _NOT_WRITTEN = "only lines that name {} were watched: a computed name or a library is not seen"
 _UNTIL = "--until is for compiled programs: of JavaScript the writes before LOC are recorded"
 _FIRST = "line 1 of {} may write it, too, and was not watched"
-_ITSELF = "{} writes {} itself; the value is that before it: --at the line after it shows its write"
+ITSELF = "{} writes {} itself; the value is that before it: --at the line after it shows its write"
 _TEXT = 'Symbol.for("debugger.writes.text")'
 _PART = 600  # characters of the records that are read at once
 _RECORDS = 'globalThis[Symbol.for("debugger.writes")]'
@@ -149,7 +149,7 @@ def recording_condition(number: int, source: WritingSource, expression: str) -> 
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
         ":String(v);"
         "const o=h!==null&&(typeof h==='object'||typeof h==='function')?new WeakRef(h):null;"
-        f"const c=r.c??=[];c[{number}]=(c[{number}]??0)+1;"
+        f"const c=R.c??=[];c[{number}]=(c[{number}]??0)+1;"
         # Without the frames of the condition itself and of Node; more than 10 are read for them.
         "const l=Error.stackTraceLimit;Error.stackTraceLimit=40;"
         "const e=String(new Error().stack);Error.stackTraceLimit=l;"
@@ -256,7 +256,7 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
         notes.append(f"of {len(sources):,} lines the first {_LINES_MAX} were watched")
         sources = sources[:_LINES_MAX]
     if any(_is_at(request.at, one) for one in sources):
-        notes.append(_ITSELF.format(request.place, request.expression))
+        notes.append(ITSELF.format(request.place, request.expression))
     specs = _breakpoints(request, sources)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         await reach_location(run, request)
@@ -278,6 +278,15 @@ def _is_at(at: BreakpointSpec, source: WritingSource) -> bool:
     """Tell whether a line that may write is the location's own."""
     is_line = at.file is not None and at.line == source.line
     return is_line and Path(at.file or "").name == Path(source.file).name
+
+
+def is_written_at(request: WriteRequest) -> bool:
+    """Tell whether the location's own line may write the value."""
+    file = request.at.file or ""
+    text = "\n".join(source_files.read_source(file) or ())
+    return any(
+        _is_at(request.at, one) for one in find_writing_lines(file, text, request.expression)
+    )
 
 
 def _breakpoints(

@@ -48,6 +48,26 @@ class OriginLink(Struct, frozen=True):
     operands: tuple[OriginOperand, ...] = ()
 
 
+class OriginWrite(Struct, frozen=True):
+    """A write of the expression; an old value of None is not known."""
+
+    frame: OriginPlace
+    stack: tuple[OriginPlace, ...] = ()
+    statement: str = ""
+    old: str | None = None
+    new: str | None = None
+
+
+class OriginHistory(Struct, frozen=True):
+    """The last writes of a variable or a property before the place."""
+
+    writes: tuple[OriginWrite, ...] = ()
+    # Earlier ones that were not kept.
+    dropped: int = 0
+    # The last write gave the value that was read.
+    is_last: bool = True
+
+
 class OriginChange(Struct, frozen=True):
     """A statement between two hits of a line after which the expressions had changed."""
 
@@ -84,6 +104,8 @@ class NodeOriginOrder(Struct, frozen=True):
     links: int = 12
     # Find what changes the expressions between the hits, which `expression` is a list of.
     is_changes: bool = False
+    # List the writes of the expression, too.
+    is_history: bool = False
     result: str = ""
 
 
@@ -108,6 +130,8 @@ class NodeOrigin(Struct, frozen=True):
     event: str | None = None
     crash: OriginPlace | None = None
     changes: tuple[OriginChange, ...] = ()
+    # None for an expression that is neither a variable nor a property with a value of its own.
+    history: OriginHistory | None = None
     notes: tuple[str, ...] = ()
 
 

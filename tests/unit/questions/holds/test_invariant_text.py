@@ -31,6 +31,7 @@ from debugger.questions.holds.logged_checks import (
         ("0 <= n < len(q)", ("n", "len(q)"), ("n", "q")),
         ("all(p > 0 for p in prices)", ("p", "prices"), ("p", "prices")),
         ("known in solutions", ("solutions",), ("solutions",)),
+        ("rows.every((x, i) => !i || x > low)", ("rows",), ("rows", "low")),
     ],
 )
 def test_the_operands_and_the_names_of_an_invariant(

@@ -408,9 +408,12 @@ class JsDebugAdapter(DebugAdapter):
         )
 
     def site_key(self, one: Breakpoint) -> object:
-        """Return the key of a breakpoint for js-debug: a line, or a column after other code."""
+        """Return the key of a breakpoint for js-debug: a line, or a column after other code.
+
+        A function that the program makes of a text has neither.
+        """
         at = one.at or one.spec
-        return (at.line, column_of(one) if _is_after_code(one) else None)
+        return (at.function, at.line, column_of(one) if _is_after_code(one) else None)
 
     def format_truth(self, condition: str) -> str:
         """Format a condition as an expression whose value is true or false."""

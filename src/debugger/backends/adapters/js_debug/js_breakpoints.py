@@ -558,6 +558,8 @@ def _count_lines(file: str) -> int | None:
 def column_of(breakpoint_: Breakpoint) -> int | None:
     """Return the column at which a function's code begins; None for a breakpoint at a line."""
     at = breakpoint_.at or breakpoint_.spec
+    if at.column is not None:
+        return at.column
     if breakpoint_.spec.function is None or at.file is None:
         return None
     name, line = breakpoint_.spec.function, breakpoint_.spec.line

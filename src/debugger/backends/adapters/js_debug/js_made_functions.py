@@ -18,7 +18,11 @@ from debugger.model.program import EvaluationPurpose, Stopped, StopReason
 
 # The function that `begin.cjs` has left in the program (see made_functions.cjs).
 _SETTER = 'globalThis[Symbol.for("debugger-cli:made")]'
-_MADE = re.compile(r"\[\[made (\d{1,9})\]\] (.*)")
+_MADE = re.compile(r"\[\[made (\d{1,9})\]\] (?:none of (\d+) (\S+)|\d+)")
+_FULL = (
+    "no function {} in the scripts, nor in the first {:,} texts that became code: "
+    "no more are searched"
+)
 _HITS = re.compile(r"\[(\d{1,9}(?:,\d{1,9})*)\]")
 
 
@@ -100,11 +104,17 @@ def is_made(files: Sequence[Path], name: str) -> bool:
 
 
 def parse_mark(text: str) -> BreakpointChanged | None:
-    """Return the news of a breakpoint that was bound in a made script; None for another text."""
+    """Return the news of a breakpoint in made scripts; None for another text.
+
+    It was bound, or the bound of the scripts that are searched was reached before.
+    """
     found = _MADE.match(text)
     if found is None:
         return None
-    return BreakpointChanged(BoundBreakpoint(verified=True, backend_id=-int(found[1])))
+    number, count, name = found.groups()
+    why = _FULL.format(name, int(count)) if count else None
+    bound = BoundBreakpoint(verified=why is None, backend_id=-int(number), why=why)
+    return BreakpointChanged(bound)
 
 
 async def _require_filter(stop: Stopped) -> None:

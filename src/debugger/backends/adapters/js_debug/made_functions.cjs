@@ -22,6 +22,7 @@ const scripts = []; // {scriptId, source, name, startLine, startColumn}
 let orders = []; // {id, name, condition}
 let set = new Map(); // the order's number by V8's name of a breakpoint
 let hits = [];
+let unfound = new Set(); // orders that the texts up to the bound did not have
 let isEnabled = false;
 
 // Of a session within the process, the answer is there when `post` returns.
@@ -109,9 +110,22 @@ function setIn(script) {
   }
 }
 
+// Once for each breakpoint that is in none of the texts that were searched.
+function noteFull() {
+  const found = new Set(set.values());
+  for (const { id, name } of orders) {
+    if (!found.has(id) && !unfound.has(id)) inspector.console.log(`[[made ${id}]] none of ${SCRIPTS_MAX} ${name}`);
+    unfound.add(id);
+  }
+}
+
 function note({ scriptId, url, startLine, startColumn, length, stackTrace }) {
   const isFile = url.startsWith('node:') || url.startsWith('file:') || (url.startsWith('/') && existsSync(url));
-  if (isFile || url.endsWith('.cdp') || length > TEXT_MAX || scripts.length >= SCRIPTS_MAX) return;
+  if (isFile || url.endsWith('.cdp') || length > TEXT_MAX) return;
+  if (scripts.length >= SCRIPTS_MAX) {
+    noteFull();
+    return;
+  }
   const source = ask('Debugger.getScriptSource', { scriptId }).scriptSource ?? '';
   if (!source || OWN.test(source)) return;
   const name = assignedName(stackTrace?.callFrames.find(isOfProgram));
@@ -124,7 +138,7 @@ function note({ scriptId, url, startLine, startColumn, length, stackTrace }) {
 module.exports = function setInMadeScripts(wanted) {
   if (!wanted) return JSON.stringify(hits);
   for (const breakpointId of set.keys()) ask('Debugger.removeBreakpoint', { breakpointId });
-  [orders, set] = [wanted, new Map()];
+  [orders, set, unfound] = [wanted, new Map(), new Set()];
   if (!isEnabled) {
     isEnabled = true;
     session.connect();

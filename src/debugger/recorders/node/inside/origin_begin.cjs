@@ -8,6 +8,7 @@ const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
 const { followValue } = require('./origin_chain.cjs');
 const { Changes } = require('./origin_changes.cjs');
+const { MadeScripts } = require('./origin_made.cjs');
 const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
 const requireInternal = require('./node_internals.cjs');
 const { readSourceLines } = require('./source_lines.cjs');
@@ -21,7 +22,7 @@ const acorn = requireInternal('internal/deps/acorn/acorn/dist/acorn');
 const state = { hits: 0, last: [], isFrozen: false, isOver: false, hooked: false, notes: [], files: 0 };
 const changes = order.is_changes ? new Changes(order) : null;
 const compiled = new Map(); // of a script that was compiled: the lines of its sources
-let next = 0;
+const numbers = { next: 0 }; // of the next site
 
 trace.hook = hookText(order);
 for (const one of MUTATORS) MUTATING.add(one);
@@ -38,9 +39,9 @@ function rewriteScript(source, file, isModule) {
   const isPlace = order.expression && (order.file ? isOfPlace : order.function);
   try {
     const made = rewrite(acorn, source, {
-      file, isModule, order: isPlace ? order : null, sites: trace.sites, base: next, lines,
+      file, isModule, order: isPlace ? order : null, sites: trace.sites, base: numbers.next, lines,
     });
-    next = made.next;
+    numbers.next = made.next;
     state.files += 1;
     if (made.hook) trace.hook = made.hook;
     state.hooked ||= Boolean(made.hook);
@@ -156,6 +157,14 @@ process.on('uncaughtException', crash);
 process.on('exit', () => finish({ event: state.event }));
 
 rewriteLoaded(rewriteScript, (text) => state.notes.push(text));
+
+const made = new MadeScripts(acorn, numbers, (text) => state.notes.push(text));
+made.replaceVm();
+Object.assign(hooks, {
+  roots: made.roots,
+  ev: (number, text) => made.rewriteEval(number, text),
+  fn: (number, words) => made.rewriteArguments(number, words),
+});
 
 for (const [name, value] of [['__dbg', hooks], [HOOK, meet]]) {
   Object.defineProperty(globalThis, name, { value, enumerable: false });

@@ -5,6 +5,8 @@ const { trace, NONE, isObject, targetOf } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
+const bytes = require('./origin_bytes.cjs');
+const { listWrites } = require('./origin_history.cjs');
 const {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, textOf,
 } = require('./origin_places.cjs');
@@ -27,6 +29,9 @@ class Chain {
     this.ending = null;
     this.seen = new Set();
     this.member = null; // the query for the property that is being followed
+    this.node = null; // the expression of this step
+    this.value = hit.value;
+    this.whole = hit.site.rhs;
   }
 
   // A query is a node of the source, the activation that it was evaluated in, and the time.
@@ -66,9 +71,10 @@ class Chain {
 
   step({ node, act, time }) {
     this.member = null;
+    this.node = node;
     const method = this[node.type];
     if (method) return method.call(this, node, act, time);
-    const operands = this.operandsOf(node);
+    const operands = this.operandsOf(node, act, time);
     if (!operands.length) return this.end('constant', `${short(textOf(node, act))} is a literal at ${describePlace(node, act)}`);
     return this.choose(operands, node, act, time);
   }
@@ -99,8 +105,10 @@ class Chain {
 
   writtenVariable(name, event, found, time) {
     const { site, act, target, round } = event;
+    const value = values.variableValue(event, event.time);
+    if (this.isOther(value)) return this.otherRead(name, value, site.node, act);
     const before = found.events.filter((one) => one.time < event.time);
-    const more = { value: values.variableValue(event, event.time) };
+    const more = { value, certainty: found.isInferred ? 'inferred' : 'seen' };
     if (before.length) more.old = values.variableValue(before.at(-1), event.time);
     if (round) {
       const what = site.loop === 'ForInStatement' ? 'key' : 'element';
@@ -128,12 +136,16 @@ class Chain {
   destructured(event) {
     const { target, value, site, act } = event;
     const fallback = target.rest ? null : this.defaultOf(target, value, site.rhs, event.time);
-    if (fallback) return { node: fallback, act, time: event.time };
+    if (fallback) {
+      this.links.at(-1).details.push(...collections.describeLacking(value, target.path, event.time));
+      return { node: fallback, act, time: event.time };
+    }
     let object = value;
     for (const key of target.path.slice(0, -1)) object = values.readProperty(object, key, event.time);
     if (isObject(object) && !target.rest) {
       const key = target.path.at(-1);
-      if (collections.hasOrigin(object, key, event.time)) return this.property(object, key, event.time, key);
+      const find = Object.is(this.value, value) ? this.property : this.propertyOfValue;
+      if (collections.hasOrigin(object, key, event.time)) return find.call(this, object, key, event.time, key);
     }
     if (!site.rhs) return this.end('not followed', null);
     return { node: target.rest ? site.rhs : collections.partOf(site.rhs, target.path), act, time: event.time };
@@ -158,7 +170,7 @@ class Chain {
     const { node } = site;
     const { act, time } = event;
     if (node.type === 'AssignmentExpression' && node.operator !== '=' && !/^(\|\||&&|\?\?)=$/.test(node.operator)) {
-      return this.choose([node.left, ...this.operandsOf(node.right)], node, act, time);
+      return this.choose([node.left, ...this.operandsOf(node.right, act, time)], node, act, time);
     }
     if (!site.rhs) return this.end('not followed', null);
     const before = /^(\|\||&&|\?\?)=$/.test(node.operator ?? '') ? valueOf(node.left, act, time) : NONE;
@@ -187,7 +199,13 @@ class Chain {
     if (call.isCallback) {
       return collections.followCallbackArgument(this, name, param, owner, call);
     }
-    const position = param.position + (calleeName(node) === 'call');
+    const bound = boundCall(node, caller, owner.began);
+    const position = param.position + (calleeName(node) === 'call') - (bound?.count ?? 0);
+    if (bound && position < 0) {
+      const argument = bound.node.arguments[param.position + 1];
+      this.link('passed', `${name} bound as ${short(textOf(argument, bound.act))}`, bound.node, bound.act, { value });
+      return { node: argument, act: bound.act, time: bound.time };
+    }
     const argument = node.arguments?.[position];
     const isSpread = node.arguments?.slice(0, position + 1).some((one) => one.type === 'SpreadElement');
     if (isSpread) {
@@ -196,6 +214,8 @@ class Chain {
     }
     const whole = argument ? valueOf(argument, caller, owner.began) : undefined;
     const fallback = param.rest ? null : this.defaultOf(param, whole, argument, owner.began);
+    const isGiven = !argument && !fallback && value !== undefined && !param.path.length && !param.rest;
+    if (isGiven) return this.passedByLibrary(name, found, call);
     if (fallback || !argument) {
       this.link('passed', `${name}: ${fallback ? 'by default' : 'no argument given'}`, node, caller, { value });
       if (!fallback) return this.end('uninitialised', `the call gives ${name} no argument`);
@@ -229,7 +249,7 @@ class Chain {
     for (const key of param.path.slice(0, -1)) object = isObject(object) ? values.readProperty(object, key, next.time) : NONE;
     const key = param.path.at(-1);
     if (!isObject(object) || object === NONE) return { ...next, node: collections.partOf(next.node, param.path) };
-    return this.property(object, key, next.time, key);
+    return this.propertyOfValue(object, key, next.time, key);
   }
 
   ThisExpression(node, act) {
@@ -263,6 +283,8 @@ class Chain {
     const settled = collections.settledElement(node, object, key, act, time) ??
       (key === 'value' ? collections.settledOutcome(node.object, act, time) : null);
     if (settled) return settled;
+    const stepped = key === 'value' ? iterables.followNext(this, object, text) : undefined;
+    if (stepped !== undefined) return stepped;
     this.member = { node, act, time };
     return this.property(object, key, time, text);
   }
@@ -295,11 +317,20 @@ class Chain {
     return { node, act, time };
   }
 
+  // A property that has the value of the last link.
+  propertyOfValue(object, key, time, text) {
+    this.whole = this.node;
+    return this.property(object, key, time, text);
+  }
+
   // The last write of a property before a time, or the literal that made it.
   property(object, key, time, text) {
     if (types.isProxy(object)) return this.proxied(object, key, time, text);
     const length = key === 'length' && Array.isArray(object) ? iterables.followLength(this, object, time, text) : undefined;
     if (length !== undefined) return length;
+    const read = this.node === this.whole ? this.value : NONE;
+    const inBuffer = bytes.followElementBytes(this, object, key, time, text, read);
+    if (inBuffer !== undefined) return inBuffer;
     const events = trace.properties.get(object);
     const event = lastBefore(events?.get(key), time);
     if (event && event.value !== NONE) {
@@ -308,7 +339,7 @@ class Chain {
       // Code that is not rewritten has written it since.
       if (known && 'value' in known && !Object.is(known.value, event.value)) {
         this.link('written', `${text} written, and changed since by a library`, event.site.node, event.act, { value: event.value });
-        return this.end('not followed', `a library's call changed ${text} later to ${formatValue(known.value)}`);
+        return this.end('not followed', `a library's call changed ${text} later to ${formatValue(known.value)}${this.foreignCode()}`);
       }
       return this.writtenProperty(object, text, key, event, events);
     }
@@ -333,13 +364,21 @@ class Chain {
 
   // Whether a value is not the one that was read: another write came between, which was not seen.
   isOther(value) {
-    const isRead = this.member && this.member.node === this.whole && this.value !== NONE && value !== NONE;
+    const isRead = this.node === this.whole && this.value !== NONE && value !== NONE;
     return Boolean(isRead) && !Object.is(value, this.value);
   }
 
   otherRead(text, value, node, act) {
     const seen = `${formatValue(value)}, at ${describePlace(node, act)}`;
-    return this.end('not followed', `no write of ${text} gave it this value; the last that was seen gave ${seen}`);
+    return this.end('not followed', `no write of ${text} gave it this value; the last that was seen gave ${seen}${this.foreignCode()}`);
+  }
+
+  // The last call that ran code in another context.
+  foreignCode() {
+    const call = lastBefore(trace.foreign, this.hit.time);
+    if (!call) return '';
+    const { node } = call.site;
+    return `; what ${short(textOf(node, call.act))} at ${describePlace(node, call.act)} ran is not recorded`;
   }
 
   writtenProperty(object, text, key, event, events) {
@@ -422,7 +461,7 @@ class Chain {
     if (later) return this.laterWrite(text, later);
     const made = known && this.member ? collections.followWhole(this, this.member, text) : undefined;
     if (made !== undefined) return made;
-    if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran`);
+    if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran${this.foreignCode()}`);
     const birth = trace.births.get(object);
     if (birth?.call && !birth.call.child) {
       return this.end('not followed', `${text} is not among what was recorded of ${short(textOf(birth.site.node, birth.act))}`);
@@ -460,8 +499,7 @@ class Chain {
       return this.end('not followed', otherwise);
     }
     const { site, value, time } = made.result;
-    const isWhole = this.member && this.member.node === this.whole && this.value !== NONE;
-    if (isWhole && !isObject(value) && !Object.is(value, this.value)) {
+    if (!isObject(value) && this.isOther(value)) {
       return this.end('not followed', `${otherwise}, and is ${formatValue(value)} by now`);
     }
     this.link('returned', how, site.node, made, { value, certainty: 'inferred' });
@@ -525,8 +563,25 @@ class Chain {
     return { node: node.argument, act, time };
   }
 
+  // What the call of `next` gave to a generator.
+  YieldExpression(node, act, time) {
+    const next = values.lastCall(node, act, time)?.next;
+    const site = next ? trace.sites.get(next.site) : null;
+    const [given] = site && calleeName(site.node) === 'next' ? site.node.arguments : [];
+    if (!given) return this.end('not followed', `${short(textOf(node, act))} was given nothing by the program's own code`);
+    const name = short(textOf(node, act));
+    this.link('passed', `${name} was given ${short(textOf(given, next.act))}`, site.node, next.act, { value: valueOf(given, next.act, next.began) });
+    return { node: given, act: next.act, time: next.began };
+  }
+
   AssignmentExpression(node, act, time) {
-    return { node: node.right, act, time };
+    return this.rightSide({ node, rhs: node.right }, { act, time: timeOf(node, node.left, act, time) });
+  }
+
+  // `i++` gives what was there before it.
+  UpdateExpression(node, act, time) {
+    const { argument } = node;
+    return { node: argument, act, time: node.prefix ? time : timeOf(node, argument, act, time) };
   }
 
   SequenceExpression(node, act, time) {
@@ -535,12 +590,12 @@ class Chain {
 
   LogicalExpression(node, act, time) {
     const chosen = values.chooseBranch(node, act, time);
-    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node), node, act, time);
+    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node, act, time), node, act, time);
   }
 
   ConditionalExpression(node, act, time) {
     const chosen = values.chooseBranch(node, act, time);
-    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node), node, act, time);
+    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node, act, time), node, act, time);
   }
 
   ObjectExpression(node, act) {
@@ -565,20 +620,22 @@ class Chain {
   }
 
   // The variables, properties and calls that an expression is computed from.
-  operandsOf(node) {
+  operandsOf(node, act, time) {
     if (!node) return [];
-    if (['Identifier', 'MemberExpression', 'CallExpression', 'NewExpression', 'ThisExpression', 'AwaitExpression', 'ChainExpression'].includes(node.type)) {
+    const branch = /^(Logical|Conditional)Expression$/.test(node.type) ? values.chooseBranch(node, act, time) : null;
+    if (branch) return this.operandsOf(branch, act, time);
+    if (['Identifier', 'MemberExpression', 'CallExpression', 'NewExpression', 'ThisExpression', 'AwaitExpression', 'ChainExpression', 'YieldExpression'].includes(node.type)) {
       return node.name === 'undefined' || node.name === 'NaN' ? [] : [node];
     }
     const inner = [node.left, node.right, node.argument, node.test, node.consequent, node.alternate, ...(node.expressions ?? []), ...(node.quasi?.expressions ?? [])];
-    return inner.filter(Boolean).flatMap((one) => this.operandsOf(one));
+    return inner.filter(Boolean).flatMap((one) => this.operandsOf(one, act, time));
   }
 
   // Follows the operand that explains a computed value, and notes them all.
   choose(operands, node, act, time) {
     const known = operands.map((one) => ({ node: one, value: valueOf(one, act, time) }));
     const last = this.links.at(-1);
-    const chosen = chooseByValue(known, node) ?? collections.chooseOperand(known, act, time);
+    const chosen = chooseByValue(known, node) ?? chooseNoNumber(known, node) ?? collections.chooseOperand(known, act, time);
     if (last && known.length > 1) {
       last.operands = known.map((one) => ({
         text: short(textOf(one.node, act)), value: formatValue(one.value), is_followed: one === chosen,
@@ -591,6 +648,30 @@ class Chain {
     if (chosen.value instanceof Promise) return this.promiseUsed(chosen.node, chosen.value, act, time);
     return { node: chosen.node, act, time };
   }
+}
+
+// The time of the write that an expression within another made of its target.
+function timeOf(node, target, act, time) {
+  const object = target.type === 'MemberExpression' ? valueOf(target.object, act, time) : null;
+  const events = target.type === 'Identifier'
+    ? values.findVariable(target, act)?.events
+    : isObject(object) ? trace.properties.get(object)?.get(values.keyOf(target, act, time)) : null;
+  return events?.findLast((one) => one.time < time && one.site.node === node)?.time ?? time;
+}
+
+// The call of `bind` that made the function that a call calls, with plain arguments; null for others.
+function boundCall({ callee }, act, time) {
+  const birth = callee ? trace.births.get(valueOf(callee, act, time)) : null;
+  const given = birth?.call && calleeName(birth.site.node) === 'bind' ? birth.site.node.arguments : null;
+  if (!given || given.some((one) => one.type === 'SpreadElement')) return null;
+  return { node: birth.site.node, act: birth.act, time: birth.time, count: Math.max(given.length - 1, 0) };
+}
+
+// The only operand that is no number, of a result that is none.
+function chooseNoNumber(known, node) {
+  const isArithmetic = /^(?:-|\*|\/|%|\*\*)=?$/.test(node.operator ?? '');
+  const wrong = known.filter(({ value }) => value !== NONE && !isObject(value) && typeof value !== 'bigint' && Number.isNaN(Number(value)));
+  return isArithmetic && wrong.length === 1 ? wrong[0] : null;
 }
 
 // Of `a + b` the text of digits that made a text of a sum, or the only one that the result shows.
@@ -621,10 +702,12 @@ function followValue(hit, order) {
     const contents = collections.describeContents(value, query.time, chain.links);
     chain.ending = [chain.ending, contents].filter(Boolean).join('; ') || null;
   }
+  const foreign = /^(constant|input)$/.test(chain.ended) ? '' : chain.foreignCode();
+  if (foreign && !chain.ending?.includes(foreign)) chain.ending = `${chain.ending ?? ''}${foreign}`.replace(/^; /, '');
   return {
     value: formatValue(value),
     frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),
-    links: chain.links, ended: chain.ended, ending: chain.ending,
+    links: chain.links, ended: chain.ended, ending: chain.ending, history: order.is_history ? listWrites(hit) : null,
   };
 }
 

@@ -1,13 +1,16 @@
 // Follows a value into the collection that it was computed from: its elements and their writes.
 'use strict';
+const { isBuiltin } = require('module');
 const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const places = require('./origin_places.cjs');
 const iterables = require('./origin_iterables.cjs');
+const bytes = require('./origin_bytes.cjs');
 const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
 const ALSO = 2;
+const NAMES_MAX = 8; // that a part of a result has been given
 const CONTENTS = 3; // writes that are named
 const NAMESPACES = new Set([
   'Array', 'Object', 'JSON', 'Math', 'Number', 'String', 'Promise', 'Reflect', 'Buffer', 'BigInt',
@@ -28,11 +31,14 @@ function keyText(key) {
 function eventsOf(object, time, isNested) {
   const found = [];
   for (const table of [trace.properties, trace.entries]) {
-    for (const [key, list] of table.get(object) ?? []) {
+    const keys = table.get(object);
+    if (!(keys instanceof Map)) continue; // a WeakMap's cannot be listed
+    for (const [key, list] of keys) {
       if (key === 'length') continue;
       for (const one of list) if (one.time < time) found.push({ event: one, key, object, isNested });
     }
   }
+  for (const { event } of bytes.otherWrites(object, time)) found.push({ event: { how: 'another view', ...event }, key: '*', object, isNested });
   return found;
 }
 
@@ -40,6 +46,7 @@ function eventsOf(object, time, isNested) {
 function isMaking({ event, key, object }) {
   const birth = trace.births.get(object);
   if (!birth) return false;
+  if (event.how) return false;
   // What the function that made the object writes again was there before.
   const isFirst = !values.literalProperty(object, key) && trace.properties.get(object)?.get(key)?.[0] === event;
   return (event.act === birth.act && isFirst) || event.time < birth.time || event.act.site.fn.name.endsWith('.constructor');
@@ -79,19 +86,20 @@ function isRemoved({ object, key }) {
   return typeof object.length === 'number' && INDEX.test(String(key)) && Number(key) >= object.length;
 }
 
-function linkChange(chain, { chosen, changed }, text) {
+function linkChange(chain, { chosen, changed: others }, text) {
   const { event, key, isNested } = chosen;
   const owner = isNested ? `an element of ${text}` : text;
   const made = isMaking(chosen) ? 'written' : 'changed in place';
-  const by = event.moves ? `reordered by ${event.moves}` : made;
-  const name = event.moves ? owner : `${owner}${keyText(key)}`;
+  const changed = event.how ? `changed by ${event.how}` : made;
+  const by = event.moves ? `reordered by ${event.moves}` : changed;
+  const name = event.moves || event.how ? owner : `${owner}${keyText(key)}`;
   const more = event.value === NONE ? {} : { value: event.value };
   const list = (trace.properties.get(chosen.object) ?? trace.entries.get(chosen.object))?.get(key) ?? [];
   const before = lastBefore(list, event.time);
   if (before && before.value !== NONE) more.old = before.value;
   const how = places.argumentsOf(event.act);
   const link = chain.link('written', `${name} ${by}${how}`, event.site.node, event.act, more);
-  link.details.push(...describeOthers(chosen, changed));
+  link.details.push(...describeOthers(chosen, others));
   return chain.afterWrite(event);
 }
 
@@ -137,9 +145,44 @@ function followContents(chain, node, act, time) {
 function followChanges(chain, object, query, text) {
   const found = chooseChange(object, query.time);
   if (!found.chosen) return false;
+  const { length } = chain.links;
   const next = linkChange(chain, found, text);
+  chain.links[length]?.details.push(...describeHolder(object, query, text));
   if (next) chain.follow(next);
   return true;
+}
+
+// Where an object was made, and since when a variable has it.
+function describeHolder(object, { node, act, time }, text) {
+  const found = [];
+  const birth = trace.births.get(object);
+  if (birth) found.push(`the object was made at ${places.describePlace(birth.site.node, birth.act)}`);
+  const event = node.type === 'Identifier' ? lastBefore(values.findVariable(node, act)?.events, time) : null;
+  const line = event ? event.site.node.loc.start.line : null;
+  if (event && line !== birth?.site.node.loc.start.line && Object.is(values.variableValue(event, time), object)) {
+    found.push(`${text} is this object since ${places.describePlace(event.site.node, event.act)}`);
+  }
+  return found;
+}
+
+// Why a name in a pattern got its default: what has nothing there, and where that was written or made.
+function describeLacking(whole, path, time) {
+  let object = whole;
+  for (const key of path) {
+    const value = isObject(object) ? values.readProperty(object, key, time) : NONE;
+    if (value === NONE) return [];
+    if (value !== undefined) {
+      object = value;
+      continue;
+    }
+    const event = lastBefore(trace.properties.get(object)?.get(key), time);
+    const literal = event ? null : values.literalProperty(object, key);
+    const birth = trace.births.get(object);
+    const what = event || literal ? `${key} is undefined by` : `without ${key}, made at`;
+    const [node, act] = event ? [event.site.node, event.act] : [literal?.node ?? birth?.site.node, literal?.birth.act ?? birth?.act];
+    return [`by default: ${node ? `${what} ${places.describePlace(node, act)}` : `there is no ${key}`}`];
+  }
+  return [];
 }
 
 function followFirstWrite(chain, object, node) {
@@ -162,8 +205,8 @@ function followElement(chain, collection, index, event, target) {
   const { generator } = event.round ?? {};
   const { path } = target;
   const item = { path, value: event.value, time, text: `${short(places.textOf(node, act))}[${index}]` };
-  const given = (generator && iterables.followYield(chain, generator, index, event.value, path)) ??
-    iterables.followItem(chain, collection, index, item);
+  const yielded = generator ? iterables.followYield(chain, generator, index, event.value, path) : undefined;
+  const given = yielded === undefined ? iterables.followItem(chain, collection, index, item) : yielded;
   if (given !== undefined) return given;
   const items = iterables.listItems(collection, time);
   let [object, key] = [items ?? collection, String(index)];
@@ -175,7 +218,7 @@ function followElement(chain, collection, index, event, target) {
   }
   // An iterator has no elements of its own.
   if (isObject(object) && Object.hasOwn(object, key) && hasOrigin(object, key, time)) {
-    return chain.property(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
+    return chain.propertyOfValue(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
   }
   return followContents(chain, node, act, time);
 }
@@ -245,15 +288,14 @@ function followMade(chain, object, key, time, text) {
 
 // A part of what a library's call made, as `JSON.parse(text).user`; undefined for others.
 function followWhole(chain, { node, act, time }, text) {
-  let root = node;
-  while (/^(Member|Chain)Expression$/.test(root.type)) root = root.object ?? root.expression;
-  let at = { act, time };
-  if (root.type === 'Identifier') {
-    const event = lastBefore(values.findVariable(root, act)?.events, time);
-    if (!event?.site.rhs || event.round || event.target.path.length) return undefined;
-    [root, at] = [event.site.rhs, event];
+  let [root, at] = [node, { act, time }];
+  for (let step = 0; step < NAMES_MAX && root.type !== 'CallExpression'; step++) {
+    if (root.type === 'Identifier') {
+      const event = lastBefore(values.findVariable(root, at.act)?.events, at.time);
+      if (!event?.site.rhs || event.round) return undefined;
+      [root, at] = [event.site.rhs, event];
+    } else root = root.object ?? root.expression ?? root.argument ?? root;
   }
-  root = root.type === 'AwaitExpression' ? root.argument : root;
   const call = root.type === 'CallExpression' ? values.lastCall(root, at.act, at.time) : null;
   if (!call || (call.child && !places.isCallbackOf(call.child, root, at.act))) return undefined;
   chain.link('loaded', `${text} is a part of the result`, root, at.act, { certainty: 'inferred' });
@@ -393,12 +435,14 @@ function findElement(collection, value) {
 function followCall(chain, node, call, act, time) {
   const method = places.calleeName(node);
   const text = short(places.textOf(node, act));
-  if (call.recv instanceof Map && method === 'get') return followEntry(chain, node, call, act, time);
+  if ((call.recv instanceof Map || call.recv instanceof WeakMap) && method === 'get') return followEntry(chain, node, call, act, time);
   if (/^reduce/.test(method ?? '') && call.kids.length) return followReduce(chain, call);
   if (/^(find|findLast|at|pop|shift)$/.test(method ?? '') && Array.isArray(call.recv)) {
     const at = findElement(call.recv, call.value) ?? removedKey(call.recv, call.value, time);
     if (at !== null) return chain.property(call.recv, at, time, text);
   }
+  const read = bytes.followRead(chain, node, call, act);
+  if (read !== undefined) return read;
   if (INPUTS.test(method ?? '')) return chain.end('input', `${text} at ${places.describePlace(node, act)}`);
   return followOperands(chain, node, call, act, time);
 }
@@ -438,11 +482,19 @@ function followReduce(chain, call) {
   return followResult(chain, kid, `returned ${which} of reduce`);
 }
 
+// Whether a name is that of one of Node's own modules.
+function isOfNode(node, act) {
+  const found = values.findVariable(node, act);
+  const made = found?.events.length === 1 ? found.events[0].site.rhs : null;
+  const required = places.calleeName(made ?? {}) === 'require' ? made.arguments[0]?.value : null;
+  return isBuiltin(String(found?.binding.node.parent?.source?.value ?? required));
+}
+
 function followOperands(chain, node, call, act, time) {
   const { callee } = node;
   const method = places.calleeName(node);
   const object = callee.type === 'MemberExpression' ? callee.object : null;
-  const isNamespace = object?.type === 'Identifier' && (NAMESPACES.has(object.name) || typeof call.recv === 'function');
+  const isNamespace = object?.type === 'Identifier' && (NAMESPACES.has(object.name) || typeof call.recv === 'function' || isOfNode(object, act));
   const given = node.arguments.map((one) => (one.type === 'SpreadElement' ? one.argument : one));
   if (isNamespace && method === 'assign' && given.length) return { node: given[0], act, time };
   // The value so far of a builder says more than its arguments.
@@ -482,6 +534,6 @@ function lastWrite(node, act, time) {
 }
 
 module.exports = {
-  chooseOperand, describeContents, followCall, followCallbackArgument, followChanges, followContents, followCopied,
+  chooseOperand, describeContents, describeLacking, followCall, followCallbackArgument, followChanges, followContents, followCopied,
   followElement, followFirstWrite, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
 };

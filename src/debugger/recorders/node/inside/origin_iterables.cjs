@@ -39,6 +39,18 @@ function followYield(chain, generator, index, value, path = []) {
   return { node: made.site.rhs, act, time: made.time };
 }
 
+// The yield that a result of a generator's `next` is of; undefined for other objects.
+function followNext(chain, result, text) {
+  const birth = trace.births.get(result);
+  const isNext = birth?.call && places.calleeName(birth.site.node) === 'next';
+  const act = isNext && isObject(birth.call.recv) ? trace.begun.get(birth.call.recv) : null;
+  const made = result.done ? act?.result : lastBefore(act?.yields, birth?.time ?? 0);
+  if (!made || made.isDelegate || !Object.is(made.value, result.value)) return undefined;
+  const by = places.argumentsOf(act) || ` by ${act.site.fn.shown}`;
+  chain.link('returned', `${text} ${result.done ? 'returned' : 'yielded'}${by}`, made.site.node, act, { value: made.value });
+  return { node: made.site.rhs ?? made.site.node.argument, act, time: made.time };
+}
+
 // The Map or Set that an iterator goes through, and what it gives of each entry.
 function iteratedOf(collection) {
   if (collection instanceof Map) return { of: collection, part: 'entries' };
@@ -135,4 +147,4 @@ function followLength(chain, array, time, text) {
   return chain.end('not followed', `the last change of ${text} is at ${places.describePlace(last.site.node, last.act)}`);
 }
 
-module.exports = { followFromEntries, followItem, listItems, followLength, followYield };
+module.exports = { followFromEntries, followItem, followNext, listItems, followLength, followYield };

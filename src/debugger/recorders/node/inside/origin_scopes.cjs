@@ -50,12 +50,14 @@ class Scope {
     this.parent = parent;
     this.fn = fn;
     this.names = new Map();
+    this.isRepeated = parent?.fn === fn && parent.isRepeated; // of a loop: each round has variables of its own
   }
 
   declare(name, kind, node) {
     const known = this.names.get(name);
     if (known) return known;
-    const binding = { name, kind, node, depth: this.fn.depth, index: this.fn.count++, fn: this.fn };
+    const isRepeated = this.isRepeated && (kind === 'let' || kind === 'const');
+    const binding = { name, kind, node, depth: this.fn.depth, index: this.fn.count++, fn: this.fn, isRepeated };
     this.names.set(name, binding);
     return binding;
   }

@@ -2,13 +2,17 @@
 // Text is only inserted, never moved to another line: the lines of stack traces stay right.
 'use strict';
 const { HOOK, insertHook } = require('./origin_hook.cjs');
+const { BYTE_WRITERS } = require('./origin_ranges.cjs');
 const {
   FUNCTIONS, Scope, childrenOf, declareBlock, declareVars, targetsOf,
 } = require('./origin_scopes.cjs');
 
 const MUTATORS = new Set([
   'push', 'unshift', 'splice', 'pop', 'shift', 'sort', 'reverse', 'fill', 'copyWithin', 'set',
-  'add', 'delete', 'clear', 'assign', 'defineProperty', 'Proxy',
+  ...BYTE_WRITERS, 'add', 'delete', 'clear', 'assign', 'defineProperty', 'defineProperties', 'Proxy',
+  'runInContext', 'runInNewContext', 'runInThisContext',
+  'setTime', 'setFullYear', 'setMonth', 'setDate', 'setHours', 'setMinutes', 'setSeconds', 'setMilliseconds',
+  'setUTCFullYear', 'setUTCMonth', 'setUTCDate', 'setUTCHours', 'setUTCMinutes', 'setUTCSeconds',
 ]);
 
 class Writer {
@@ -24,6 +28,10 @@ class Writer {
 
   open(at, text) {
     this.opens.set(at, (this.opens.get(at) ?? '') + text);
+  }
+
+  openFirst(at, text) {
+    this.opens.set(at, text + (this.opens.get(at) ?? ''));
   }
 
   close(at, text) {
@@ -116,6 +124,16 @@ class Rewriter {
     }
   }
 
+  // Of a loop's variables a function has those of the round that made it.
+  Identifier(node, scope) {
+    const binding = scope.find(node.name);
+    if (!binding?.isRepeated) return;
+    for (let at = scope.fn; at && at !== binding.fn; at = at.parent) {
+      const isAfter = at.node.type !== 'FunctionDeclaration' && at.node.start >= binding.node.end;
+      if (isAfter && !at.captured.includes(binding)) at.captured.push(binding);
+    }
+  }
+
   // An expression, with text around it.
   wrap(node, scope, before, after) {
     // Of `(a, b)` the node is without its brackets.
@@ -126,7 +144,7 @@ class Rewriter {
   }
 
   act(scope) {
-    return `__a${scope.fn.depth}`;
+    return scope.fn.actText ?? `__a${scope.fn.depth}`;
   }
 
   rewriteFunction(node, scope, name) {
@@ -134,7 +152,7 @@ class Rewriter {
       depth: scope.fn.depth + 1, node, name: node.id?.name ?? name ?? '<anonymous>', count: 0,
       shown: shownName(node.id) ?? node.shownName ?? name ?? '<anonymous>',
       parent: scope.fn, params: [], isAsync: node.async, isGenerator: node.generator,
-      isSetter: Boolean(node.isSetter),
+      isSetter: Boolean(node.isSetter), captured: [],
     };
     const inner = new Scope(scope, fn);
     if (node.id && node.type === 'FunctionExpression') inner.declare(node.id.name, 'function', node);
@@ -151,8 +169,10 @@ class Rewriter {
     const number = this.writer.addSite(node, fn, { scope: inner });
     const hasThis = node.type !== 'ArrowFunctionExpression' && !node.isDerived;
     const names = fn.params.map((one) => one.name).join(',');
-    const entry = `const __a${fn.depth}=__dbg.i(${number},${this.act(scope)},` +
-      `${hasThis ? 'this' : 'undefined'},[${names}]);`;
+    // The body tells what it has of loops around it.
+    const entry = () => `const __a${fn.depth}=__dbg.i(${number},${this.act(scope)},` +
+      `${hasThis ? 'this' : 'undefined'},[${names}]` +
+      `${fn.captured.length ? `,[${fn.captured.map((one) => one.name).join(',')}]` : ''});`;
     if (node.body.type === 'BlockStatement') this.rewriteBody(node.body, inner, entry);
     else this.rewriteArrow(node, inner, entry);
   }
@@ -166,14 +186,14 @@ class Rewriter {
     const begin = this.bodyStart(body.body, body.start + 1);
     const leave = `__dbg.x(${this.act(scope)});`;
     if (begin === body.end - 1) {
-      this.writer.open(begin, `;${entry}${leave}`);
+      this.writer.open(begin, `;${entry()}${leave}`);
       return;
     }
-    this.writer.open(begin, `;${entry}${isPlain ? '' : 'try{'}`);
     for (const one of body.body) {
       one.parent = body;
       this.visit(one, scope);
     }
+    this.writer.openFirst(begin, `;${entry()}${isPlain ? '' : 'try{'}`);
     this.writer.close(body.end - 1, isPlain ? `;${leave}` : `}finally{${leave}}`);
   }
 
@@ -181,11 +201,11 @@ class Rewriter {
     const from = node.params.length ? node.params.at(-1).end : node.start;
     const arrow = from + this.source.slice(from, node.body.start).lastIndexOf('=>') + 2;
     const number = this.writer.addSite({ type: 'ReturnStatement', argument: node.body, start: node.body.start,
-      end: node.body.end, loc: node.body.loc }, scope.fn, { scope });
+      end: node.body.end, loc: node.body.loc, code: node.code }, scope.fn, { scope });
     const act = this.act(scope);
-    this.writer.open(arrow, `{${entry}try{return __dbg.q(${act},${number},`);
     node.body.parent = node;
     this.visit(node.body, scope);
+    this.writer.openFirst(arrow, `{${entry()}try{return __dbg.q(${act},${number},`);
     this.writer.close(node.end, `)}finally{__dbg.x(${act})}}`);
   }
 
@@ -206,7 +226,7 @@ class Rewriter {
     if (node.id) inner.declare(node.id.name, 'class', node);
     const own = node.type === 'ClassDeclaration' && node.id ? scope.find(node.id.name) : null;
     if (own) {
-      const act = `__a${scope.fn.depth}`;
+      const act = this.act(scope);
       const indices = [own, inner.find(node.id.name)].map((one) => `__dbg.cl(${act},${one.index},this);`);
       this.writer.open(node.body.start + 1, `static{${indices.join('')}}`);
     }
@@ -275,13 +295,27 @@ class Rewriter {
   }
 
   ForStatement(node, scope) {
-    const inner = new Scope(scope, scope.fn);
+    const inner = this.repeatedScope(scope);
     if (node.init?.type === 'VariableDeclaration') declareBlock([node.init], inner);
     this.visitChildren(node, inner);
   }
 
-  visitLoop(node, scope) {
+  repeatedScope(scope) {
     const inner = new Scope(scope, scope.fn);
+    inner.isRepeated = true;
+    return inner;
+  }
+
+  WhileStatement(node, scope) {
+    this.visitChildren(node, this.repeatedScope(scope));
+  }
+
+  DoWhileStatement(node, scope) {
+    this.visitChildren(node, this.repeatedScope(scope));
+  }
+
+  visitLoop(node, scope) {
+    const inner = this.repeatedScope(scope);
     const isNew = node.left.type === 'VariableDeclaration';
     if (isNew) declareBlock([node.left], inner);
     else this.visitPattern(node.left, scope);
@@ -436,9 +470,12 @@ class Rewriter {
       this.visitHook(node, scope);
       return;
     }
-    const isKept = callee.type === 'Super' || callee.type === 'Import' || callee.name === 'eval';
-    if (isKept) {
+    if (callee.type === 'Super' || callee.type === 'Import') {
       this.visitChildren(node, scope);
+      return;
+    }
+    if (callee.name === 'eval') {
+      this.visitEval(node, scope);
       return;
     }
     this.visitCall(node, scope);
@@ -446,6 +483,20 @@ class Rewriter {
 
   NewExpression(node, scope) {
     this.visitCall(node, scope);
+  }
+
+  // Only a call by this name has the names of its place.
+  visitEval(node, scope) {
+    const [code] = node.arguments;
+    if (!code || code.type === 'SpreadElement' || node.optional || scope.find('eval')) {
+      this.visitChildren(node, scope);
+      return;
+    }
+    const number = this.writer.addSite(node, scope.fn, { scope, method: 'eval' });
+    const act = this.act(scope);
+    this.writer.open(node.start, ` __dbg.r(${act},__dbg.s(${act},${number}),`);
+    this.wrap(code, scope, ` __dbg.ev(${number},`, ')');
+    this.writer.close(node.end, ')');
   }
 
   visitCall(node, scope) {
@@ -463,12 +514,15 @@ class Rewriter {
       this.wrap(callee.object, scope, ` __dbg.o(${act},`, ')');
       if (callee.computed) this.visit(callee.property, scope);
     } else this.visit(callee, scope);
+    const given = callee.name === 'Function' && !scope.find('Function') ? node.arguments : [];
+    if (given.length) this.writer.open(given[0].start, `...__dbg.fn(${number},[`);
     for (const one of node.arguments) {
       one.parent = node;
       if (!isMutator || isNamed(one)) this.visit(one, scope);
       else if (one.type === 'SpreadElement') this.wrap(one.argument, scope, ` __dbg.gs(${act},`, ')');
       else this.wrap(one, scope, ` __dbg.g(${act},`, ')');
     }
+    if (given.length) this.writer.close(given.at(-1).end, '])');
     this.writer.close(node.end, ')');
   }
 
@@ -524,6 +578,7 @@ class Rewriter {
         one.value.parent = one;
         if (one.shorthand) {
           one.value.scope = scope;
+          this.Identifier(one.value, scope);
         } else this.visit(one.value, scope);
       } else this.visit(one, scope);
     }
@@ -579,4 +634,4 @@ function rewrite(acorn, source, { file, isModule, order, sites, base, lines }) {
   return { code: writer.text(), next: writer.next, hook };
 }
 
-module.exports = { rewrite, MUTATORS, shownName };
+module.exports = { rewrite, MUTATORS, Rewriter, Writer, shownName };

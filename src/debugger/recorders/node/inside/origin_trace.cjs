@@ -2,8 +2,10 @@
 // variables and properties, results of calls. Everything is bounded; the oldest is dropped first.
 'use strict';
 const { types } = require('util');
+const { findWrittenBytes } = require('./origin_ranges.cjs');
 
 const KEPT = 64; // writes of one variable or property, and results of one call in one activation
+const VIEWS = 1000; // of one buffer
 const PENDING = 64; // generators that have not begun
 const NONE = Symbol('unknown');
 
@@ -20,6 +22,11 @@ const trace = {
   begun: new WeakMap(), // of a generator's object, and of what it iterates: the activation
   pending: [], // `{object, call, name}` of generators that have not begun
   proxies: new WeakMap(), // of a Proxy: `{target, handler}`
+  foreign: [], // calls that ran code of another context, which is not recorded
+  // Of an ArrayBuffer: its views whose elements were written, and the writes of its bytes by methods.
+  views: new WeakMap(),
+  ranges: new WeakMap(),
+  defined: new WeakSet(), // objects that may have properties that are only read
   sites: new Map(),
   modules: new Map(), // of a file: the activation of its top level
   hook: '', // the text of the question in its script
@@ -28,13 +35,17 @@ const trace = {
 };
 
 function keep(list, event) {
-  if (list.length >= KEPT * 2) list.splice(1, KEPT);
+  if (list.length >= KEPT * 2) {
+    list.splice(1, KEPT);
+    list.dropped = (list.dropped ?? 0) + KEPT;
+  }
   list.push(event);
 }
 
 function addEvent(table, object, key, event) {
   let keys = table.get(object);
-  if (!keys) table.set(object, (keys = new Map()));
+  // What a WeakMap does not keep alive is not kept here either.
+  if (!keys) table.set(object, (keys = isWeak(object) ? new WeakMap() : new Map()));
   const list = keys.get(key);
   if (list) keep(list, event);
   else keys.set(key, [event]);
@@ -42,15 +53,20 @@ function addEvent(table, object, key, event) {
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
+const isWeak = (object) => object instanceof WeakMap || object instanceof WeakSet;
+
 function addProperty(object, key, event) {
   if (isObject(object)) addEvent(trace.properties, object, key, event);
 }
 
-// A write of a property; a frozen object does not take it.
+// A write of a property; a frozen object does not take it, nor does a property that is only read.
 function addWrite(object, key, event) {
-  if (isObject(object) && !Object.isExtensible(object)) {
+  if (isObject(object) && (!Object.isExtensible(object) || trace.defined.has(object))) {
     const known = Object.getOwnPropertyDescriptor(object, key);
-    if (known ? 'value' in known && !Object.is(known.value, event.value) : event.value !== undefined) {
+    const isOther = known && 'value' in known && !Object.is(known.value, event.value);
+    const isAbsent = !known && event.value !== undefined && !Object.isExtensible(object);
+    if (known?.set) return;
+    if (isOther || isAbsent || known?.get) {
       addEvent(trace.ignored, object, key, event);
       return;
     }
@@ -58,13 +74,21 @@ function addWrite(object, key, event) {
   addProperty(object, key, event);
 }
 
+// A property with a getter has no value of its own.
+function addDefined(object, key, known, event) {
+  trace.defined.add(object);
+  const isGetter = Boolean(known?.get ?? known?.set);
+  if (isGetter || (known && 'value' in known)) addProperty(object, key, { ...event, from: known, key: 'value', value: isGetter ? NONE : known.value });
+}
+
 class Activation {
-  constructor(site, lexical, self, params) {
+  constructor(site, lexical, self, params, captured) {
     this.id = ++trace.activations;
     this.site = trace.sites.get(site);
     this.lexical = lexical;
     this.self = self;
     this.params = params;
+    this.captured = captured; // the values of variables of the loops around it
     this.began = ++trace.time;
     const parent = trace.current;
     this.parent = parent;
@@ -167,12 +191,33 @@ function pop(act, number) {
   return null;
 }
 
+function addBytes({ buffer, ...range }, event) {
+  const list = trace.ranges.get(buffer);
+  const made = { ...range, ...event };
+  if (list) keep(list, made);
+  else trace.ranges.set(buffer, [made]);
+}
+
+function addView(view) {
+  const known = trace.views.get(view.buffer) ?? [];
+  if (known.length >= VIEWS) known.shift();
+  known.push(view);
+  trace.views.set(view.buffer, known);
+}
+
 function addMutation(act, site, top, time) {
   const { method } = site;
   const { recv, args } = top;
+  const written = findWrittenBytes(method, recv, args, top.value);
+  if (written) {
+    addBytes(written, { time, site, act, value: NONE, how: method });
+    return;
+  }
   const event = (key, value, arg, more) =>
     ({ time, site, act, value, arg, ...more });
-  if (method === 'set' && recv === Reflect) {
+  if (/^runIn/.test(method)) {
+    keep(trace.foreign, { time, site, act });
+  } else if (method === 'set' && recv === Reflect) {
     addWrite(targetOf(args[0], 'set'), String(args[1]), event(args[1], args[2], 2));
   } else if (method === 'Proxy') {
     if (types.isProxy(top.value)) trace.proxies.set(top.value, { target: args[0], handler: args[1] });
@@ -185,11 +230,15 @@ function addMutation(act, site, top, time) {
     });
   } else if (method === 'defineProperty' && recv === Object) {
     const key = String(args[1]);
-    addProperty(args[0], key, event(key, args[2]?.value, 2));
-  } else if (recv instanceof Map && (method === 'set' || method === 'delete')) {
+    addDefined(args[0], key, args[2], event(key, NONE, 2));
+  } else if (method === 'defineProperties' && recv === Object) {
+    for (const key of Object.keys(args[1])) addDefined(args[0], key, args[1][key], event(key, NONE, 1));
+  } else if ((recv instanceof Map || recv instanceof WeakMap) && (method === 'set' || method === 'delete')) {
     addEvent(trace.entries, recv, args[0], event(args[0], args[1], 1, { key: args[0] }));
-  } else if (recv instanceof Set && (method === 'add' || method === 'delete')) {
+  } else if ((recv instanceof Set || recv instanceof WeakSet) && (method === 'add' || method === 'delete')) {
     addEvent(trace.entries, recv, args[0], event(args[0], method === 'add' ? args[0] : undefined, 0));
+  } else if (recv instanceof Date) {
+    addProperty(recv, 'time', event('time', NONE, 0, { how: method }));
   } else if (isObject(recv) && recv[method] === Array.prototype[method]) {
     addArrayMutation(recv, method, args, event);
   }
@@ -217,8 +266,8 @@ function addArrayMutation(array, method, args, event) {
 
 const hooks = {
   // A function begins.
-  i(number, lexical, self, params) {
-    const act = new Activation(number, lexical, self, params);
+  i(number, lexical, self, params, captured) {
+    const act = new Activation(number, lexical, self, params, captured);
     trace.current = act;
     if (lexical === null) trace.modules.set(act.site.file, act);
     return act;
@@ -287,8 +336,10 @@ const hooks = {
     if (top) {
       const key = site.key ?? (typeof top.key === 'symbol' ? top.key : String(top.key));
       // A typed array keeps what its elements can hold: 44 of 300.
-      const isConverted = ArrayBuffer.isView(top.recv) && typeof value === 'number';
+      const isView = ArrayBuffer.isView(top.recv);
+      const isConverted = isView && typeof value === 'number';
       if (isConverted) value = top.recv[key] ?? value;
+      if (isView && top.recv.BYTES_PER_ELEMENT && !trace.properties.has(top.recv)) addView(top.recv);
       if (site.node.operator === 'delete') value = undefined;
       const event = { time: ++trace.time, site, act, value, isConverted };
       const isTaken = !top.kids.some((one) => isSetterOf(one, key));
@@ -393,12 +444,13 @@ const hooks = {
     return value;
   },
   w(act, number, value) {
+    const next = trace.current?.stack.at(-1); // the call that has a generator go on
     act.isWaiting = false;
     act.back = null;
     trace.current = act;
     const calls = (act.calls ??= new Map());
     const list = calls.get(number);
-    const event = { time: ++trace.time, value };
+    const event = { time: ++trace.time, value, next };
     if (list) keep(list, event);
     else calls.set(number, [event]);
     return value;
@@ -407,4 +459,4 @@ const hooks = {
 
 const MUTATING = new Set();
 
-module.exports = { trace, hooks, NONE, isObject, targetOf, MUTATING };
+module.exports = { Activation, trace, hooks, NONE, isObject, targetOf, MUTATING };

@@ -71,10 +71,26 @@ function findVariable(node, act) {
   let up = node.scope.fn.depth - binding.depth;
   // A parameter that another one's default reads: its function's own code has not begun.
   let owner = up < 0 ? act.callee : act;
-  for (; up > 0 && owner; up--) owner = owner.lexical;
+  let holder = null; // the function of the round that made it
+  for (; up > 0 && owner; up--) {
+    if (binding.isRepeated && !holder && owner.site.fn.captured?.includes(binding)) holder = owner;
+    owner = owner.lexical;
+  }
   if (!owner) return null;
   const exported = binding.kind === 'import' ? findExport(binding.node, owner.site.file) : null;
-  return exported ?? { binding, owner, events: owner.variables?.[binding.index] ?? [] };
+  const events = owner.variables?.[binding.index] ?? [];
+  return exported ?? { binding, owner, ...(holder ? eventsOfRound(events, binding, holder) : { events }) };
+}
+
+// The writes of a loop's variable that made the value that a function has of it; those of other rounds
+// are left out. Of several rounds with that value the last is taken.
+function eventsOfRound(events, binding, { captured, site, began }) {
+  const value = captured?.[site.fn.captured.indexOf(binding)];
+  const isSame = (one) => one.time < began && Object.is(variableValue(one, one.time), value);
+  const at = events.findLastIndex(isSame);
+  if (at < 0) return { events: value === undefined ? [] : events };
+  const later = binding.kind === 'let' ? events.filter((one) => one.time > began && one.act !== events[at].act) : [];
+  return { events: [...events.slice(0, at + 1), ...later], isInferred: events.filter(isSame).length > 1 };
 }
 
 // The variable that another module of the program exports by its own name.
@@ -259,6 +275,7 @@ const readers = {
   CallExpression: (node, act, time) => callValue(node, act, time),
   NewExpression: (node, act, time) => callValue(node, act, time),
   AwaitExpression: (node, act, time) => callValue(node, act, time),
+  YieldExpression: (node, act, time) => callValue(node, act, time),
   TemplateLiteral: (node) => (node.expressions.length ? NONE : node.quasis[0].value.cooked),
   UnaryExpression(node, act, time) {
     const value = valueOf(node.argument, act, time);
