@@ -108,7 +108,7 @@ def entry_of(frame: Any) -> int:
 def function_block(address: int) -> Any:
     """Return the block of the function at an address; None without debug information.
 
-    The code of inlined functions is that of the function that it lies in.
+    The code of inlined functions is that of the function that it lies in; a lambda's is not.
     """
     try:
         block = gdb.block_for_pc(address)
@@ -116,6 +116,8 @@ def function_block(address: int) -> Any:
         return None
     found = None
     while block is not None and not block.is_static and not block.is_global:
+        if not block.start <= address < block.end:
+            break
         found = block if block.function is not None else found
         block = block.superblock
     return found
