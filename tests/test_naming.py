@@ -244,7 +244,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1186,
-    "backends/adapters": 11660,
+    "backends/adapters": 11725,
     "backends/dap": 4549,
     "backends/inprocess": 11812,
     "backends/lldb": 3756,

@@ -56,6 +56,7 @@ from debugger.questions.recordings.function_lookup import line_text, lines_of
 from debugger.questions.runner.question_run import QuestionRun
 
 _NARROWED_MAX = 3  # invariants
+_RETURNS_SHOWN = 3  # functions whose calls were not all seen to return
 _LISTED = 4  # searched sources that are named
 # What the engine cannot do in a program, before anything of it has run.
 _NOT_INSIDE = frozenset(
@@ -127,6 +128,7 @@ async def check_by_debugger(
             *notes,
             *_ending_notes(ending, numbers, request),
             *_call_notes(question, request, log),
+            *_unseen_returns(places, log),
         ),
     )
 
@@ -446,3 +448,29 @@ def _ending_notes(ending: ProbeEnd, numbers: Sequence[int], request: CheckReques
             yield f"{name} is, or has, a place without code, which is not checked"
     if ending.stopped and ending.last.state == State.TERMINATED.value:
         yield f"the program stopped for {ending.stopped}"
+
+
+def _unseen_returns(places: Sequence[_Place], log: CheckLog) -> tuple[str, ...]:
+    """Return notes on the functions whose calls were not all seen to return.
+
+    A panic or an exception leaves a call elsewhere than at its lines, and delve takes the first of
+    several addresses of the line at which a function of Go with `defer` ends.
+    """
+    if log.is_over:
+        return ()
+    return tuple(_missing_returns(places, log))[:_RETURNS_SHOWN]
+
+
+def _missing_returns(places: Sequence[_Place], log: CheckLog) -> Iterator[str]:
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for at, one in enumerate(places):
+        if isinstance(one, CheckedLine) and one.kind in {"entry", "return"}:
+            kinds = counts.setdefault((one.file, one.function), {})
+            kinds[one.kind] = kinds.get(one.kind, 0) + log.visits.get(at, 0)
+    for (_, function), kinds in counts.items():
+        entered, left = kinds.get("entry", 0), kinds.get("return")
+        if left is not None and entered > left:
+            yield (
+                f"not every call of {function} was seen to return (a panic, an exception, an exit "
+                "or a defer): it was not checked there"
+            )

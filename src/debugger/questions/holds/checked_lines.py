@@ -12,7 +12,7 @@ from msgspec import Struct
 from debugger.model.location import is_pattern, near_names
 from debugger.questions.recordings.function_lookup import lines_of
 from debugger.sources import java_project
-from debugger.sources.function_names import split_name
+from debugger.sources.function_names import last_part, split_name
 from debugger.sources.function_span import find_span
 from debugger.sources.javascript_outline import outline_file
 from debugger.sources.project_files import project_files
@@ -40,6 +40,8 @@ _OWNER = re.compile(
     r"\s+(?P<name>\w[\w:]*)"
 )
 _COMMENT = ("//", "/*", "*")
+_LOOP = re.compile(r"\s*(?:'\w+:\s*)?(?:for|while|loop|do)\b")
+_HEAD_LINES = 12  # lines of a function's head
 _NO_CODE = re.compile(r"[\s{};)\]]*\Z")
 
 
@@ -239,8 +241,8 @@ def function_at_line(path: str | None, line: int | None) -> str:
 
 def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:
     """Return the entry of a function, and the lines where it is left."""
-    yield CheckedLine(one.file, one.first, "entry", one.name)
     text = lines_of(one.file)
+    yield CheckedLine(one.file, _entry_line(one, text), "entry", one.name)
     # Where the code of all returns is at the closing bracket, the lines of `return` are not needed.
     if one.file.endswith((".go", ".java", *_SCRIPTS)):
         returns = [
@@ -256,6 +258,19 @@ def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:
             return
     if one.last != one.first:
         yield CheckedLine(one.file, one.last, "return", one.name)
+
+
+def _entry_line(one: FunctionLines, text: Sequence[str]) -> int:
+    """Return the line at which a function is entered: its first one, or its head.
+
+    Each round of a loop comes to the loop's line again, in compiled code.
+    """
+    is_loop = one.first <= len(text) and _LOOP.match(text[one.first - 1])
+    if not is_loop or one.file.endswith((".go", *_SCRIPTS)):
+        return one.first
+    head = re.compile(rf"\b{re.escape(last_part(one.name))}\b\s*[(<]")
+    before = range(one.first - 1, max(one.first - 1 - _HEAD_LINES, 0), -1)
+    return next((at for at in before if head.search(text[at - 1])), one.first)
 
 
 def scope_lines(one: FunctionLines) -> Iterator[CheckedLine]:

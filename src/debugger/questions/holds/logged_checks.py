@@ -34,6 +34,9 @@ _POINTER = re.compile(r"(?:\([^()]*\)\s*)?(0x[0-9a-fA-F]+)")
 _LVALUE = re.compile(
     r"(?<![\w.>\"'$])[A-Za-z_]\w*(?:(?:\.|->|::)\w+|\[[^\[\]()]*\])*(?![\w(]|\s*\(|::)"
 )
+# `(*p).x`, and `*p` where it is no product.
+_POINTED_FIELD = re.compile(r"\(\s*\*\s*([A-Za-z_][\w.>-]*)\s*\)\.(?=[A-Za-z_])")
+_POINTED = re.compile(r"(?:^|[(=<>!&|+\-,])\s*\*\s*([A-Za-z_][\w.>-]*)(?![\w(.\[]|->)")
 _WORDS = frozenset(
     [
         "true",
@@ -84,9 +87,13 @@ def lvalues_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if one not in _WORDS))
 
 
-def watched_paths(text: str) -> tuple[str, ...]:
-    """Return what to watch for an invariant; of `v.size()` the vector's end."""
-    return lvalues_of(_SIZE.sub(r"\1\2_M_impl._M_finish", text))
+def watched_paths(text: str, *, is_go: bool = False) -> tuple[str, ...]:
+    """Return what to watch for an invariant; of `v.size()` the vector's end, of `*p` both."""
+    plain = _SIZE.sub(r"\1\2_M_impl._M_finish", text)
+    plain = _POINTED_FIELD.sub(r"\1." if is_go else r"\1->", plain)
+    paths = lvalues_of(plain)
+    pointed = {f"*{one[1]}" for one in _POINTED.finditer(plain) if one[1] in paths}
+    return (*(one for one in pointed), *paths)
 
 
 class PlaceVisit(Struct, frozen=True):

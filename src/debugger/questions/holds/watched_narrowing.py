@@ -66,7 +66,8 @@ async def _watch_operands(there: WindowRun) -> None:
         return
     watched = 0
     problem: DebuggerError | None = None
-    for path in watched_paths(there.window.expression):
+    is_go = there.runtime is Runtime.GO
+    for path in watched_paths(there.window.expression, is_go=is_go):
         text = await _watched_text(there, path)
         if not text or watched >= _WATCHED_MAX:
             continue

@@ -149,7 +149,7 @@ def recording_condition(number: int, source: WritingSource, expression: str) -> 
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
         ":String(v);"
         "const o=h!==null&&(typeof h==='object'||typeof h==='function')?new WeakRef(h):null;"
-        f"const c=R.c??=[];c[{number}]=(c[{number}]??0)+1;"
+        f"const c=r.c??=[];c[{number}]=(c[{number}]??0)+1;"
         # Without the frames of the condition itself and of Node; more than 10 are read for them.
         "const l=Error.stackTraceLimit;Error.stackTraceLimit=40;"
         "const e=String(new Error().stack);Error.stackTraceLimit=l;"

@@ -16,7 +16,7 @@ _OPERANDS = 4
 _STACK = 8 << 20  # bytes
 # A plain variable on the left side.
 _DECLARES = re.compile(r"(?:let\s+)?(?:mut\s+)?[\w:<>&* ]*\b\w+\s*(?::[^=]*)?=(?!=)")
-_TYPE_HEAD = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:struct|class|union)\s+\w+[^;=()]*\{?$")
+_TYPE_HEAD = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:struct|class|union)\s+\w+[^=()]*$")
 _FIELDS_MAX = 48  # characters of a small struct
 
 

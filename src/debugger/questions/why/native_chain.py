@@ -161,7 +161,9 @@ class NativeChain(NativeLinks):
         if origin.kind is OriginKind.COMPUTED:
             return self._follow_computed(origin, position)
         return ReachedEnd(
-            ChainEnd.NOT_FOLLOWED, f"the statement at {place} does not show where it comes from"
+            ChainEnd.NOT_FOLLOWED,
+            f"the statement at {place} does not show where it comes from",
+            is_opaque=True,
         )
 
     def _follow_operand(self, name: str, position: ValuePosition) -> NextStep:
@@ -183,7 +185,9 @@ class NativeChain(NativeLinks):
         part = struct_parts.part_of(value, position.value, frame, position.part)
         if part is None:
             return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED, f"{name} is a {value.type}: which part of it is not known"
+                ChainEnd.NOT_FOLLOWED,
+                f"{name} is a {value.type}: which part of it is not known",
+                is_opaque=True,
             )
         return msgspec.structs.replace(
             position,
@@ -370,7 +374,7 @@ class NativeChain(NativeLinks):
                 else f"{target.expression} was not written since its memory was allocated: the "
                 "value is what the allocator left",
             )
-        if event.library_call and position.frame is event.own:
+        if position.library_call:
             return self._explain_library_write(position, details, threads)
         return self._explain_own_write(position, target, details, threads)
 
@@ -492,12 +496,13 @@ class NativeChain(NativeLinks):
     ) -> NextStep:
         frame, event = position.frame, position.event
         assert event is not None
-        name = native_values.plain_call(event.library_call)
+        name = native_values.plain_call(position.library_call)
+        short_name = native_values.without_templates(position.library_call)
         copy = native_values.COPYING.search(frame.statement)
         is_copy = copy is not None and name.startswith(("mem", "str", "stp", "bcopy", ""))
         called = copy[1] if is_copy and copy is not None else name
         call = statement_origin.call_in_statement(frame.statement, called)
-        is_input = native_values.is_input(event.library_call)
+        is_input = native_values.is_input(position.library_call)
         if is_input or name in {"memset", "bzero"}:
             kind = LinkKind.INPUT if is_input else LinkKind.WRITTEN
             text = f"read in by {name}" if is_input else f"overwritten by {name}"
@@ -507,7 +512,7 @@ class NativeChain(NativeLinks):
             end = ChainEnd.INPUT if is_input else ChainEnd.CONSTANT
             message = call.text if call is not None else frame.statement
             return ReachedEnd(end, f"{message} at {place_of(frame)}" + f": {source}" * bool(source))
-        text = f"overwritten by {called}" if is_copy else f"written by {event.library_call}"
+        text = f"overwritten by {called}" if is_copy else f"written by {short_name}"
         self.add_write(
             event, position, text, position.index, details, threads, kind=LinkKind.COPIED
         )
@@ -550,6 +555,7 @@ class NativeChain(NativeLinks):
         return end_in_library(position) or ReachedEnd(
             ChainEnd.NOT_FOLLOWED,
             f"no operand of the statement at {place_of(frame)} has the value any more",
+            is_opaque=True,
         )
 
     def explain_return(self, event: TraceEvent, target: ReturnTarget) -> NextStep:

@@ -15,6 +15,9 @@ from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
 LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
 _OPERANDS = 4
+_NESTED_MAX = 8  # brackets within brackets
+# One call, or a chain of them, without its brackets.
+_HANDED_ON = re.compile(r"[*&\s]*[A-Za-z_][\w.:?]*(?:->[\w.:?]+)*")
 _CONDITIONAL = re.compile(r"(?:\}\s*)?(?:if|else|case|default|while|switch)\b")
 
 
@@ -23,6 +26,8 @@ class NativeLinks:
 
     def __init__(self) -> None:
         self.links: list[WhyLink] = []
+        # The event of the last link; None for the location of the question.
+        self.moment: TraceEvent | None = None
 
     def add_write(  # noqa: PLR0917 - the parts of a link
         self,
@@ -37,6 +42,7 @@ class NativeLinks:
         operands: tuple[ValueOperand, ...] = (),
     ) -> None:
         """Add the link of a write that a watchpoint has seen."""
+        self.moment = event
         frame = event.frames[index] if index is not None else event.frames[0]
         name = target.value.kind
         thread = f'{event.thread} "{event.thread_name}"' if threads > 1 else None
@@ -69,6 +75,7 @@ class NativeLinks:
         operands: tuple[ValueOperand, ...] = (),
     ) -> None:
         """Add the link of a position, by its certainty."""
+        self.moment = position.event
         self.links.append(
             WhyLink(
                 kind,
@@ -125,7 +132,19 @@ def describe_sum(
         is_plain = value.kind in {"int", "unsigned"} and value.text.lstrip("-").isdecimal()
         when = f" --when '{others[0]} == {value.text}'" if is_plain else ""
         next_command = f"; go on with {LINE_ASK.format(others[0], file, f'{line}{when}')}"
-    return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"computed from {text or origin.text}{next_command}")
+    # What one call has handed on was not computed here.
+    is_opaque = _HANDED_ON.fullmatch(_without_brackets(origin.text)) is not None
+    reason = f"computed from {text or origin.text}{next_command}"
+    return ReachedEnd(ChainEnd.NOT_FOLLOWED, reason, is_opaque)
+
+
+def _without_brackets(text: str) -> str:
+    for _ in range(_NESTED_MAX):
+        shorter = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
+        if shorter == text:
+            break
+        text = shorter
+    return text
 
 
 def observed(target: ValuePosition, event: TraceEvent | None = None) -> LinkCertainty:

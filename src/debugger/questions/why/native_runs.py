@@ -6,6 +6,8 @@ import asyncio
 import shlex
 from collections.abc import Sequence
 
+import msgspec
+
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.locations.missing_function import (
@@ -17,6 +19,7 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import run_planning
 from debugger.questions.why.answer import ChainEnd
+from debugger.questions.why.copied_memory import CopiedMemory, CopyWrite
 from debugger.questions.why.native_sites import ChainSites, NativeSources
 from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.traced_run import (
@@ -47,6 +50,7 @@ class NativeRuns:
         self.end: EndPlan = run_planning.location_end(request, request.nth)
         self.sources = NativeSources()
         self.sites = ChainSites(self.sources, self.new_key)
+        self.copies = CopiedMemory()
         self.survey = TraceResult()
         self.last: TraceResult | None = None
         # What the last run has watched, and the functions whose returns it has recorded.
@@ -59,6 +63,7 @@ class NativeRuns:
         self._marker_line: LinePlan | None = None
         self._deep_from: dict[str, int] = {}
         self._keys = 0
+        self._random: tuple[str, ...] = ()
         self._began = asyncio.get_running_loop().time() - request.spent_s
 
     def new_key(self, letter: str) -> str:
@@ -86,7 +91,9 @@ class NativeRuns:
         if count > 1:
             text += f"; until then the memory was written {count:,} times"
         return ReachedEnd(
-            ChainEnd.BOUND, f"{text}: --nth or --when choose an earlier moment, --timeout 300"
+            ChainEnd.BOUND,
+            f"{text}: --nth or --when choose an earlier moment, --timeout 300",
+            is_opaque=True,
         )
 
     def describe_bound(self) -> str:
@@ -112,13 +119,19 @@ class NativeRuns:
             self.end = run_planning.location_end(request, number)
         found = await self._run_plan(
             TracePlan(
-                self.end, expression=request.expression, frame=request.frame, calls=_FUNCTIONS_MAX
+                self.end,
+                expression=request.expression,
+                frame=request.frame,
+                calls=_FUNCTIONS_MAX,
+                finds_copies=True,
             )
         )
         if not found.reached:
             await self._check_function()
             raise run_planning.location_error(request, found)
         self.survey = self.last = found
+        if found.value is not None:
+            self.copies.note_end(found, found.value.bytes)
         self.seconds = request.seconds_for(self.seconds, found.seconds)
         self.sources.add_functions(found.functions)
         return found
@@ -136,6 +149,7 @@ class NativeRuns:
         frame: int = 0,
         deep_frames: int = 4,
         is_last: bool = True,
+        copied: str = "",
     ) -> TraceResult:
         """Run to the end again, with what the end needs and the chain's own sites.
 
@@ -143,6 +157,8 @@ class NativeRuns:
         """
         markers = [one for one in (self.marker_watch,) if one is not None]
         watched = tuple(dict.fromkeys([*markers, *watches]))
+        # A watchpoint that ends the run watches the same calls as before.
+        owners = [f"*{one.owner[1]:#x}" for one in markers if one.owner is not None]
         marked = [one for one in (self._marker_return,) if one is not None]
         returned = tuple(dict.fromkeys([*marked, *returns]))
         begun = [one for one in (self._marker_line,) if one is not None]
@@ -152,20 +168,25 @@ class NativeRuns:
             watches=watched,
             returns=(*returned, *self.sites.returns),
             lines=(*lined, *self.sites.lines),
-            entries=entries,
+            entries=tuple(dict.fromkeys([*entries, *owners])),
             reads=reads,
             blocks=blocks,
             expression=expression,
             frame=frame,
             deep_frames=deep_frames,
+            finds_copies=bool(expression),
+            copied=copied,
             deep_from=dict(self._deep_from),
         )
         found = await self._run_plan(plan)
         for key in self.sites.all_keys():
             self._deep_from[key] = max(found.counts.get(key, 0) - _LAST_DEEP, 1)
         self.sites.drop(found.hot)
+        if copied and found.reached:
+            self.copies.note_end(found, copied)
+        self.copies.read_events(found, watched)
         if is_last:
-            self.watched = {one.key: one for one in watched}
+            self.watched = {one.key: one for one in watched if one.key not in found.hot}
             self.returned = {one.key: one for one in returned}
             self._lined = {one.key: one for one in lined}
             self.last = found
@@ -192,7 +213,9 @@ class NativeRuns:
     async def _run_plan(self, plan: TracePlan) -> TraceResult:
         self.count += 1
         seconds = max(self.seconds - self.used_s() - _END_S, 1.0)
+        plan = msgspec.structs.replace(plan, random=self._random)
         found = await run_traced(self._call, self._question, plan, seconds=seconds)
+        self._random = max(self._random, found.random, key=len)
         self.notes += found.notes
         return found
 
@@ -202,6 +225,11 @@ class NativeRuns:
         self.marker_watch = self.watched.get(event.key)
         self._marker_return = self.returned.get(event.key)
         self._marker_line = self._lined.get(event.key)
+
+    def mark_copy(self, write: CopyWrite) -> None:
+        """End the next runs at the write of a copy, which an earlier run has seen."""
+        self.mark_event(write.event)
+        self.marker_watch = write.watch
 
     def line_of(self, event: TraceEvent | None) -> tuple[LinePlan, ...]:
         """Return the plan of the line that an event is of, if it is none of the chain's sites."""

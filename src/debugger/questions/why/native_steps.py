@@ -33,6 +33,16 @@ class ValuePosition(Struct, frozen=True):
         """The frame of the expression."""
         return self.frames[self.index]
 
+    @property
+    def library_call(self) -> str:
+        """The library function that the frame has called at the event; "" for none.
+
+        Below it may be members of the program's types that the compiler has made.
+        """
+        called = self.frames[self.index - 1] if self.index else None
+        is_library = called is not None and (called.library or not called.file)
+        return called.function if called is not None and is_library else ""
+
 
 class MemoryTarget(Struct, frozen=True):
     """Memory whose last write before the position is to be found."""
@@ -70,6 +80,8 @@ class ReachedEnd(Struct, frozen=True):
 
     end: ChainEnd
     reason: str
+    # Whether code or memory that was not seen has the value: it was not made there.
+    is_opaque: bool = False
 
 
 NextStep = MemoryTarget | RegisterTarget | ReturnTarget | StoreTarget | ReachedEnd | ValuePosition

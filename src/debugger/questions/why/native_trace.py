@@ -10,7 +10,6 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
-    chain_positions,
     container_items,
     heap_history,
     native_values,
@@ -21,22 +20,17 @@ from debugger.questions.why import (
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.heap_history import BlockEvents, HeapHistory
-from debugger.questions.why.native_chain import NativeChain
-from debugger.questions.why.native_links import summarize_chain
-from debugger.questions.why.native_runs import NativeRuns
-from debugger.questions.why.native_sites import returning_lines
 from debugger.questions.why.native_steps import (
     MemoryTarget,
     NextStep,
     ReachedEnd,
     RegisterTarget,
-    ReturnTarget,
     StoreTarget,
     ValuePosition,
 )
+from debugger.questions.why.return_trace import ReturnTrace
 from debugger.questions.why.traced_run import (
     LinePlan,
-    ReturnPlan,
     TraceEvent,
     TraceResult,
 )
@@ -47,7 +41,6 @@ _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
 _SOURCES_LEAST = 2  # with one line the statement says all
 _REPEATED = "so it was computed"
-_METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
 
 async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
@@ -68,18 +61,15 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     return await trace.find_origin()
 
 
-class NativeTrace:
-    """The runs of one question."""
+class NativeTrace(ReturnTrace):
+    """The runs of one question, and the memory that they have watched."""
 
     def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
-        self._question, self._request = question, request
-        self._runs = NativeRuns(call, question, request)
-        self._chain = NativeChain()
+        super().__init__(call, question, request)
         self._heap = HeapHistory()
         self._repeats = 0
         self._is_go = question.language == "go"
-        # The last position whose memory was watched.
-        self._first_position: ValuePosition | None = None
+        self._last_position: ValuePosition | None = None
 
     async def find_origin(self) -> Why:
         """Follow the value to the end of the chain."""
@@ -114,12 +104,16 @@ class NativeTrace:
 
     async def _follow_steps(self, position: ValuePosition) -> ReachedEnd:
         step: NextStep = position
+        self._last_position = position
         for _ in range(_STEPS_MAX):
             if len(self._chain.links) >= self._request.links:
                 return ReachedEnd(ChainEnd.BOUND, f"{self._request.links} links are the most")
             if isinstance(step, ReachedEnd):
-                return step
-            if isinstance(step, ValuePosition):
+                equal = self._follow_equal_write(step)
+                if equal is None:
+                    return step
+                step = equal
+            elif isinstance(step, ValuePosition):
                 step = self._chain.explain_position(step)
             elif isinstance(step, MemoryTarget):
                 step = await self._follow_memory(step.position)
@@ -132,6 +126,8 @@ class NativeTrace:
                 step = await self._follow_store(step)
             else:
                 step = await self._follow_return(step)
+            if not isinstance(step, ReachedEnd):
+                self._last_position = step if isinstance(step, ValuePosition) else step.position
         return ReachedEnd(ChainEnd.BOUND, "the chain leads in a circle")
 
     async def _complete_overlap(self) -> None:
@@ -182,31 +178,10 @@ class NativeTrace:
         text = (*last.details, *details)
         self._chain.links[-1] = msgspec.structs.replace(last, details=text)
 
-    def _bound_reached(
-        self, position: ValuePosition, step: NextStep | None = None
-    ) -> ReachedEnd | None:
-        """Return the end for runs or seconds that are used up."""
-        runs = self._runs
-        if runs.has_left():
-            return None
-        # Where the value is in memory already: a call's result is not, at the line of the call.
-        known = (
-            self._first_position
-            if isinstance(step, ReturnTarget) and self._first_position
-            else position
-        )
-        frame = known.frame
-        where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
-        return ReachedEnd(
-            ChainEnd.BOUND,
-            f"{runs.describe_bound()}; go on with debugger why '{known.expression}' --at {where} "
-            "-- CMD",
-        )
-
     async def _follow_memory(self, position: ValuePosition) -> NextStep:
         """Find the last write of memory before a position."""
         self._first_position = position
-        settled = self._follow_settled(position)
+        settled = self._follow_settled(position) or self._follow_copy(position)
         if settled is not None:
             return settled
         key = self._known_watch(position)
@@ -242,6 +217,41 @@ class NativeTrace:
         is_first = runs.last is runs.survey
         certainty = LinkCertainty.SEEN if is_first else LinkCertainty.RERUN
         return self._chain.explain_line(event, position, name, certainty)
+
+    def _follow_equal_write(self, ended: ReachedEnd) -> NextStep | None:
+        """Go on at the last write of the same bytes before, where a chain cannot be followed.
+
+        What a library's function has handed on, as a sort or `take`, is mostly still in memory.
+        """
+        position, runs = self._last_position, self._runs
+        if position is None or not ended.is_opaque:
+            return None
+        write = runs.copies.write_before(position.value.bytes, self._chain.moment)
+        if write is None:
+            return None
+        runs.mark_copy(write)
+        self._chain.computed = None
+        value = msgspec.structs.replace(position.value, address=write.watch.address)
+        before = ValuePosition(
+            position.expression, value, write.event.frames, 0, LinkCertainty.INFERRED
+        )
+        details = ["followed by its bytes: other memory has had them since then"]
+        return self._chain.explain_write(write.event, before, details, threads=runs.survey.threads)
+
+    def _follow_copy(self, position: ValuePosition) -> NextStep | None:
+        """Add the link of the one write that gave memory the value, if a run has seen it."""
+        unwritten = self._runs.copies.unwritten_run(position)
+        if unwritten is not None:
+            return self._explain_unwritten(position, *unwritten)
+        write = self._runs.copies.write_of(position)
+        if write is None or write_choice.owner_of(position) is not None:
+            return None
+        self._runs.mark_copy(write)
+        details = self._heap.describe_write(write.event, position, {})
+        self._repeats = 0
+        threads = 1 if write.event.thread == self._runs.survey.thread else 2
+        threads = max(self._runs.survey.threads, threads)
+        return self._chain.explain_write(write.event, position, details, threads=threads)
 
     async def _follow_stores(self, position: ValuePosition, key: str) -> NextStep:
         """Watch the memory again with the stores that change nothing: it may be set by one.
@@ -333,6 +343,12 @@ class NativeTrace:
             text = f"the memory of {position.expression} was written with another value last"
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
         if not write_choice.is_of_frame(position, event, result):
+            if event.key in result.partial:
+                return ReachedEnd(
+                    ChainEnd.BOUND,
+                    f"the memory of {position.expression} is changed too often by other calls",
+                    is_opaque=True,
+                )
             return self._explain_stale(position, event)
         return self._explain_seen(position, event, blocks)
 
@@ -402,20 +418,27 @@ class NativeTrace:
             runs.mark_event(position.event)
         runs.extend_sites(position, position.expression)
         key = runs.new_key("w")
-        watches = [native_values.watch_plan(key, value.address, value.size, value.bits)]
+        owner = write_choice.owner_of(position)
+        watch = native_values.watch_plan(key, value.address, value.size, value.bits, value.bytes)
+        is_entered = owner is not None and bool(owner.entry) and not owner.module
+        if owner is not None and is_entered:
+            watch = msgspec.structs.replace(watch, owner=(owner.cfa, owner.entry))
+        watches = [watch]
         free = _SLOTS - (runs.marker_watch is not None)
         watches += self._heap.watches_for(value.address, free - len(watches))
         known = {one.address for one in (*watches, runs.marker_watch) if one is not None}
-        for address, size in run_planning.equal_memory(position, known):
+        copies = runs.copies.watches_for(position, known)
+        others = run_planning.equal_memory(position, known | {one.address for one in copies})
+        keyed = (native_values.watch_plan("", *one) for one in others)
+        for one in (*copies, *keyed):
             if len(watches) < free:
-                watches.append(native_values.watch_plan(runs.new_key("w"), address, size))
+                watches.append(msgspec.structs.replace(one, key=runs.new_key("w")))
         returns = [
             one
             for one in run_planning.predict_returns(position, runs.new_key)
             if not runs.sites.return_keys(one.function)
         ]
         is_local = native_values.is_local(position.expression, value, position.frame)
-        owner = write_choice.owner_of(position)
         await runs.run(
             watches=watches,
             returns=returns,
@@ -424,25 +447,9 @@ class NativeTrace:
             blocks=self._heap.is_used,
             expression=self._request.expression if not runs.end.key else "",
             frame=self._request.frame,
+            copied=value.bytes,
         )
         return key
-
-    def _is_same(self, result: TraceResult) -> bool:
-        """Tell whether a run came to the same end, with the value at the same address."""
-        if not result.reached:
-            return False
-        if self._runs.end.key or result.value is None or self._runs.survey.value is None:
-            return True
-        return result.value.address == self._runs.survey.value.address
-
-    def _lost(self) -> ReachedEnd:
-        if self._runs.last is not None and self._runs.last.late:
-            return self._runs.describe_late()
-        return ReachedEnd(
-            ChainEnd.LOST,
-            "another run did not come to the same place with the same addresses (threads, time or "
-            "random numbers differ): debugger who-wrote watches one run",
-        )
 
     async def _follow_reads(self, position: ValuePosition, key: str) -> ReachedEnd | None:
         """Run again, with the system calls that read into the memory."""
@@ -475,30 +482,6 @@ class NativeTrace:
             f"{position.expression} is read before it is written: the value is what was left on "
             "the stack",
         )
-
-    async def _follow_return(self, target: ReturnTarget) -> NextStep:
-        """Find the `return` by which a function gave its value."""
-        position = target.position
-        event = write_choice.find_return(target, self._runs)
-        if event is None:
-            ended = self._bound_reached(position, target)
-            if ended is not None:
-                return ended
-            await self._run_to_return(target)
-            if self._runs.last is None or not self._is_same(self._runs.last):
-                return self._lost()
-            event = write_choice.find_return(target, self._runs)
-        if event is None:
-            unknown = "is no function of the program with source, or has no single definition"
-            return (
-                self._chain.follow_call_operand(target)
-                or chain_positions.inner_call(target)
-                or ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}")
-            )
-        self._runs.mark_event(event)
-        if write_choice.is_by_library(event, position):
-            target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
-        return self._chain.explain_return(event, target)
 
     async def _follow_store(self, target: StoreTarget) -> NextStep:
         """Find the line that put an item into a container, by the item's value."""
@@ -542,57 +525,3 @@ class NativeTrace:
         if not event.deep:
             return self._bound_reached(position) or self._lost()
         return self._chain.explain_store(event, target, store, index)
-
-    async def _run_to_return(self, target: ReturnTarget) -> None:
-        frame, runs = target.position.frame, self._runs
-        runs.extend_sites(target.position, target.text)
-        function = runs.sources.function_of(frame)
-        numbers = run_planning.statement_numbers(frame)
-        called = runs.sources.functions_called(function, numbers) if function is not None else ()
-        # A function whose code is not known is looked for by its name.
-        places = {
-            one.entry: tuple(returning_lines(one)) for one in called if one.name == target.function
-        }
-        search = run_planning.search_plan(target, runs.new_key) if not places else None
-        plans = (
-            [search]
-            if search is not None
-            else [
-                ReturnPlan(
-                    runs.new_key("r"),
-                    target.function,
-                    frame.cfa,
-                    frame.function,
-                    frame.file or "",
-                    one,
-                    lines=lines,
-                )
-                for one, lines in (places or {0: ()}).items()
-            ]
-        )
-        lines = runs.line_of(target.position.event) if target.position.is_ahead else ()
-        await runs.run(returns=plans, lines=lines, entries=(run_planning.entry_of(frame),))
-
-    def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
-        survey, request = self._runs.survey, self._request
-        event = survey.signal
-        expression = request.expression
-        links = tuple(self._chain.links)
-        return Why(
-            expression=expression,
-            place=request.place,
-            cause=f"{expression}={position.value.text} at {request.place}: "
-            f"{summarize_chain(links, ended)}",
-            value=position.value.text,
-            meaning=native_values.describe_meaning(position.value),
-            frame=native_values.frame_view(position.frame, position.index),
-            event=f"crash, {event}" if event and request.at is None else event,
-            links=links,
-            ended=ended.end,
-            ending=ended.reason,
-            runs=self._runs.count,
-            method=_METHOD,
-            timed_out=ended.end is ChainEnd.BOUND and not self._runs.has_time(),
-            took_s=round(self._runs.used_s(), 1),
-            notes=tuple(dict.fromkeys(self._runs.notes)),
-        )

@@ -45,7 +45,7 @@ _HANDING_ON = re.compile(r"(?:try_)?\w*(?:into|from)|(?:as|to)_\w+|abs|cloned?|c
 
 def is_moving(function: str) -> bool:
     """Tell whether a library's function moves the items of a container."""
-    return _MOVING.search(_without_templates(function)) is not None
+    return _MOVING.search(without_templates(function)) is not None
 
 
 def is_moved(event: TraceEvent, statement: str) -> bool:
@@ -67,20 +67,20 @@ _STREAM_READS = re.compile(
 
 def plain_call(function: str) -> str:
     """Return a library function's name without decorations: `fgets` of `__GI__IO_fgets`."""
-    name = re.sub(r"@.*$|\(.*$|<.*$", "", _without_templates(function))
+    name = re.sub(r"@.*$|\(.*$|<.*$", "", without_templates(function))
     name = re.sub(r"^_*(?:GI_+)?(?:IO_|libc_|isoc\d+_)?(?:new_)?", "", name)
     copy = re.match(r"(mem(?:p?cpy|move|set)|str(?:n?cpy|n?cat)|stpcpy)_", name)
     return copy[1] if copy else name.rpartition("::")[2]
 
 
-def _without_templates(function: str) -> str:
+def without_templates(function: str) -> str:
     """Return a name without the arguments of its templates: `std::vector::push_back`."""
     for _ in range(_TEMPLATES_MAX):
         shorter = re.sub(r"(?<!operator)<[^<>]*>", "", function)
         if shorter == function:
             break
         function = shorter
-    return function
+    return function.partition("(")[0] if function[:1] not in {"", "("} else function
 
 
 def is_allocation(event: TraceEvent) -> bool:
@@ -183,12 +183,18 @@ def text_end(value: TraceValue) -> TraceValue:
     )
 
 
-def watch_plan(key: str, address: int, size: int, bits: tuple[int, int] | None = None) -> WatchPlan:
-    """Return a watchpoint that the processor can set at an address: 8 aligned bytes at most."""
-    for length in (8, 4, 2, 1):
-        if length <= max(size, 1) and address % length == 0:
-            return WatchPlan(key, address, length, bits=_bits_within(bits, length))
-    return WatchPlan(key, address, 1, bits=_bits_within(bits, 1))
+def watch_plan(
+    key: str, address: int, size: int, bits: tuple[int, int] | None = None, content: str = ""
+) -> WatchPlan:
+    """Return a watchpoint that the processor can set at an address: 8 aligned bytes at most.
+
+    `content` is what the memory has at last, in hexadecimal, as far as it is known.
+    """
+    fitting = (one for one in (8, 4, 2) if one <= size and address % one == 0)
+    length = next(fitting, 1)
+    is_known = bits is None and len(content) >= 2 * length
+    value = content[: 2 * length] if is_known else ""
+    return WatchPlan(key, address, length, bits=_bits_within(bits, length), value=value)
 
 
 def _bits_within(bits: tuple[int, int] | None, length: int) -> tuple[int, int] | None:

@@ -63,6 +63,8 @@ _SUFFIXES = re.compile(
 )
 _ASSIGN = re.compile(r"(?<![=!<>+\-*/%&|^:])(<<|>>|[+\-*/%&|^:])?=(?!=)")
 _WORDS = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?:(?:->|\.|::)[A-Za-z_]\w*|\[[^\[\]()]*\])*")
+_UNSAFE = re.compile(r"^unsafe\s*\{\s*([^{};]*?)\s*\}$")  # a block of Rust
+_NO_CALLS = frozenset({"if", "while", "for", "switch", "match", "return", "catch"})
 _SOURCES_MAX = 12
 _STATEMENT_LINES = 4  # lines of one assignment
 _VARIABLES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?![\w(]|::|\s*!)")
@@ -165,6 +167,11 @@ def _assignment_to(text: str, found: list[re.Match[str]], target: str) -> re.Mat
 
 
 def _assigns_to(text: str, found: list[re.Match[str]], target: str) -> re.Match[str] | None:
+    # Of several statements on one line: `long *s = malloc(24); s[0] = 0;` writes `s[0]` once.
+    pattern = re.compile(rf"(?<![\w.>]){re.escape(target)}\s*$")
+    exact = [one for one in found if target and pattern.search(text[: one.start()])]
+    if exact:
+        return exact[0]
     name = re.escape(_last_name(target))
     for one in found:
         left = re.sub(r":\s*[\w<>&\[\]: ]+$", "", text[: one.start()].rstrip())  # Rust's types
@@ -204,6 +211,8 @@ def classify_expression(expression: str) -> StatementOrigin:
         # A constant of an enumeration or a macro, as far as the case of its letters shows it.
         return StatementOrigin(OriginKind.OPERAND, re.sub(r"\s+", "", text))
     call = _CALL.match(text)
+    if call and call[2] in _NO_CALLS:
+        return StatementOrigin(OriginKind.UNKNOWN, expression)
     if call and closing_bracket(text, call.end() - 1) == len(text) - 1:
         arguments = split_arguments(text[call.end() : -1])
         receiver = re.sub(r"(?:->|\.|::)$", "", call[1])
@@ -296,6 +305,7 @@ def _without_end(text: str) -> str:
 def _strip_wrappers(text: str) -> str:
     for _ in range(8):
         before = text
+        text = _UNSAFE.sub(r"\1", text)
         text = _SUFFIXES.sub("", text).strip()
         for pattern in (_NAMED_CAST, _WRAPPERS):
             match = pattern.match(text)

@@ -145,7 +145,8 @@ def literal_element(
             return statement_origin.classify_expression(named[2])
     at = _field_number(frame, part, size, len(items))
     is_named = any(re.match(r"\.\w+\s*=|\w+\s*:(?!:)", one) for one in items)
-    if is_named or at is None:
+    # `Plan { first, rest }` of Rust names its fields, and leaves none out.
+    if is_named or at is None or (frame.file or "").endswith(".rs"):
         return origin
     text = items[at] if at < len(items) else "0"
     return statement_origin.classify_expression(text)
@@ -153,7 +154,13 @@ def literal_element(
 
 def _field_number(frame: TraceFrame, part: StructPart, size: int, count: int) -> int | None:
     for one in frame.vars.values():
-        if one.kind == "struct" and part.field in one.fields:
+        is_of_part = one.kind == "struct" and part.field in one.fields
+        # A field of a struct within the struct has no number of its own.
+        is_whole = not part.size or (one.size, one.fields.get(part.field, (-1,))[0]) == (
+            part.size,
+            part.offset,
+        )
+        if is_of_part and is_whole:
             names = sorted(one.fields, key=lambda name: one.fields[name][0])
             return names.index(part.field)
     is_even = size > 0 and part.size == size * count

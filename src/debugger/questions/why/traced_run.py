@@ -171,12 +171,18 @@ class TraceResult(Struct, frozen=True):
     late: bool = False
     # Keys of lines and returns that came too often, and were not recorded to the end.
     hot: tuple[str, ...] = ()
+    # Keys of watchpoints that did not watch all the time.
+    partial: tuple[str, ...] = ()
     # Keys of lines that have no code of their own.
     moved: tuple[str, ...] = ()
     seconds: float = 0.0
     failure: str | None = None
     heap: HeapBytes | None = None
     functions: tuple[CodeFunction, ...] = ()
+    # Addresses that have the bytes of the value, too: what was copied may lie there still.
+    copies: tuple[int, ...] = ()
+    # The random bytes that the system has given, call by call, in hexadecimal.
+    random: tuple[str, ...] = ()
 
     def events_of(self, key: str) -> list[TraceEvent]:
         """Return the kept events of a key, in order."""
@@ -196,6 +202,13 @@ class WatchPlan(Struct, frozen=True):
     of_stores: bool = False
     # Of a bit-field: its lowest bit, and their number.
     bits: tuple[int, int] | None = None
+    # The bytes that the memory has at last: only changes to them have a stack.
+    value: str = ""
+    # Memory that has the value besides: it is dropped if it changes often.
+    is_copy: bool = False
+    # Of a local: its frame's address, and its function's first instruction, whose calls the plan
+    # records. Where other calls change the memory very often, it is watched in these alone.
+    owner: tuple[int, int] | None = None
 
 
 class ReturnPlan(Struct, frozen=True):
@@ -257,6 +270,11 @@ class TracePlan(Struct, frozen=True):
     blocks: bool = False
     expression: str = ""
     frame: int = 0
+    # The random bytes of an earlier run, which the program is given again.
+    random: tuple[str, ...] = ()
+    # Return where the expression's bytes are besides, or these ones, in hexadecimal.
+    finds_copies: bool = False
+    copied: str = ""
     # Return the heap's bytes at the end.
     heap: bool = False
     # The most functions that are returned with their calls, from the stack's on.

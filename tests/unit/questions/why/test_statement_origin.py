@@ -85,3 +85,14 @@ def test_a_field_of_a_call_is_the_calls_and_a_type_is_no_operand() -> None:
     )
     assert classify_expression("a(1).x + b(2).x").kind is OriginKind.COMPUTED
     assert classify_expression("Item{i, 100L * i - 300}").operands == ("i",)
+
+
+def test_of_several_statements_on_a_line_the_one_that_writes_the_target_is_taken() -> None:
+    line = "long *f(void) { long *s = malloc(24); s[0] = 0; s[2] = 4711; return s; }"
+    assert origin_of_assignment(line, "s[2]").text == "4711"
+
+
+def test_a_condition_is_no_call_and_an_unsafe_block_is_what_it_holds() -> None:
+    assert classify_expression("if (argc > 0)").kind is OriginKind.UNKNOWN
+    origin = origin_of_assignment("let h = unsafe { LIMIT };", "h")
+    assert (origin.kind, origin.text) == (OriginKind.OPERAND, "LIMIT")

@@ -54,21 +54,11 @@ def read_calls(entries: list[int], most: int) -> list[dict[str, Any]]:
 def _own_block(address: int, known: dict[int, Any]) -> Any:
     """Return the block of the program's own function that begins at an address; None without."""
     if address not in known:
-        block = _function_block(address)
+        block = snapshots.function_block(address)
         is_begin = block is not None and block.start == address
         is_own = is_begin and not snapshots.is_library(block.function.symtab.fullname())
         known[address] = block if is_own else None
     return known[address]
-
-
-def _function_block(address: int) -> Any:
-    try:
-        block = gdb.block_for_pc(address)
-    except RuntimeError:
-        return None
-    while block is not None and block.function is None:
-        block = block.superblock
-    return block
 
 
 def _calls_of(block: Any, known: dict[int, Any]) -> list[tuple[int, int]]:

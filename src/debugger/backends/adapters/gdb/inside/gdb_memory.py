@@ -20,8 +20,8 @@ def region_of(address: int) -> str:
     return ""
 
 
-def memory_regions() -> list[tuple[int, int, str]]:
-    """Return the memory map of the program."""
+def memory_regions(permission: str = "") -> list[tuple[int, int, str]]:
+    """Return the memory map of the program, or what of it has a permission, as `rw`."""
     found = []
     try:
         text = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text("utf-8", "replace")
@@ -29,6 +29,8 @@ def memory_regions() -> list[tuple[int, int, str]]:
         return []
     for line in text.splitlines():
         fields = line.split(maxsplit=5)
+        if not fields[1].startswith(permission):
+            continue
         first, _, last = fields[0].partition("-")
         name = "".join(fields[5:])
         found.append((int(first, 16), int(last, 16), name))

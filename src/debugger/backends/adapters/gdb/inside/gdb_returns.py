@@ -13,6 +13,7 @@ _SAME_NAMES = 4
 _LINES_MAX = 16
 _CODE_MAX = 64 << 10  # bytes of a function that are searched for its return instructions
 _SEARCHED_BETWEEN = 24
+_OTHERS_MAX = 400  # calls by others, after which a function is not worth what each costs
 _CALLS_BETWEEN = 3  # a container's own functions may lie between the caller and the function
 
 
@@ -22,9 +23,11 @@ class ReturnStatement(gdb.Breakpoint):  # type: ignore[misc]
     The operands are read there: at the return itself the locals of inner blocks are gone.
     """
 
-    def __init__(self, run: Any, plan: dict[str, Any], location: str) -> None:
-        super().__init__(location, internal=True)
+    def __init__(self, run: Any, plan: dict[str, Any], address: int, line: tuple[str, int]) -> None:
+        super().__init__(f"*{address:#x}", internal=True)
         self.key = plan["key"]
+        # Several lines may begin at one instruction.
+        self._line = line
         self._run, self._plan, self._hits = run, plan, 0
 
     def stop(self) -> bool:
@@ -35,11 +38,10 @@ class ReturnStatement(gdb.Breakpoint):  # type: ignore[misc]
             return True
         if not is_called_by(self._plan):
             self._hits += 1
-            # A function that others call too often is not worth what each call costs.
-            return bool(self._plan["is_site"] and run.is_hot(self, self._hits))
+            return bool(self._plan["is_site"] and run.is_hot(self, self._hits, _OTHERS_MAX))
         if run.is_next_deep(self.key, is_site=self._plan["is_site"]):
             deep = run.plan["deep_frames"]
-            frames = snapshots.read_frames(deep_frames=deep, is_write=False)
+            frames = snapshots.read_frames(deep_frames=deep, is_write=False, line=self._line)
             run.statements[self.key, frames[0]["cfa"]] = frames
         else:
             run.statements[self.key, caller_address(gdb.newest_frame())] = []
@@ -110,8 +112,8 @@ def set_returns(run: Any) -> None:
 def set_block_returns(run: Any, plan: dict[str, Any], block: Any) -> None:
     """Set the breakpoints of the returns of one function."""
     try:
-        for location in _returns_of(block, plan["lines"]):
-            ReturnStatement(run, plan, location)
+        for address, line in _returns_of(block, plan["lines"]):
+            ReturnStatement(run, plan, address, (block.function.symtab.fullname(), line))
         for address in _return_instructions(block):
             ReturnSite(run, plan, address)
     except (gdb.error, RuntimeError) as error:
@@ -121,19 +123,8 @@ def set_block_returns(run: Any, plan: dict[str, Any], block: Any) -> None:
 def _function_blocks(plan: dict[str, Any]) -> list[Any]:
     known = [plan["entry"]] if plan["entry"] else []
     places = known or _own_functions(plan["function"], plan["file"])
-    found = (function_block(pc) for pc in places[:_SAME_NAMES])
+    found = (snapshots.function_block(pc) for pc in places[:_SAME_NAMES])
     return [one for one in found if one is not None]
-
-
-def function_block(address: int) -> Any:
-    """Return the block of the function at an address; None without debug information."""
-    try:
-        block = gdb.block_for_pc(address)
-    except RuntimeError:
-        return None
-    while block is not None and block.function is None:
-        block = block.superblock
-    return block
 
 
 def _return_instructions(block: Any) -> list[int]:
@@ -193,8 +184,8 @@ def _is_of_library(symtab: Any) -> bool:
     return bool(snapshots.is_library(symtab.fullname() if symtab is not None else None))
 
 
-def _returns_of(block: Any, planned: list[int]) -> list[str]:
-    """Return the locations of the statements that give a function's value.
+def _returns_of(block: Any, planned: list[int]) -> list[tuple[int, int]]:
+    """Return the addresses and lines of the statements that give a function's value.
 
     Of `planned` lines the caller knows by the source that they do.
     """
@@ -202,10 +193,12 @@ def _returns_of(block: Any, planned: list[int]) -> list[str]:
     lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
     file = block.function.symtab.fullname()
     text = snapshots.source_lines(file)
+    # `let best = f(); best` has code for its first part only.
+    giving = {max((one for one in lines if one <= each), default=0) for each in planned}
     returns = [
         one
         for one in sorted(lines)
-        if one in planned or (one <= len(text) and _is_return(text, one, file, max(lines)))
+        if one in giving or (one <= len(text) and _is_return(text, one, file, max(lines)))
     ]
     entries = [one for one in table if block.start <= one.pc < block.end]
     if len(lines) == 1 and len(entries) > 1:
@@ -215,8 +208,10 @@ def _returns_of(block: Any, planned: list[int]) -> list[str]:
             max(one.pc for one in entries if one.pc <= address)
             for address in _return_instructions(block)
         ]
-        return [f"*{one:#x}" for one in dict.fromkeys(last)]
-    return [f"{file}:{one}" for one in returns][:_LINES_MAX]
+        return [(one, max(lines)) for one in dict.fromkeys(last)]
+    # By address: a lambda's own `return` may stand on a line of the function.
+    places = {one.line: one.pc for one in sorted(entries, key=lambda each: -each.pc)}
+    return [(places[one], one) for one in returns][:_LINES_MAX]
 
 
 def _is_return(text: tuple[str, ...], line: int, file: str, last: int) -> bool:

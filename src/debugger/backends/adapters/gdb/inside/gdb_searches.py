@@ -45,7 +45,7 @@ class CallSearch:
         Raises:
             gdb.error: the code cannot be read.
         """
-        block = returns.function_block(self.plan["caller_entry"])
+        block = snapshots.function_block(self.plan["caller_entry"])
         first, last = self.plan["calls"]
         for pc, text in _calls_of(block) if block is not None else ():
             if first <= gdb.find_pc_line(pc).line <= last:
@@ -57,7 +57,7 @@ class CallSearch:
         self.found = []
         while waiting and len(self.seen) < _FUNCTIONS_MAX:
             entry = waiting.popleft()
-            block = returns.function_block(entry) if entry not in self.seen else None
+            block = snapshots.function_block(entry) if entry not in self.seen else None
             self.seen.add(entry)
             if block is None or gdb.solib_name(entry):
                 continue

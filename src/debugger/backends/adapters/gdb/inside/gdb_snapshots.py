@@ -105,6 +105,24 @@ def entry_of(frame: Any) -> int:
     return int(found.start) if found is not None else 0
 
 
+def function_block(address: int) -> Any:
+    """Return the block of the function at an address; None without debug information.
+
+    The code of inlined functions is that of the function that it lies in; a lambda's is not.
+    """
+    try:
+        block = gdb.block_for_pc(address)
+    except RuntimeError:
+        return None
+    found = None
+    while block is not None and not block.is_static and not block.is_global:
+        if not block.start <= address < block.end:
+            break
+        found = block if block.function is not None else found
+        block = block.superblock
+    return found
+
+
 def _block_of(block: Any, function: Any) -> Any:
     """Return the block of a function that holds a block; None if none does."""
     # Two objects of one symbol are not equal.

@@ -30,8 +30,8 @@ def operands_of(text: str) -> list[str]:
             name = name[1:]
         is_call = plain[match.end() :].lstrip().startswith("(")
         if is_call:
-            # `a.push(x)` reads a; `f(x)` reads no variable.
-            name = re.sub(r"(?:->|\.|::)?\w+$", "", name)
+            # `a.push(x)` reads a, `*a.add(1)` reads no `*a`; `f(x)` reads no variable.
+            name = re.sub(r"(?:->|\.|::)?\w+$", "", name.lstrip("*"))
         if name.lstrip("*") and name not in _KEYWORDS:
             found[name] = None
             for inner in re.findall(r"\[([A-Za-z_][\w.>-]*)\]", name):
@@ -46,10 +46,12 @@ def operands_of(text: str) -> list[str]:
 _CALL = re.compile(r"[\w>]\s*\(")
 _RIGHT = re.compile(r"(?:(?<![=!<>])=(?!=)|\breturn\b)\s*([^;]+)")
 _PARTS = 12
+_UNSAFE = re.compile(r"\bunsafe\s*\{([^{}]*)\}")  # a block of Rust
 
 
 def parts_of(text: str) -> list[str]:
     """Return the arguments, the right side and what is returned, where they are no names alone."""
+    text = _UNSAFE.sub(r"\1", text)
     found = [one.strip() for one in _RIGHT.findall(text)]
     for match in _CALL.finditer(text):
         found += _split_arguments(text[match.end() :])

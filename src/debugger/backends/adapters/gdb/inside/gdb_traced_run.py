@@ -24,13 +24,13 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 calls: Any = importlib.import_module("gdb_calls")
+copies: Any = importlib.import_module("gdb_copies")
+randoms: Any = importlib.import_module("gdb_random")
 searches: Any = importlib.import_module("gdb_searches")
 sites: Any = importlib.import_module("gdb_lines")
-stores: Any = importlib.import_module("gdb_stores")
+watching: Any = importlib.import_module("gdb_watches")
 importlib.import_module("gdb_shell").refuse_shell()
 
-_STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
-_STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _EVENTS_MAX = 48  # last events of each watchpoint that are returned
 _SITE_DEEP = 40  # events with a stack of a line or a return that the chain may come by, …
 _SITE_HITS = 4000  # … and its hits after which it is no longer recorded
@@ -52,13 +52,15 @@ class TracedRun:
         self.deep = 0
         self.hits = 0
         self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": [], "hot": []}
+        self.result["random"] = []  # what each call of getrandom has given
+        self.result["partial"] = []  # keys of watchpoints that did not watch all the time
         self.result["moved"] = []  # keys of lines without code of their own
         self.signal = ""
         # By the frame's address: the moment of its last call.
         self.entries: dict[str, int] = {}
         # Whether the program has come to its `main`.
         self.has_begun = False
-        self.watches: list[WatchedMemory] = []
+        self.watches: list[Any] = []
         # By the key and the frame: the stack at the last statement that may return.
         self.statements: dict[tuple[str, int], list[dict[str, Any]]] = {}
         self.until = time.monotonic() + plan["seconds"]
@@ -66,6 +68,8 @@ class TracedRun:
         self.searches: list[Any] = []
         # Breakpoints that came too often: they are deleted while the program is stopped.
         self.hot: list[Any] = []
+        # Watchpoints that are to be switched on or off while the program is stopped.
+        self.switched: list[Any] = []
 
     def add_event(
         self,
@@ -76,9 +80,11 @@ class TracedRun:
         frames: list[dict[str, Any]] | None = None,
         is_site: bool = False,
         line: tuple[str, int] | None = None,
+        is_shallow: bool = False,
+        is_kept: bool = True,
     ) -> dict[str, Any]:
         """Keep an event, with the stack and the operands at it, unless they were read before."""
-        is_deep = self.is_next_deep(key, is_site=is_site)
+        is_deep = self.is_next_deep(key, is_site=is_site) and not is_shallow
         self.counts[key] += 1
         self.sequence += 1
         self.deep += is_deep and not is_site
@@ -100,7 +106,8 @@ class TracedRun:
                 deep_frames=deep, is_write=is_write, line=line
             )
             event["blocks"] = self.blocks_of(event["frames"])
-        self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
+        if is_kept:
+            self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
 
     def is_next_deep(self, key: str, *, is_site: bool) -> bool:
@@ -114,9 +121,9 @@ class TracedRun:
             return count <= _SITE_DEEP or (first is not None and count >= first)
         return bool(self.deep < self.plan["deep_max"] and count >= (first or 0))
 
-    def is_hot(self, site: Any, hits: int) -> bool:
+    def is_hot(self, site: Any, hits: int, most: int = _SITE_HITS) -> bool:
         """Tell whether a site has come too often; then it is deleted at the next stop."""
-        if hits < _SITE_HITS or site.key == self.plan["end"].get("key"):
+        if hits < most or site.key == self.plan["end"].get("key"):
             return False
         self.hot.append(site)
         return True
@@ -130,6 +137,17 @@ class TracedRun:
             if one.key not in self.result["hot"]:
                 self.result["hot"].append(one.key)
         return bool(hot)
+
+    def switch_watches(self) -> bool:
+        """Switch watchpoints of locals on or off; tell whether there were any."""
+        switched, self.switched = self.switched, []
+        for one in switched:
+            if one.is_valid():
+                one.enabled = not one.enabled
+                one.before = one.read_bytes()
+                if one.key not in self.result["partial"]:
+                    self.result["partial"].append(one.key)
+        return bool(switched)
 
     def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
         """Return the heap blocks of the pointers that the innermost own statement uses."""
@@ -156,102 +174,6 @@ class TracedRun:
         return bool(time.monotonic() > self.until)
 
 
-class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
-    """A hardware watchpoint on raw memory, which counts and records its changes."""
-
-    def __init__(self, run: TracedRun, plan: dict[str, Any]) -> None:
-        address, size = plan["address"], plan["size"]
-        kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
-        expression = f"*(unsigned {kind} *) {address:#x}"
-        self.is_of_stores = plan["of_stores"]
-        used = gdb.WP_ACCESS if self.is_of_stores else gdb.WP_WRITE
-        super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=used, internal=True)
-        self.key = plan["key"]
-        self._run, self._address, self._size = run, address, size
-        self._is_of_block, self._bits = plan["of_block"], plan["bits"]
-        top = int(gdb.parse_and_eval("(unsigned long) $sp"))
-        self._is_stack = 0 <= top + _STACK_ABOVE - address < _STACK_SIZE
-        self.before = self.read_bytes()
-
-    def read_bytes(self) -> str:
-        """Return the bytes of the memory; of a bit-field those of its number.
-
-        Nothing where it is not mapped.
-        """
-        try:
-            inferior = gdb.selected_inferior()
-            found = bytes(inferior.read_memory(self._address, self._size))
-        except gdb.error:
-            return ""
-        if self._bits:
-            shift, width = self._bits
-            number = int.from_bytes(found, "little") >> shift & (1 << width) - 1
-            found = number.to_bytes(self._size, "little")
-        return found.hex()
-
-    def stop(self) -> bool:
-        """Record a change, and those of the other watchpoints by the same instruction.
-
-        Of a store that several debug registers see, gdb 16 reports one: on x86 it asks for one
-        address.
-        """
-        run = self._run
-        # A store to another bit-field of the same bytes writes this one's bits again.
-        is_store = (
-            self.is_of_stores and not self._bits and stores.is_store_before(gdb.newest_frame().pc())
-        )
-        self.record_change(is_store=is_store)
-        for one in run.watches:
-            # A page comes as zeros: when its neighbours show that depends on what a run watches.
-            is_new = not one.before and not one.read_bytes().strip("0")
-            is_near = abs(one._address - self._address) < _STORE  # noqa: SLF001 - of its own class
-            if is_near and not is_new:
-                one.record_change()
-        is_end = any(run.is_end_event(one.key) for one in run.watches)
-        run.is_over = run.is_over or is_end or run.is_late()
-        return run.is_over
-
-    def record_change(self, *, is_store: bool = False) -> None:
-        """Record a change, unless it is known already, or a store that changes nothing."""
-        run = self._run
-        now = self.read_bytes()
-        if now == self.before and not is_store:
-            return
-        if self._is_stack and (not run.has_begun or _is_in_loader()):
-            self.before = now
-            return
-        kind = heap.classify_write(self.before, now) if self._is_of_block else ""
-        if kind is None:
-            self.before = now
-            return
-        event = run.add_event(self.key + kind, {"old": self.before, "new": now}, is_write=True)
-        if event["deep"]:
-            self._add_stream(event)
-            event["source"] = stores.find_copied_memory(self._address, self._size)
-        self.before = now
-
-    def _add_stream(self, event: dict[str, Any]) -> None:
-        """Add the file of a C stream from which a library function has filled the memory."""
-        own = next((one for one in event["frames"] if one["vars"]), None)
-        if own is None or own is event["frames"][0]:
-            return
-        found = snapshots.read_stream(own, self._address)
-        if found:
-            behind = found.pop("behind")
-            event.update(found)
-            event.update(_describe_descriptor(found["descriptor"], behind, "read"))
-            if behind is None:
-                event.pop("offset", None)
-
-
-def _is_in_loader() -> bool:
-    """Tell whether the program resolves a library's function, at the first call of it.
-
-    What that leaves on the stack depends on the processor's state, and differs between runs.
-    """
-    return (gdb.newest_frame().name() or "").startswith("_dl_")
-
-
 class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at `main`, from which on changes of the stack count.
 
@@ -274,16 +196,27 @@ class EntrySite(gdb.Breakpoint):  # type: ignore[misc]
 
     def __init__(self, run: TracedRun, location: str) -> None:
         super().__init__(location, internal=True)
-        self._run = run
+        self._run, self._location = run, location
 
     def stop(self) -> bool:
         """Keep the moment of this call."""
         run = self._run
         run.sequence += 1
         older = gdb.newest_frame().older()
-        if older is not None:
-            run.entries[str(int(older.read_register("rsp")))] = run.sequence
-        return run.is_late()
+        if older is None:
+            return run.is_late()
+        address = int(older.read_register("rsp"))
+        run.entries[str(address)] = run.sequence
+        off = [
+            one
+            for one in run.watches
+            if one.owner
+            and one.owner[0] == address
+            and self._location == f"*{one.owner[1]:#x}"
+            and not one.enabled
+        ]
+        run.switched += off
+        return bool(off) or run.is_late()
 
 
 class EndLocation(gdb.Breakpoint):  # type: ignore[misc]
@@ -348,26 +281,6 @@ def _prepare_program(plan: dict[str, Any]) -> None:
         inferior.set_env(name, value)
 
 
-def _set_watches(run: TracedRun) -> list[WatchedMemory]:
-    found = []
-    gdb.execute("set language c", to_string=True)
-    for one in run.plan["watches"]:
-        try:
-            watch = WatchedMemory(run, one)
-        except (gdb.error, RuntimeError) as error:
-            run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
-            continue
-        if watch.type not in {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}:
-            watch.delete()
-            run.result["notes"].append(f"no watchpoint register is free for {one['address']:#x}")
-            continue
-        run.result.setdefault("initial", {})[one["key"]] = watch.before
-        found.append(watch)
-    run.watches = found
-    gdb.execute("set language auto", to_string=True)
-    return found
-
-
 def _set_searches(run: TracedRun) -> None:
     for one in run.plan["returns"]:
         if one["calls"]:
@@ -400,7 +313,8 @@ def _resume_until_end(run: TracedRun) -> None:
         if run.is_over or not gdb.selected_inferior().pid:
             return
         is_followed = searches.explore_found(run)
-        if (run.delete_hot() or is_followed) and not run.signal:
+        is_switched = run.switch_watches()
+        if (run.delete_hot() or is_followed or is_switched) and not run.signal:
             continue
         if run.signal in _FATAL:
             run.result["signal"] = run.signal
@@ -430,21 +344,8 @@ def _note_read(run: TracedRun) -> None:
         if buffer <= one["address"] < buffer + count:
             offset = one["address"] - buffer
             event = {"call": name, "inside": offset, "bytes": count, "descriptor": descriptor}
-            event.update(_describe_descriptor(descriptor, offset - count, name))
+            event.update(watching.describe_descriptor(descriptor, offset - count, name))
             run.add_event(f"read:{one['key']}", event, is_write=False)
-
-
-def _describe_descriptor(descriptor: int, before: int | None, call: str) -> dict[str, Any]:
-    folder = Path(f"/proc/{gdb.selected_inferior().pid}")
-    found: dict[str, Any] = {}
-    try:
-        found["file"] = str((folder / "fd" / str(descriptor)).readlink())
-        position = (folder / "fdinfo" / str(descriptor)).read_text().split()[1]
-        if call == "read" and not found["file"].startswith(("socket:", "pipe:")):
-            found["offset"] = int(position) + (before or 0)
-    except (OSError, IndexError, ValueError):
-        pass
-    return found
 
 
 def _describe_end(run: TracedRun) -> None:
@@ -463,6 +364,8 @@ def _describe_end(run: TracedRun) -> None:
     result["threads"] = len(gdb.selected_inferior().threads())
     expression = run.plan.get("expression")
     if not expression:
+        if run.plan["copied"]:
+            result["copies"] = copies.find_copies(run.plan["copied"])
         return
     chosen = _frame_of_expression(frames, run.plan["frame"])
     result["frame"] = chosen
@@ -476,6 +379,8 @@ def _describe_end(run: TracedRun) -> None:
         result["error"] = str(error) if value is None else None
     operands = snapshots.operands_of(expression)
     result["operands"] = {name: snapshots.evaluate(name) for name in operands}
+    if run.plan["finds_copies"] and value is not None:
+        result["copies"] = copies.find_copies(value["bytes"])
     if value is not None and value["address"]:
         result["region"] = memory.region_of(value["address"])
         result["block"] = memory.heap_block(value["address"])
@@ -494,13 +399,6 @@ def _select_frame(number: int) -> None:
     frame.select()
 
 
-def _finish_watches(run: TracedRun, watches: list[WatchedMemory]) -> None:
-    run.result["final"] = {one.key: one.read_bytes() for one in watches if one.is_valid()}
-    for one in watches:
-        if one.is_valid():
-            one.delete()
-
-
 def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     """Run the program as planned, and return what was seen."""
     run = TracedRun(plan)
@@ -512,8 +410,9 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
         lambda event: run.result.update(exit_code=getattr(event, "exit_code", None))
     )
     gdb.execute("starti", to_string=True)
-    watches = _set_watches(run)
+    watches = watching.set_watches(run)
     run.has_begun = ProgramBegin(run).pending
+    randoms.RandomCall(run)
     sites.set_lines(run)
     returns.set_returns(run)
     _set_searches(run)
@@ -531,7 +430,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     is_at_event = bool(end.get("key")) and run.is_end_event(end["key"])
     run.result["reached"] = run.result["reached"] or is_at_event
     _describe_end(run)
-    _finish_watches(run, watches)
+    watching.finish_watches(run, watches)
     run.result.update(
         hits=run.hits,
         entries=run.entries,

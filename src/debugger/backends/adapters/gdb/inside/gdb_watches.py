@@ -1,0 +1,192 @@
+"""Records the changes of watched memory in a traced run. Run inside gdb."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from pathlib import Path
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+snapshots: Any = importlib.import_module("gdb_snapshots")
+returns: Any = importlib.import_module("gdb_returns")
+heap: Any = importlib.import_module("gdb_heap")
+stores: Any = importlib.import_module("gdb_stores")
+
+_STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
+_STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
+_COPY_CHANGES = 6000  # changes of other memory with the value, after which it is not watched
+_OTHERS_DEEP = 100  # changes to other values than the last one that have a stack
+_OWNER_CHANGES = 1500  # changes of a local's memory, after which other calls are not watched
+_LEVELS = 24  # frames that are looked at
+
+
+class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
+    """A hardware watchpoint on raw memory, which counts and records its changes."""
+
+    def __init__(self, run: Any, plan: dict[str, Any]) -> None:
+        address, size = plan["address"], plan["size"]
+        kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
+        expression = f"*(unsigned {kind} *) {address:#x}"
+        self.is_of_stores = plan["of_stores"]
+        used = gdb.WP_ACCESS if self.is_of_stores else gdb.WP_WRITE
+        super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=used, internal=True)
+        self.key = plan["key"]
+        self._run, self._address, self._size = run, address, size
+        self._is_of_block, self._bits = plan["of_block"], plan["bits"]
+        self._value, self._is_copy = plan["value"], plan["is_copy"]
+        self.owner, self._since = plan["owner"], 0
+        top = int(gdb.parse_and_eval("(unsigned long) $sp"))
+        self._is_stack = 0 <= top + _STACK_ABOVE - address < _STACK_SIZE
+        self.before = self.read_bytes()
+
+    def read_bytes(self) -> str:
+        """Return the bytes of the memory; of a bit-field those of its number.
+
+        Nothing where it is not mapped.
+        """
+        try:
+            inferior = gdb.selected_inferior()
+            found = bytes(inferior.read_memory(self._address, self._size))
+        except gdb.error:
+            return ""
+        if self._bits:
+            shift, width = self._bits
+            number = int.from_bytes(found, "little") >> shift & (1 << width) - 1
+            found = number.to_bytes(self._size, "little")
+        return found.hex()
+
+    def stop(self) -> bool:
+        """Record a change, and those of the other watchpoints by the same instruction.
+
+        Of a store that several debug registers see, gdb 16 reports one: on x86 it asks for one
+        address.
+        """
+        run = self._run
+        # A store to another bit-field of the same bytes writes this one's bits again.
+        is_store = (
+            self.is_of_stores and not self._bits and stores.is_store_before(gdb.newest_frame().pc())
+        )
+        self.record_change(is_store=is_store)
+        for one in run.watches:
+            # A page comes as zeros: when its neighbours show that depends on what a run watches.
+            is_new = not one.before and not one.read_bytes().strip("0")
+            is_near = abs(one._address - self._address) < _STORE  # noqa: SLF001 - of its own class
+            if is_near and not is_new and one.is_valid():
+                one.record_change()
+        is_end = any(run.is_end_event(one.key) for one in run.watches)
+        run.is_over = run.is_over or is_end or run.is_late()
+        is_hot = self._is_copy and run.is_hot(self, run.counts[self.key], _COPY_CHANGES)
+        return run.is_over or is_hot or self._is_of_others()
+
+    def _is_of_others(self) -> bool:
+        """Tell whether other calls change a local's memory too often; then it is switched off."""
+        self._since += 1
+        if not self.owner or self._since % _OWNER_CHANGES:
+            return False
+        frame, number = gdb.newest_frame(), 0
+        while frame is not None and number < _LEVELS:
+            if [returns.caller_address(frame), snapshots.entry_of(frame)] == self.owner:
+                return False
+            frame, number = frame.older(), number + 1
+        self._run.switched.append(self)
+        return True
+
+    def record_change(self, *, is_store: bool = False) -> None:
+        """Record a change, unless it is known already, or a store that changes nothing."""
+        run = self._run
+        now = self.read_bytes()
+        if now == self.before and not is_store:
+            return
+        if self._is_stack and (not run.has_begun or _is_in_loader()):
+            self.before = now
+            return
+        kind = heap.classify_write(self.before, now) if self._is_of_block else ""
+        if kind is None:
+            self.before = now
+            return
+        # A counter's steps have other values: they matter, too, if they are few.
+        is_many = self._is_copy or run.counts[self.key] >= _OTHERS_DEEP
+        is_other = bool(self._value) and now != self._value and is_many
+        event = run.add_event(
+            self.key + kind,
+            {"old": self.before, "new": now},
+            is_write=True,
+            is_shallow=is_other,
+            is_kept=not (self._is_copy and is_other),
+        )
+        if event["deep"]:
+            self._add_stream(event)
+            event["source"] = stores.find_copied_memory(self._address, self._size)
+        self.before = now
+
+    def _add_stream(self, event: dict[str, Any]) -> None:
+        """Add the file of a C stream from which a library function has filled the memory."""
+        own = next((one for one in event["frames"] if one["vars"]), None)
+        if own is None or own is event["frames"][0]:
+            return
+        found = snapshots.read_stream(own, self._address)
+        if found:
+            behind = found.pop("behind")
+            event.update(found)
+            event.update(describe_descriptor(found["descriptor"], behind, "read"))
+            if behind is None:
+                event.pop("offset", None)
+
+
+def _is_in_loader() -> bool:
+    """Tell whether the program resolves a library's function, at the first call of it.
+
+    What that leaves on the stack depends on the processor's state, and differs between runs.
+    """
+    return _is_of_loader(gdb.newest_frame().pc())
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_of_loader(pc: int) -> bool:
+    """Tell whether an address of the innermost frame is the loader's."""
+    frame = gdb.newest_frame()
+    return frame.pc() == pc and (frame.name() or "").startswith("_dl_")
+
+
+def set_watches(run: Any) -> list[WatchedMemory]:
+    """Set the watchpoints of a plan, as many as the processor has."""
+    found = []
+    gdb.execute("set language c", to_string=True)
+    for one in run.plan["watches"]:
+        try:
+            watch = WatchedMemory(run, one)
+        except (gdb.error, RuntimeError) as error:
+            run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
+            continue
+        if watch.type not in {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}:
+            watch.delete()
+            run.result["notes"].append(f"no watchpoint register is free for {one['address']:#x}")
+            continue
+        run.result.setdefault("initial", {})[one["key"]] = watch.before
+        found.append(watch)
+    run.watches = found
+    gdb.execute("set language auto", to_string=True)
+    return found
+
+
+def finish_watches(run: Any, watches: list[WatchedMemory]) -> None:
+    """Keep what the watched memory has at the end, and delete the watchpoints."""
+    run.result["final"] = {one.key: one.read_bytes() for one in watches if one.is_valid()}
+    for one in watches:
+        if one.is_valid():
+            one.delete()
+
+
+def describe_descriptor(descriptor: int, before: int | None, call: str) -> dict[str, Any]:
+    """Return the file of a descriptor, and the offset of what a call has read there."""
+    folder = Path(f"/proc/{gdb.selected_inferior().pid}")
+    found: dict[str, Any] = {}
+    try:
+        found["file"] = str((folder / "fd" / str(descriptor)).readlink())
+        position = (folder / "fdinfo" / str(descriptor)).read_text().split()[1]
+        if call == "read" and not found["file"].startswith(("socket:", "pipe:")):
+            found["offset"] = int(position) + (before or 0)
+    except (OSError, IndexError, ValueError):
+        pass
+    return found

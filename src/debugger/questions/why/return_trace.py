@@ -1,0 +1,162 @@
+"""Follows a native value to the function that returned it, in the runs of one question."""
+
+from __future__ import annotations
+
+import msgspec
+
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why import chain_positions, native_values, run_planning, write_choice
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
+from debugger.questions.why.native_chain import NativeChain
+from debugger.questions.why.native_links import summarize_chain
+from debugger.questions.why.native_runs import NativeRuns
+from debugger.questions.why.native_sites import returning_lines
+from debugger.questions.why.native_steps import (
+    NextStep,
+    ReachedEnd,
+    ReturnTarget,
+    ValuePosition,
+)
+from debugger.questions.why.traced_run import ReturnPlan, TraceResult
+from debugger.questions.why.why_request import WhyRequest
+
+_METHOD = "hardware watchpoints in repeated runs with the same addresses"
+
+
+class ReturnTrace:
+    """The runs of one question, and the returns that they have shown."""
+
+    def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
+        self._question, self._request = question, request
+        self._runs = NativeRuns(call, question, request)
+        self._chain = NativeChain()
+        # The last position whose memory was watched.
+        self._first_position: ValuePosition | None = None
+
+    def _bound_reached(
+        self, position: ValuePosition, step: NextStep | None = None
+    ) -> ReachedEnd | None:
+        """Return the end for runs or seconds that are used up."""
+        runs = self._runs
+        if runs.has_left():
+            return None
+        # Where the value is in memory already: a call's result is not, at the line of the call.
+        known = (
+            self._first_position
+            if isinstance(step, ReturnTarget) and self._first_position
+            else position
+        )
+        frame = known.frame
+        where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
+        return ReachedEnd(
+            ChainEnd.BOUND,
+            f"{runs.describe_bound()}; go on with debugger why '{known.expression}' --at {where} "
+            "-- CMD",
+            is_opaque=True,
+        )
+
+    def _is_same(self, result: TraceResult) -> bool:
+        """Tell whether a run came to the same end, with the value at the same address."""
+        if not result.reached:
+            return False
+        if self._runs.end.key or result.value is None or self._runs.survey.value is None:
+            return True
+        return result.value.address == self._runs.survey.value.address
+
+    def _lost(self) -> ReachedEnd:
+        if self._runs.last is not None and self._runs.last.late:
+            return self._runs.describe_late()
+        return ReachedEnd(
+            ChainEnd.LOST,
+            "another run did not come to the same place with the same addresses (threads, time or "
+            "random numbers differ): debugger who-wrote watches one run",
+        )
+
+    async def _follow_return(self, target: ReturnTarget) -> NextStep:
+        """Find the `return` by which a function gave its value."""
+        position = target.position
+        event = write_choice.find_return(target, self._runs)
+        if event is None:
+            ended = self._bound_reached(position, target)
+            if ended is not None:
+                return ended
+            await self._run_to_return(target)
+            if self._runs.last is None or not self._is_same(self._runs.last):
+                return self._lost()
+            event = write_choice.find_return(target, self._runs)
+        if event is None:
+            known = [one for one in self._runs.returned.values() if one.entry]
+            is_known = any(one.function == target.function for one in known)
+            unknown = (
+                "was not seen to return to this line"
+                if is_known
+                else "is no function of the program with source, or has no single definition"
+            )
+            return (
+                self._chain.follow_call_operand(target)
+                or chain_positions.inner_call(target)
+                or ReachedEnd(
+                    ChainEnd.NOT_FOLLOWED,
+                    f"{target.function} {unknown}: {target.text}",
+                    is_opaque=True,
+                )
+            )
+        self._runs.mark_event(event)
+        if write_choice.is_by_library(event, position):
+            target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
+        return self._chain.explain_return(event, target)
+
+    async def _run_to_return(self, target: ReturnTarget) -> None:
+        frame, runs = target.position.frame, self._runs
+        runs.extend_sites(target.position, target.text)
+        function = runs.sources.function_of(frame)
+        numbers = run_planning.statement_numbers(frame)
+        called = runs.sources.functions_called(function, numbers) if function is not None else ()
+        # A function whose code is not known is looked for by its name.
+        places = {
+            one.entry: tuple(returning_lines(one)) for one in called if one.name == target.function
+        }
+        search = run_planning.search_plan(target, runs.new_key) if not places else None
+        plans = (
+            [search]
+            if search is not None
+            else [
+                ReturnPlan(
+                    runs.new_key("r"),
+                    target.function,
+                    frame.cfa,
+                    frame.function,
+                    frame.file or "",
+                    one,
+                    lines=lines,
+                )
+                for one, lines in (places or {0: ()}).items()
+            ]
+        )
+        lines = runs.line_of(target.position.event) if target.position.is_ahead else ()
+        await runs.run(returns=plans, lines=lines, entries=(run_planning.entry_of(frame),))
+
+    def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
+        survey, request = self._runs.survey, self._request
+        event = survey.signal
+        expression = request.expression
+        links = tuple(self._chain.links)
+        return Why(
+            expression=expression,
+            place=request.place,
+            cause=f"{expression}={position.value.text} at {request.place}: "
+            f"{summarize_chain(links, ended)}",
+            value=position.value.text,
+            meaning=native_values.describe_meaning(position.value),
+            frame=native_values.frame_view(position.frame, position.index),
+            event=f"crash, {event}" if event and request.at is None else event,
+            links=links,
+            ended=ended.end,
+            ending=ended.reason,
+            runs=self._runs.count,
+            method=_METHOD,
+            timed_out=ended.end is ChainEnd.BOUND and not self._runs.has_time(),
+            took_s=round(self._runs.used_s(), 1),
+            notes=tuple(dict.fromkeys(self._runs.notes)),
+        )
