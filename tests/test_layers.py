@@ -367,6 +367,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.begin",
         "debugger.recorders.python.inside.bytecode",
         "debugger.recorders.python.inside.calls",
+        "debugger.recorders.python.inside.code_cache",
         "debugger.recorders.python.inside.compared_monitor",
         "debugger.recorders.python.inside.compared_lines",
         "debugger.recorders.python.inside.call_spots",

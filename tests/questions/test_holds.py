@@ -109,6 +109,47 @@ def test_a_local_that_is_bound_anew_is_followed(check: Callable[..., Any], tmp_p
     assert statement_of(answer) == ("shrink.py", 3, "rows = rows[:-1]")
 
 
+STATEMENTS = {
+    # The last good check is at the return of `same`, within the statement.
+    "n < 3": (
+        "n = 0\ndef same(x):\n    return x\nfor a in range(6):\n    n += same(a)\n",
+        ("--in",),
+    ),
+    # No other check follows the last line of a module.
+    "m < 3": ("m = 0\nm = 2\nm = 5\n", ("--in",)),
+    "k < 3": ("def call():\n    return k\nk = 0\ncall()\nk = 5\nm = 1\n", ("--each", "*")),
+    # The constructor is no code of the program's own.
+    "a.n < 3": (
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass A:\n    n: int = 0\n"
+            "def make():\n    a = A(1)\n    a = A(5)\n    return a\nmake()\n"
+        ),
+        ("--in",),
+    ),
+    # The generator is suspended within the line.
+    "len(rows) < 3": (
+        (
+            "rows = []\ndef each():\n    for x in range(5):\n"
+            "        yield rows.append(x)\nfor x in each():\n    m = 1\n"
+        ),
+        ("--in",),
+    ),
+}
+_BROKEN_AT = {"n < 3": 5, "m < 3": 3, "k < 3": 5, "a.n < 3": 7, "len(rows) < 3": 4}
+
+
+@pytest.mark.parametrize("expression", STATEMENTS)
+def test_the_statement_is_the_one_that_ran(
+    check: Callable[..., Any], tmp_path: Path, expression: str
+) -> None:
+    source, (option, *pattern) = STATEMENTS[expression]
+    script = tmp_path / "made_false.py"
+    script.write_text(source)
+    answer = check(expression, option, *(pattern or [script]), "--", sys.executable, script)
+    at = _BROKEN_AT[expression]
+    assert statement_of(answer) == ("made_false.py", at, source.splitlines()[at - 1].strip())
+
+
 def test_an_object_that_was_never_right_is_followed_from_its_construction(
     check: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -581,3 +581,20 @@ def test_of_several_calls_on_an_object_none_is_chosen(cli: Callable[..., Any]) -
     operands = [one["text"] for one in data["links"][-1]["operands"]]
     assert operands == ["state.update(first)", "state.update(second)", "state"]
     assert data["ended"] == "not followed"
+
+
+def test_a_cached_result_is_not_that_of_the_keys_comparison(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "equal_keys.py"
+    script.write_text(
+        "import functools\nclass Key:\n"
+        "    def __init__(self, a, b):\n        self.a, self.b = a, b\n"
+        "    def __hash__(self):\n        return 1\n"
+        "    def __eq__(self, other):\n        return self.a == other.a\n"
+        "@functools.lru_cache\ndef price(key):\n    return key.b * 10\n"
+        "one = price(Key(1, 2))\ntwo = price(Key(1, 9))\nend = 1\n"
+    )
+    data = why(cli, "two", f"{script}:14", script)
+    assert ("returned by price", 11) in links(data)
+    assert links(data)[-1] == ("passed as b to Key.__init__", 12)

@@ -514,6 +514,8 @@ class RecordingOrder(Struct, frozen=True):
     only: tuple[str, ...] = ()
     # The variables of the environment that each process reports.
     variables: tuple[str, ...] = RANK_VARIABLES
+    # Where rewritten code is kept for the next run; "" for nowhere.
+    code_folder: str = ""
     limits: RecordingLimits = RecordingLimits()
 
 

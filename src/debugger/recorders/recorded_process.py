@@ -22,6 +22,7 @@ from debugger.model.command_registry import describe_activity
 from debugger.model.events import OutputStream
 from debugger.model.text_filters import clip_text
 from debugger.recorders.model import Recording, RecordingOrder
+from debugger.recorders.python.code_folder import prepare_code_folder
 from debugger.recorders.record_parser import parse_records
 from debugger.system.idle_detector import CHECK_S, IdleDetector, IdleWait
 from debugger.system.program_streams import ProgramStreams
@@ -229,7 +230,7 @@ async def record_run(
     """
     scratch = Path(tempfile.mkdtemp(prefix="record-", dir=scratch_root))
     (scratch / "input").write_bytes(stdin)
-    chosen = PythonRecorder(recorder) if isinstance(recorder, RecordingOrder) else recorder
+    chosen = await _choose_recorder(recorder, scratch_root)
     recorded = chosen.recording_environment(env, scratch)
     interrupted = interrupted or asyncio.Event()
     tail = _OutputTail()
@@ -261,6 +262,15 @@ async def record_run(
                 await guard.end_processes()
     except* DebuggerError as errors:
         raise errors.exceptions[0] from None
+
+
+async def _choose_recorder(
+    recorder: RecordingOrder | ProcessRecorder, scratch_root: Path | None
+) -> ProcessRecorder:
+    if not isinstance(recorder, RecordingOrder):
+        return recorder
+    folder = await asyncio.to_thread(prepare_code_folder, scratch_root)
+    return PythonRecorder(msgspec.structs.replace(recorder, code_folder=folder))
 
 
 def _describe_progress(argv: Sequence[str], counter: RecordCounter, tail: _OutputTail) -> str:

@@ -142,8 +142,9 @@ class ProcessRecording:
             made = CodePart("monitored").CallMonitor
             self._events = made(self._book, self._watch, shared)
         elif self._can_rewrite():
-            shared.add("bytecode", "code_rewriter", "code_splicer", "code_events", "exec_watch")
-            shared.add("function_search", "hooked_calls", "line_edges", "rewritten", "traced")
+            shared.add("bytecode", "code_rewriter", "code_splicer", "code_cache", "code_events")
+            shared.add("exec_watch", "function_search", "hooked_calls", "line_edges", "rewritten")
+            shared.add("traced")
             self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
         else:
             self._events = CodePart("traced").CallTracer(self._book, self._watch, shared)

@@ -43,6 +43,7 @@ class CallBook:
         self.limits = order["limits"]
         self.depth = order["depth"]
         self.lines = order["lines"]
+        self.code_folder: str = order["code_folder"]
         self.has_focus = bool(order["functions"])
         # Whether the lines are compared with another run's (see `compared_lines`).
         self.is_compared = bool(order["is_compared"])

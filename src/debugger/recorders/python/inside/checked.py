@@ -57,9 +57,12 @@ class TracedChecks:
             is_ours = is_followed and bool(recorder.chosen.file(code.co_filename))
             if plan is None and not is_ours:
                 return None
-            if plan is not None and self._parts.is_entered(code, frame.f_lasti):
-                recorder.entered(plan, frame)
+            if self._parts.is_entered(code, frame.f_lasti):
+                if plan is not None:
+                    recorder.entered(plan, frame)
                 is_followed = self._follower is not None and self._follower.is_active
+            elif is_ours:
+                self._follower.resume(frame)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             return self._note_fault(error)
         has_local = plan is not None and (plan.lines or plan.exit >= 0)
@@ -80,10 +83,7 @@ class TracedChecks:
                 if plan is not None and frame.f_lineno in plan.lines:
                     recorder.passed(plan, frame, frame.f_lineno)
             elif event == "return":
-                if follower is not None and follower.is_active:
-                    follower.leave(frame)
-                if plan is not None and plan.exit >= 0:
-                    self._leave(plan, frame, argument)
+                self._leave(plan, frame, argument)
         except Exception as error:  # noqa: BLE001
             return self._note_fault(error)
         return None if recorder.is_over else self._local
@@ -91,8 +91,12 @@ class TracedChecks:
     def _leave(self, plan: Any, frame: FrameType, value: Any) -> None:
         code = frame.f_code
         last = self._parts.last_instruction(code, frame.f_lasti)
-        if code.co_flags & _GENERATES and last in self._parts.YIELDS:
-            return  # it is suspended
+        is_suspended = bool(code.co_flags & _GENERATES) and last in self._parts.YIELDS
+        follower = self._follower
+        if follower is not None and follower.is_active:
+            (follower.suspend if is_suspended else follower.leave)(frame)
+        if is_suspended or plan is None or plan.exit < 0:
+            return
         # A tracer sees a return of None for an exception, too.
         if value is None and last not in self._parts.RETURNS:
             self._recorder.raised(plan, frame)
@@ -127,6 +131,8 @@ class MonitoredChecks:
             (events.PY_START, self._on_start),
             (events.LINE, self._on_line),
             (events.PY_RETURN, self._on_return),
+            (events.PY_YIELD, self._on_yield),
+            (events.PY_RESUME, self._on_resume),
             (events.PY_UNWIND, self._on_unwind),
         )
         # PY_UNWIND cannot be requested for single code objects.
@@ -147,9 +153,9 @@ class MonitoredChecks:
 
     def _follow_all(self, _frame: FrameType) -> None:
         events = self._monitoring.events
-        self._monitoring.set_events(
-            self._tool, events.PY_START | events.PY_UNWIND | events.LINE | events.PY_RETURN
-        )
+        requested = events.PY_START | events.PY_UNWIND | events.LINE | events.PY_RETURN
+        requested |= events.PY_YIELD | events.PY_RESUME
+        self._monitoring.set_events(self._tool, requested)
         # What was passed over before is to be followed.
         self._monitoring.restart_events()
 
@@ -207,6 +213,24 @@ class MonitoredChecks:
                 self._recorder.returned(plan, frame, value)
             elif not is_followed:
                 return self._monitoring.DISABLE
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+        return None
+
+    def _on_yield(self, code: CodeType, _offset: int, _value: Any) -> Any:
+        if not self._is_followed(code):
+            return self._monitoring.DISABLE
+        try:
+            self._follower.suspend(sys._getframe(1))  # noqa: SLF001
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+        return None
+
+    def _on_resume(self, code: CodeType, _offset: int) -> Any:
+        if not self._is_followed(code):
+            return self._monitoring.DISABLE
+        try:
+            self._follower.resume(sys._getframe(1))  # noqa: SLF001
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
         return None

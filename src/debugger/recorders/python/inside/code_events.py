@@ -31,6 +31,7 @@ class CodeEvents:
         # The guards of executed lines, in order; as a guard, since it is a constant of code.
         self._hits: Any = parts.HookGuard() if book.lines == "hit" else None
         self._faster: list[Any] = []  # hooks of functions that have faster code
+        self._cache: Any = parts.CodeCache(book.code_folder)
         self._is_over = False
 
     def __reduce__(self) -> Any:
@@ -140,8 +141,15 @@ class CodeEvents:
         Raises:
             BytecodeError: It has a form that is not known.
         """
+        known = self._cache.open_module(code, self._book.lines)
+        made = self._rewrite_tree(code, known, begin_main)
+        known.close()
+        return made
+
+    def _rewrite_tree(self, code: CodeType, known: Any, begin_main: Any = None) -> CodeType:
         constants = tuple(
-            self.rewrite(one) if type(one) is type(code) else one for one in code.co_consts
+            self._rewrite_tree(one, known) if type(one) is type(code) else one
+            for one in code.co_consts
         )
         made = code.replace(co_consts=constants)
         is_function = code.co_flags & _OPTIMIZED and code.co_name not in _NO_CALLS
@@ -150,7 +158,12 @@ class CodeEvents:
             followed = self._book.limits["followed"]
             hooks = self._parts.CodeHooks(code, made, callbacks, self._hits, followed=followed)
             self._hooks[id(code)] = hooks
-            hooks.rewritten = made = self._put_hooks(hooks, begin_main)
+            found = known.restore(hooks, type(code)) if begin_main is None else None
+            if found is None:
+                found = self._put_hooks(hooks, begin_main)
+                if begin_main is None:
+                    known.keep(hooks, found)
+            hooks.rewritten = made = found
             if self._is_over:
                 hooks.close()
         return self._keep_code(made, code)

@@ -51,6 +51,9 @@ class LineGuard(HookGuard):
     line: int
 
 
+_CLOSED = HookGuard([1])  # of what has no lines
+
+
 class CodeHooks:
     """The hooks of one code object, and their guards."""
 
@@ -72,11 +75,12 @@ class CodeHooks:
         self.uncounted: CodeType | None = None  # what reports only the lines that are left
         self.function: Any = None  # a weak reference to the function that has faster code
         self.calls = HookGuard()  # closed: starts are not reported
-        self.resumptions = HookGuard()  # closed: resumptions are not reported
-        self.yields = HookGuard()  # closed: yields are not reported
+        # Only generators have them. Closed: resumptions and yields are not reported.
+        self.resumptions = HookGuard() if "resume" in callbacks else self.calls
+        self.yields = HookGuard() if "yield" in callbacks else self.calls
         # With the callback `line`: the calls whose lines are reported; closed while there are none.
-        self.lined_calls: set[Any] = set()
-        self.all_lines = HookGuard([1])
+        self.lined_calls: set[Any] | None = None
+        self.all_lines = HookGuard([1]) if "line" in callbacks else _CLOSED
         self.is_past_lines = False  # no more such calls can begin
         self.lines: dict[int, LineGuard] = {}
         self.budget: Any = iter(range(followed))  # of it each followed call takes one
@@ -95,12 +99,15 @@ class CodeHooks:
 
     def begin_lines(self, call: Any) -> None:
         """Report the lines of a call."""
+        if self.lined_calls is None:
+            self.lined_calls = set()
         self.lined_calls.add(call)
         self.all_lines.clear()
 
     def end_lines(self, call: Any) -> None:
         """Report no more lines of a call."""
-        self.lined_calls.discard(call)
+        if self.lined_calls is not None:
+            self.lined_calls.discard(call)
         # No other thread runs between the two: CPython 3.11 switches at calls and jumps back.
         if not self.lined_calls:
             self.all_lines[:] = [1]
@@ -116,7 +123,7 @@ class CodeHooks:
         """Report everything once more."""
         for guard in (self.calls, self.resumptions, self.yields, *self.lines.values()):
             guard.clear()
-        self.lined_calls.clear()
+        self.lined_calls = None
         self.is_past_lines = False
         self.all_lines[:] = [1]
         self.budget.__setstate__(0)

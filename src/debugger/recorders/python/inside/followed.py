@@ -78,13 +78,16 @@ class StatementFollower:
             if self._name not in code.co_varnames:
                 self._home = 0  # the constructor has another name for it
 
-    def checked(self, visit: int, names: dict[str, Any], frame: FrameType) -> None:
+    def checked(
+        self, visit: int, names: dict[str, Any], frame: FrameType, *, is_exit: bool = False
+    ) -> None:
         """Handle a check: begin after the good one, end at the false one."""
         if self.is_over:
             return
         if self.is_active or visit >= self._end:
             is_true, error = self._recorder.truth(self._expression, names, frame)
-            if not error and not is_true and (visit >= self._end or not self._start):
+            # Threads may come to it at another visit: the first false check is the one to explain.
+            if not error and not is_true:
                 self.is_over = True
                 if self.is_active and self._has_skipped and self._is_in_part():
                     self._evaluate(frame, is_other=False)  # of the lines skipped last
@@ -104,6 +107,8 @@ class StatementFollower:
             return
         if visit == self._start:
             self._begin(names, frame)
+            if is_exit:
+                self._end_call(frame)
 
     def _begin(self, names: dict[str, Any], frame: FrameType) -> None:
         values = {one: names[one] for one in self._expression.names if one in names}
@@ -132,9 +137,22 @@ class StatementFollower:
             lines = self._passed[key] = deque(maxlen=_PASSED)
         lines.append(frame.f_lineno or 0)
 
+    def suspend(self, frame: FrameType) -> None:
+        """Handle a yield or an await: the line of what resumed the frame goes on."""
+        self._follow(frame)
+        self._set_line(frame.f_back)
+
+    def resume(self, frame: FrameType) -> None:
+        """Handle the resumption of a generator or coroutine, within a line."""
+        self._follow(frame)
+        self._set_line(frame)
+
     def leave(self, frame: FrameType) -> None:
         """Handle the end of a call: its caller's line goes on."""
         self._follow(frame)
+        self._end_call(frame)
+
+    def _end_call(self, frame: FrameType) -> None:
         key = id(frame)
         if key == self._home:
             self._home = 0  # another frame may get its identity
@@ -147,12 +165,14 @@ class StatementFollower:
             sites = self._callees.setdefault(id(back), {})
             if len(sites) < _SITES or back.f_lineno in sites:
                 sites[back.f_lineno or 0] = [code.co_name, code.co_filename, lines]
-        while back is not None and not self._recorder.chosen.file(back.f_code.co_filename):
-            back = back.f_back
-        if back is not None:
-            self._set_line(back)
+        self._set_line(back)
 
-    def _set_line(self, frame: FrameType) -> None:
+    def _set_line(self, frame: FrameType | None) -> None:
+        """Note the line of the program's own code that runs: a frame's, or its caller's."""
+        while frame is not None and not self._recorder.chosen.file(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is None:
+            return
         code = frame.f_code
         self._last[get_ident()] = (id(frame), code.co_name, code.co_filename, frame.f_lineno or 0)
 

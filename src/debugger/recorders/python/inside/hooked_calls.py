@@ -81,6 +81,8 @@ class HookedCalls:
             "threads": book.threads,
             "thread": get_ident,
         }
+        self._counted = self._make_counted()
+        self._make_own = self._make_own_hooks(self._counted)
         resume = self._make_resume()
         self._pass_line = self._make_pass_line()
         self._generator_hooks = {
@@ -102,47 +104,44 @@ class HookedCalls:
             lines = {"line": self._pass_line}
         if code.co_flags & _GENERATES:
             return {**self._generator_hooks, **lines, "start": self._make_generator_start(code)}
-        # Each is called by code, or by another hook.
-        calls, counted = self, self._make_counted()
-
-        def first() -> Any:
-            return calls.begin_first(code)
-
-        def stop() -> None:
-            calls.stop_counting(code)
-
-        is_compared = self._book.is_compared
-        start = self._make_first(code) if is_compared else self._make_start(code, counted)
-        hooks = {"start": start, "first": first, "counted": counted, "key": id(code)}
-        hooks["stop"] = stop
+        hooks = {"key": id(code), "counted": self._counted}
+        hooks["start"], hooks["first"], hooks["stop"] = self._make_own(code, id(code))
         return {**self._function_hooks, **lines, **hooks}
 
-    def _make_start(self, code: CodeType, counted: Any) -> Any:
-        calls, threads, key = self, self._book.threads, id(code)
+    def _make_own_hooks(self, counted: Any) -> Any:
+        """Return what makes the hooks of one function, which share all that is not its own."""
+        # A large project has thousands of functions that never run; each object of theirs is looked
+        # at by each collection of garbage.
+        calls, threads, book = self, self._book.threads, self._book
+        count = self._events.count_further
 
-        def start() -> Any:
-            try:
-                call = threads[get_ident()].top.kids[key]
-            except KeyError:
+        def make_own(code: CodeType, key: int) -> tuple[Any, Any, Any]:
+            def start() -> Any:
+                try:
+                    call = threads[get_ident()].top.kids[key]
+                except KeyError:
+                    return calls.begin_first(code)
+                spot = call.spot
+                spot.count += 1
+                call.owner.top = spot
+                return call if spot.count < call.due else counted(call)
+
+            def start_compared() -> Any:
+                """Begin a call that is recorded by itself, or count it."""
+                if key not in book.stopped:
+                    return calls.begin_first(code)
+                count(key)
+                return None
+
+            def first() -> Any:
                 return calls.begin_first(code)
-            spot = call.spot
-            spot.count += 1
-            call.owner.top = spot
-            return call if spot.count < call.due else counted(call)
 
-        return start
+            def stop() -> None:
+                calls.stop_counting(code)
 
-    def _make_first(self, code: CodeType) -> Any:
-        calls, book, count, key = self, self._book, self._events.count_further, id(code)
+            return start_compared if book.is_compared else start, first, stop
 
-        def start() -> Any:
-            """Begin a call that is recorded by itself, or count it."""
-            if key not in book.stopped:
-                return calls.begin_first(code)
-            count(key)
-            return None
-
-        return start
+        return make_own
 
     def _make_counted(self) -> Any:
         calls = self

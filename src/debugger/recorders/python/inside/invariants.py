@@ -183,14 +183,15 @@ class InvariantRecorder:
                 plan.lines[at] = self._add_label(number, code, name, _LINE, at)
             return
         is_named = self._is_named(place["name"], name) or self._is_elsewhere(place, code)
-        if place["name"] and not (is_function and is_named):
+        if place["name"] and not (is_named and (is_function or code.co_name == "<module>")):
             return
         if kind == "in":
             for line in own:
                 plan.lines[line] = self._add_label(number, code, name, _LINE, line)
         elif is_function:
             plan.entry = self._add_label(number, code, name, _ENTRY)
-        if kind != "at" and is_function:
+        # A module's last line is followed by no other check.
+        if kind != "at" and (is_function or code.co_name == "<module>"):
             plan.exit = self._add_label(number, code, name, _EXIT)
 
     def _add_event(self, plan: CheckPlan, number: int, code: CodeType, name: str) -> None:
@@ -275,12 +276,12 @@ class InvariantRecorder:
     def returned(self, plan: CheckPlan, frame: FrameType, value: Any) -> None:
         """Handle the return of a call."""
         if plan.exit >= 0:
-            self._check(plan.exit, frame, {"result": value})
+            self._check(plan.exit, frame, {"result": value}, is_exit=True)
 
     def raised(self, plan: CheckPlan, frame: FrameType) -> None:
         """Handle the end of a call by an exception."""
         if plan.exit >= 0:
-            self._check(plan.exit, frame, {})
+            self._check(plan.exit, frame, {}, is_exit=True)
 
     def _note_construction(self, frame: FrameType) -> None:
         """Count an object of a type, at the constructor of its own type."""
@@ -314,7 +315,9 @@ class InvariantRecorder:
             back = back.f_back
         return ["", 0, ""]
 
-    def _check(self, place: int, frame: FrameType, more: dict[str, Any]) -> None:
+    def _check(
+        self, place: int, frame: FrameType, more: dict[str, Any], *, is_exit: bool = False
+    ) -> None:
         """Evaluate the invariants at a place."""
         ordered = self._ordered_places[place]
         if self.is_over or self._places[ordered]["event"]:
@@ -341,7 +344,7 @@ class InvariantRecorder:
             self._check_one(number, one, names, frame, place)
         follower = self.follower
         if follower is not None:
-            follower.checked(self.visits, names, frame)
+            follower.checked(self.visits, names, frame, is_exit=is_exit)
             self.is_over = self.is_over or follower.is_over
         is_over = self.visits >= self._most or all(self._false) or self._has_all_numbers()
         self.is_over = self.is_over or is_over

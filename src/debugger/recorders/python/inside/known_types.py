@@ -100,6 +100,11 @@ def shown_fields(stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return [one for one in stored if one[0][:1] != "_" or _is_shown(*one)]
 
 
+def is_always_shown(name: str) -> bool:
+    """Tell whether a field of a name is shown, whatever its value is."""
+    return name[:2] != "__" and name not in _HIDDEN
+
+
 def _is_shown(name: str, one: Any) -> bool:
     if name[:2] == "__" and name[-2:] == "__":
         return False

@@ -423,7 +423,9 @@ class OriginReader:
 
     def _find_result(self, node: ast.Call, scope: Any, value: Any) -> Any:
         """Return the link of what own code returned for a call, now or into a cache."""
-        link = scope.returned(node, self._plans.call_name(node))
+        name = self._plans.call_name(node)
+        is_known = value is not self.missing
+        link = scope.result(node, name, value) if is_known else scope.returned(node, name)
         return link if link is not None else self.cached.find(node, scope, value)
 
     def _buffer_link(self, node: Any, scope: Any, value: Any) -> Any:

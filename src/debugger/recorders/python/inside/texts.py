@@ -110,14 +110,24 @@ def field(value: Any, name: str) -> tuple[bool, Any]:
     return False, None
 
 
-def _has_public_field(value: Any, kind: type) -> bool:
-    """Tell whether the first entry of an object's dictionary is a field that is always shown."""
+def _has_shown_field(value: Any, kind: type, is_always_shown: Callable[[str], bool]) -> bool:
+    """Tell whether one of the first fields of an object is always shown; False if in doubt."""
     known = _readers.get(id(kind))
-    if known is None or known[0]() is not kind or not known[1] or known[1][0][0]:
+    if known is None or known[0]() is not kind:
         return False
-    attributes = known[1][0][1](value)
-    names = _take_first(attributes, 1) if type(attributes) is dict else []
-    return bool(names) and type(names[0]) is str and names[0][:1] != "_"
+    for name, read in known[1]:
+        if not name:
+            attributes = read(value)
+            first = _take_first(attributes, 1) if type(attributes) is dict else ()
+            if first and type(first[0]) is str and is_always_shown(first[0]):
+                return True
+        elif is_always_shown(name):
+            try:
+                read(value)
+            except AttributeError:  # an empty slot
+                continue
+            return True
+    return False
 
 
 def _read_descriptor(descriptor: Any, value: Any) -> Any:
@@ -374,7 +384,7 @@ class ValueTexts:
 
     def _write_fields(self, value: Any, kind: type, depth: int) -> str:
         # Most objects are within another one, and not shown.
-        if depth <= 0 and _has_public_field(value, kind):
+        if depth <= 0 and _has_shown_field(value, kind, self._known.is_always_shown):
             return f"{_name_of(kind)}({_CUT})"
         stored = self._known.shown_fields(fields(value))
         name: str = _name_of(kind)
