@@ -126,7 +126,7 @@ async def report_stop(
         changed=changed,
         stack=frames,
         stack_total=stack.total,
-        stack_own=None if is_same else _count_own_frames(stack),  # a repeated stop shows no stack
+        stack_own=None if is_same else count_own_frames(stack),  # a repeated stop shows no stack
         output=output.lines,
         output_total=output.total,
         output_dropped=output.dropped,
@@ -294,7 +294,7 @@ async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | Un
     return answers.AccessView(found[0].function, found[0].file, found[0].line)
 
 
-def _count_own_frames(stack: Stack) -> int:
+def count_own_frames(stack: Stack) -> int:
     """Count the frames up to the outermost with source; all of them if none has source."""
     readable = [at for at, one in enumerate(stack.frames) if source_files.is_readable(one.file)]
     return readable[-1] + 1 if readable else len(stack.frames)

@@ -36,7 +36,7 @@ _HEADS = struct.Struct(f"<{_BINS}Q")
 _LIST_MAX = 4096  # glibc.malloc.tcache_count may be set higher than 7
 _PAGE_BITS = 12
 _PAGE = 1 << _PAGE_BITS
-_STATIC_DATA = 2 * _PAGE
+_STATIC_DATA: int = 2 * _PAGE
 _TCACHE_FREED = "glibc's tcache"
 _BIN_FREED = "a free list of glibc's"
 _FAST_FREED = "a fastbin of glibc's"
@@ -123,8 +123,9 @@ def find_first_chunk(content: bytes) -> int | None:
     a static program the first thread's own data comes first, and ends anywhere in the first pages.
     """
     last = len(content) - _HEADER
-    for at in (*range(0, last + 1, _PAGE), *range(0, min(last + 1, _STATIC_DATA), 16)):
-        if struct.unpack_from("<QQ", content, at) == (0, _TCACHE_CHUNK):
+    starts: list[int] = [*range(0, last + 1, _PAGE), *range(0, min(last + 1, _STATIC_DATA), 16)]
+    for at in starts:
+        if _word(content, at) == 0 and _word(content, at + 8) == _TCACHE_CHUNK:
             return at
     return None
 
@@ -240,4 +241,4 @@ def _follow_fast(
 
 
 def _word(content: bytes, at: int) -> int:
-    return _WORD.unpack_from(content, at)[0] if 0 <= at <= len(content) - 8 else 0
+    return int(_WORD.unpack_from(content, at)[0]) if 0 <= at <= len(content) - 8 else 0

@@ -187,7 +187,7 @@ class _PointerExplainer:
         if found is not None and found.kind == "number" and pointer.value >> _LINK_BITS:
             # Of a heap at a low address the links are small.
             link = await self._explain_as_link(pointer.value)
-            return link and replace(link, text=f"{found.text}, or {link.text}") or found
+            return (link and replace(link, text=f"{found.text}, or {link.text}")) or found
         region = self._known.find_region(pointer.value)
         if found is not None or region is None:
             return found
