@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import pytest
 
 from cli_commands import answer_data, marked_location, resolve_program
 from debuggees import build_debuggee
-from debugger.model.pointers.glibc_heap import parse_heap
+from debugger.model.pointers.glibc_heap import (
+    find_first_chunk,
+    find_first_thread_chunk,
+    parse_heap,
+)
 from debugger.model.signals import parse_memory_map
 from running_programs import dump_core
 
@@ -160,23 +165,28 @@ def test_a_go_pointer_that_is_text_is_explained(cli: Callable[..., Any]) -> None
     assert kinds == ["text"]
 
 
+@pytest.mark.parametrize("in_thread", [False, True])
 @pytest.mark.parametrize("seed", range(1, 9))
-def test_no_block_in_use_is_called_freed_and_each_is_found(seed: int) -> None:
-    program = build_debuggee("pointers/heap.c")
+def test_no_block_in_use_is_called_freed_and_each_is_found(seed: int, *, in_thread: bool) -> None:
+    words = [build_debuggee("pointers/heap.c"), str(seed), *(["thread"] if in_thread else [])]
     with subprocess.Popen(
-        [program, str(seed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "ready\n")
         in_use = {int(address, 16): int(size) for address, size in map(str.split, lines)}
         maps = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
-        region = next(one for one in parse_memory_map(maps) if one.name == "[heap]")
+        known = min(in_use)
+        region = next(one for one in parse_memory_map(maps) if one.start <= known < one.end)
         with Path(f"/proc/{process.pid}/mem").open("rb") as memory:
             memory.seek(region.start)
             content = memory.read(region.end - region.start)
         process.stdin.close()
-    heap = parse_heap(region.start, region.end, content)
+    find_first = partial(find_first_thread_chunk, region.start) if in_thread else find_first_chunk
+    first = find_first(content)
+    assert first is not None
+    heap = parse_heap(region.start + first, region.end, content[first:], [content[:first]])
     assert heap is not None
     assert sum(bool(one.freed_in) for one in heap.blocks) > 20
     for address, size in in_use.items():
@@ -185,3 +195,29 @@ def test_no_block_in_use_is_called_freed_and_each_is_found(seed: int) -> None:
         assert (block.start, block.freed_in) == (address, "")
         assert block.size >= size
         assert heap.find_block(address + size - 1) == block
+
+
+@pytest.mark.parametrize("words", BACKENDS[:2])
+def test_an_address_that_was_altered_is_explained_with_what_it_was(
+    cli: Callable[..., Any], words: tuple[str, ...]
+) -> None:
+    source = "pointers/altered.c"
+    cli("start", *words, resolve_program(source), "--break", marked_location(source, "here"))
+    block = "a heap block of 40 bytes"
+    assert explain(cli, "above").endswith(f" with the tag 0x5a00 above it: start of {block}")
+    assert explain(cli, "below") == f"1 byte into {block}, or its start with the tag 1"
+    assert explain(cli, "second") == f"1 byte into {block}"
+    assert explain(cli, "cut").endswith(f", start of {block}")
+    assert explain(cli, "cut").startswith("not mapped; the low 32 bits of 0x")
+    assert explain(cli, "behind") == f"the end of {block}, before {block}"
+    assert explain(cli, "beyond").startswith("4 bytes behind table (12 bytes), in altered")
+    assert explain(cli, "returned").endswith(
+        " below frame #0 main, in none of its variables: perhaps of a call that has returned"
+    )
+    assert explain(cli, "number") == "the bits of the double 3.25; no address: not canonical"
+    # A hash whose bytes happen to be printable is none of the program's texts.
+    assert explain(cli, "hash") == ""
+    assert explain(cli, "in_thread") == "start of a heap block of 56 bytes"
+    assert explain(cli, "gone_in_thread") == (
+        "start of a freed heap block of 56 bytes (glibc's tcache)"
+    )

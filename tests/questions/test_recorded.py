@@ -151,7 +151,7 @@ def test_calls_are_chosen_by_number_and_by_condition(cli: Callable[..., Any], sc
     said = words(script, "order", "a", "free", "bcd")
     assert "#3 price(kind='bcd') → 3" in cli("calls", "price", "--nth", "3", "--", *said).out
     answer = cli("calls", "price", "--when", "kind == 'free'", "--", *said, check=0)
-    assert "price was called 3 times, 1 told line by line" in answer.out
+    assert "price was called 3 times, 1 shown line by line" in answer.out
     assert 'branch 4 if kind == "free": → 5 x1' in answer.out
     answer = cli("calls", "price", "--when", "nosuch", "--", *said, check=0)
     assert "no such call is among them" in answer.out
@@ -162,7 +162,7 @@ def test_of_many_calls_some_are_told_and_all_are_counted(
     cli: Callable[..., Any], script: Path
 ) -> None:
     answer = cli("calls", "order", "--limit", "1", "--", *words(script, "many"), check=0)
-    assert "order was called 3,000 times, 1 told line by line" in answer.out
+    assert "order was called 3,000 times, 1 shown line by line" in answer.out
     assert "#2 order(kinds=['a', 'b']) → 2" in answer.out
 
 

@@ -11,7 +11,12 @@ from msgspec.structs import replace
 
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.location import NO_FUNCTION, near_names, nearest_lines
-from debugger.symbols.function_definitions import at_definition, find_definitions, near_functions
+from debugger.symbols.function_definitions import (
+    at_definition,
+    find_code_lines,
+    find_definitions,
+    near_functions,
+)
 from debugger.symbols.program_file import inspect_program
 
 _NEAR_MAX = 4
@@ -59,6 +64,9 @@ async def explain_native(
     name = Path(spec.file).name
     # Compilers give generated code the line 0.
     code_lines = [line for line in await lines(spec.file) if line > 0]
+    if not code_lines and program:
+        # LLDB lists a file's lines only if a unit has its name, as Rust's units have not.
+        code_lines = await asyncio.to_thread(find_code_lines, program, spec.file)
     if not code_lines:
         return replace(unbound, why=f"no such file in the program: {name}")
     nearest = nearest_lines(spec.line, code_lines)

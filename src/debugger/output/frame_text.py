@@ -27,6 +27,7 @@ from debugger.output.location_text import (
 from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _FOLD = 3  # this many equal frames, one after the other, are a recursion
+_RUNTIME_LEAST = 3  # frames that are worth a line which counts them
 _THREADS = 8  # threads with the same stack
 
 
@@ -84,12 +85,23 @@ def _without_frames(answer: Backtrace) -> str:
     return answer.state if isinstance(answer.state, str) else "no frames"
 
 
+def _without_runtime(answer: Backtrace) -> Sequence[FrameView]:
+    """Leave out the outermost frames without source, if they are many and none is selected."""
+    own = answer.own if isinstance(answer.own, int) else len(answer.frames)
+    is_short = len(answer.frames) - own < _RUNTIME_LEAST
+    return answer.frames if is_short or answer.current >= own else answer.frames[:own]
+
+
 def _format_stack(answer: Backtrace, command: str, *, rank: int) -> list[TextSection]:
     if not answer.frames:
         return [fixed_section(f"  {_without_frames(answer)}", rank)]
-    lines = list(_frame_lines(answer.frames, answer.current))
+    frames = _without_runtime(answer)
+    lines = list(_frame_lines(frames, answer.current))
     deepest = answer.frames[-1].index + 1
     below = max((answer.total or 0) - deepest, 0)
+    if len(frames) < len(answer.frames) and not below:
+        runtime = format_count(len(answer.frames) - len(frames), "frame")
+        lines.append(f"  … {runtime} of the runtime: {command} --limit {len(answer.frames)}")
     shown = list_section(
         lines,
         lambda cut: f"… {format_count(cut, 'more line')}: {command} {width_option(lines)}",

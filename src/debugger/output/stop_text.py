@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -80,6 +81,7 @@ def format_crashed(crash: object, rank: int = 1) -> list[TextSection]:
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _LOCALS, _STACK, _OUTPUT = range(7)
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 _SIDE = 60  # characters of an old or new value
 _NAMED_MAX = 5
 
@@ -224,10 +226,16 @@ def _format_values(stop: Stop, page: RenderPage) -> list[TextSection]:
 
 
 def _format_change(change: ChangedValue) -> str:
-    after = shorten_value(change.value, _SIDE, hint="debugger locals")
-    if change.previous is None:
-        return f"{short_name(change.name)}={after}"
-    return f"{short_name(change.name)}={shorten_value(change.previous, _SIDE)}→{after}"
+    name, before = short_name(change.name), change.previous
+    if before is None:
+        return f"{name}={shorten_value(change.value, _SIDE, hint='debugger locals')}"
+    address = before.partition(" {")[0]
+    # The stop before has shown what a pointer's former target holds.
+    if _ADDRESS.fullmatch(address) and not change.value.startswith(f"{address} "):
+        before = address
+    before = shorten_value(before, _SIDE)
+    after = shorten_value(change.value, 2 * _SIDE - len(before), hint="debugger locals")
+    return f"{name}={before}→{after}"
 
 
 def _format_stack(stop: Stop) -> list[TextSection]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -38,6 +39,9 @@ _SUMMARY = 200  # characters of a value whose parts are listed below it
 _NAMED = 6  # further pointers that are named
 _PRINT = "debugger print {}"
 _POINTER = 160  # characters of an explanation
+_TEXT_ADDRESS = re.compile(r"\A0x[0-9a-f]+ (?=\")")
+_SPACED = re.compile(r"(?<=\w)(?: = |=|: )")  # between a member's name and its value
+_ENDS = (",", "}", ")", " ")
 _PAGE_OVERHEAD = 120  # characters beside the one value of a page
 
 
@@ -57,6 +61,8 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
     kind = f": {short_name(answer.type)}" if answer.show_type is True and answer.type else ""
     value = answer.value
     views = answer.children if isinstance(answer.children, tuple) else ()
+    if _are_shown(answer, views):
+        views = ()
     total = answer.children_total if isinstance(answer.children_total, int) else len(views)
     ref = ref_of(answer.ref)
     hint = f"debugger vars {ref}" if ref else width_option([value])
@@ -72,6 +78,24 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
     pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
     explained = format_pointers(pointers, answer.pointers_omitted, rank=1)
     return [own, *explained, *_format_children(views, total, ref), *_format_hint(answer.hint)]
+
+
+def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
+    """Tell whether a short value's text has all its children, so that no rows are needed."""
+    value = answer.value
+    total = answer.children_total if isinstance(answer.children_total, int) else len(views)
+    if not views or total != len(views) or len(value) > _SUMMARY or "\n" in value:
+        return False
+    # Of a pointer the one child is what it points to.
+    first = views[0].value
+    if len(views) == 1 and "{" in first and value.endswith(first[first.index("{") :]):
+        return True
+    pieces = (f"{view.name}:{_TEXT_ADDRESS.sub('', view.value)}" for view in views)
+    known = f"{_SPACED.sub(':', value)} "
+    return all(
+        not ref_of(view.ref) and any(f"{piece}{end}" in known for end in _ENDS)
+        for view, piece in zip(views, pieces, strict=True)
+    )
 
 
 def _format_hint(hint: object) -> list[TextSection]:

@@ -25,6 +25,7 @@ from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
 
 FRAMES_MAX = 1000
+FRAMES_DEFAULT = 50
 _LOCALS_MAX = 200
 _THREADS_MAX = 100
 _TRACE_MAX = 1 << 14  # characters of an exception's own trace
@@ -176,16 +177,17 @@ async def _other_scopes(session: Session, frame: Frame) -> tuple[answers.Variabl
 
 
 async def read_backtrace(
-    session: Session, *, thread: int | None, limit: int, with_locals: bool
+    session: Session, *, thread: int | None, limit: int | None, with_locals: bool
 ) -> answers.Backtrace:
-    """Show a thread's stack."""
+    """Show a thread's stack; without a limit the text leaves out the runtime's outermost frames."""
     session.require_state(State.STOPPED, to="show the stack")
     chosen = (
         await known_thread(session, thread)
         if thread is not None
         else await _selected_thread(session)
     )
-    stack = await session.backend.read_stack(chosen, levels=min(limit, FRAMES_MAX))
+    levels = FRAMES_DEFAULT if limit is None else min(limit, FRAMES_MAX)
+    stack = await session.backend.read_stack(chosen, levels=levels)
     shown = [views.frame_view(one) for one in stack.frames]
     if with_locals:
         shown = [await _with_locals(session, one) for one in stack.frames]
@@ -199,6 +201,7 @@ async def read_backtrace(
         total=stack.total,
         current=current,
         note=views.lost_callers(stack.frames) or UNSET,
+        own=stop_report.count_own_frames(stack) if limit is None else UNSET,
     )
 
 
@@ -221,11 +224,12 @@ async def _with_locals(session: Session, frame: Frame) -> answers.FrameView:
     )
 
 
-async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
+async def all_backtraces(session: Session, *, limit: int | None) -> answers.Backtraces:
     """Show the stacks of all threads, at most 100 of them."""
     session.require_state(State.STOPPED, to="show the stacks")
     threads = await session.backend.list_threads()
     shown: list[answers.Backtrace] = []
+    levels = FRAMES_DEFAULT if limit is None else min(limit, FRAMES_MAX)
     limit_s = asyncio.get_running_loop().time() + _THREADS_S
     for one in threads[:_THREADS_MAX]:
         if shown and asyncio.get_running_loop().time() > limit_s:
@@ -233,12 +237,13 @@ async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
         if one.is_running:
             shown.append(answers.Backtrace(one.id, (), None, state=State.RUNNING.value))
             continue
-        stack = await _stack_of_stopped(session, one.id, min(limit, FRAMES_MAX))
+        stack = await _stack_of_stopped(session, one.id, levels)
         if stack is None:
             shown.append(answers.Backtrace(one.id, (), None, state=State.RUNNING.value))
             continue
         frames = tuple(views.frame_view(frame) for frame in stack.frames)
-        shown.append(answers.Backtrace(thread=one.id, frames=frames, total=stack.total))
+        own = stop_report.count_own_frames(stack) if limit is None else UNSET
+        shown.append(answers.Backtrace(one.id, frames, stack.total, own=own))
     return answers.Backtraces(threads=tuple(shown), total=len(threads))
 
 

@@ -289,8 +289,8 @@ async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit)
     Raises:
         DebuggerError: NOT_FOUND if there is no code at the place.
     """
-    session.require_state(State.STOPPED, to="run to a place")
-    check_runs(session.target, to="run to a place")
+    session.require_state(State.STOPPED, to="run to a location")
+    check_runs(session.target, to="run to a location")
     ours = await session.run_job(lambda: session.binding.add(spec, internal=True))
     bound = ours.bound
     if bound is not None and not bound.verified:

@@ -128,7 +128,7 @@ async def report_stop(
         changed=changed,
         stack=frames,
         stack_total=stack.total,
-        stack_own=None if is_same else _count_own_frames(stack),  # a repeated stop shows no stack
+        stack_own=None if is_same else count_own_frames(stack),  # a repeated stop shows no stack
         output=output.lines,
         output_total=output.total,
         output_dropped=output.dropped,
@@ -310,7 +310,7 @@ async def _reported_access(
     return answers.AccessView(function, file, int(line))
 
 
-def _count_own_frames(stack: Stack) -> int:
+def count_own_frames(stack: Stack) -> int:
     """Count the frames up to the outermost with source; all of them if none has source."""
     readable = [at for at, one in enumerate(stack.frames) if source_files.is_readable(one.file)]
     return readable[-1] + 1 if readable else len(stack.frames)

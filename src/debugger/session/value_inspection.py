@@ -202,6 +202,7 @@ _RUST_HINT = (
     "LLDB reads Rust as C++ (p->field, no methods) and gdb only in part: debugger vars REF lists "
     "what is in a Vec; a session with --backend frida evaluates methods and indexes"
 )
+_NO_VARIABLE = re.compile(r"undeclared identifier|No symbol '")
 # What gdb and delve say of their commands while the program runs.
 _RUNNING = re.compile(r"notStopped|debuggee is running")
 _RAW_HELP = "debugger raw help lists the commands"
@@ -341,6 +342,8 @@ def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> Deb
         return error
     if not _reads_as_c(session):
         return error
+    if _NO_VARIABLE.search(error.message):
+        return DebuggerError(error.code, error.message, hint=LOCALS)
     return DebuggerError(error.code, error.message, hint=_RUST_HINT)
 
 

@@ -17,6 +17,7 @@ from debugger.model.value_refs import ValueRefs
 
 VALUE_MAX = 2000  # characters
 _POINTER = re.compile(r"0x[0-9a-f]+")
+_TEXT_ADDRESS = re.compile(r'0x[0-9a-f]+ (?=")')
 NAME_MAX = 200  # characters
 _FIRST_CODE = 0x1000
 
@@ -170,7 +171,9 @@ def _shown_values_differ(before: str, now: str) -> bool:
     shorter, longer = sorted((before, now), key=len)
     if longer.startswith(f"{shorter} {{") and _POINTER.fullmatch(shorter):
         return False  # the same pointer; what it points to is in one of them alone
+    # A text that was cut has its address, too, which a whole one has not.
+    shown = [_TEXT_ADDRESS.sub("", one) for one in (before, now)]
     return not any(
         cut.endswith("...}") and other.startswith(cut.removesuffix("...}"))
-        for cut, other in ((before, now), (now, before))
+        for cut, other in (shown, shown[::-1])
     )

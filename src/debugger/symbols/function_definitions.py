@@ -64,6 +64,23 @@ def find_definitions(program: str, name: str, file: str = "") -> list[FunctionDe
         image.close()
 
 
+def find_code_lines(program: str, file: str) -> list[int]:
+    """Find the lines of a source file that have code; none where the program has no such file."""
+    try:
+        if Path(program).stat().st_size > _SIZE_MAX:
+            return []
+        image = BinaryImage(program)
+    except (OSError, ValueError):
+        return []
+    try:
+        paths = match_paths(file, image.lines.files) if image.has_debug else []
+        return sorted({line for _, line, _ in image.lines.statements_of(paths) if line})
+    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
+        return []
+    finally:
+        image.close()
+
+
 def find_last_line(program: str, name: str) -> tuple[str, int] | None:
     """Find the file and the line of the last instruction of a function: there it returns.
 

@@ -1,15 +1,15 @@
-/* Allocates and frees in a random order, says what is in use, and waits for its input to end. */
+/* Allocates and frees in a random order, says what is in use, and waits for its input to end.
+ * With a second argument it does so in a thread, which has a heap of its own. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { BLOCKS = 400, TURNS = 6000 };
 
-int main(int count, char **words)
+static void *allocate(void *nothing)
 {
     static void *blocks[BLOCKS];
     static size_t sizes[BLOCKS];
-    srand(count > 1 ? (unsigned)atoi(words[1]) : 1);
-    setvbuf(stdin, NULL, _IONBF, 0);
     for (int turn = 0; turn < TURNS; turn++) {
         int at = rand() % BLOCKS;
         free(blocks[at]);
@@ -25,5 +25,20 @@ int main(int count, char **words)
     }
     printf("ready\n");
     fflush(stdout);
-    return getchar() == EOF ? 0 : 1;
+    getchar();
+    return nothing;
+}
+
+int main(int count, char **words)
+{
+    pthread_t thread;
+    srand(count > 1 ? (unsigned)atoi(words[1]) : 1);
+    setvbuf(stdin, NULL, _IONBF, 0);
+    if (count > 2) {
+        pthread_create(&thread, NULL, allocate, NULL);
+        pthread_join(thread, NULL);
+    } else {
+        allocate(NULL);
+    }
+    return 0;
 }

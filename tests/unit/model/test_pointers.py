@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import struct
 
 import pytest
 
-from debugger.model.pointers.glibc_heap import HeapContent, find_first_chunk, parse_heap
+from debugger.model.pointers.asan_shadow import explain_shadow, has_shadow, shadow_address
+from debugger.model.pointers.glibc_heap import (
+    HeapContent,
+    find_first_chunk,
+    find_first_thread_chunk,
+    parse_heap,
+)
 from debugger.model.pointers.pointer_explanation import (
     MemoryKnowledge,
     MemorySymbol,
@@ -14,7 +21,10 @@ from debugger.model.pointers.pointer_explanation import (
     explain_link,
     explain_symbol,
     explain_value,
+    find_cut_address,
+    find_tagged_address,
 )
+from debugger.model.pointers.reinterpreted_values import describe_other_type
 from debugger.model.pointers.value_patterns import (
     describe_number,
     describe_pattern,
@@ -181,7 +191,82 @@ def test_a_block_in_a_fastbin_is_freed_though_its_chunk_looks_used() -> None:
 
 def test_the_end_of_a_full_block_is_in_no_block() -> None:
     heap = parsed(make_heap())
-    assert explain_heap(heap.blocks[3].start + 24, heap) is None
+    said = explain_heap(heap.blocks[3].start + 24, heap)
+    assert said is not None
+    assert (said.kind, said.is_suspicious) == ("heap_edge", False)
+    assert said.text.startswith("the end of a heap block of 24 bytes, before a freed heap block")
+    said = explain_heap(heap.blocks[3].start + 25, heap)
+    assert said is not None
+    assert said.text.startswith("1 byte behind a heap block of 24 bytes, before a freed")
+
+
+def test_the_same_link_in_several_freed_blocks_names_none_of_them() -> None:
+    heap = parsed(make_heap())
+    (last,) = [one for one in heap.links if one == heap.blocks[1].start >> 12]
+    twice = HeapContent(heap.blocks, None, {last: (heap.blocks[1].start, heap.blocks[2].start)})
+    said = explain_link(last, twice)
+    assert said is not None
+    assert said.text == "what glibc's free wrote into freed heap blocks (a mangled link)"
+
+
+def test_an_odd_address_of_an_aligned_type_may_have_a_tag() -> None:
+    heap = parsed(make_heap())
+    start = heap.blocks[3].start
+    said = [explain_heap(start + at, heap, is_aligned=True) for at in (1, 2, 9)]
+    assert [one.text for one in said if one] == [
+        "1 byte into a heap block of 24 bytes, or its start with the tag 1",
+        "2 bytes into a heap block of 24 bytes",
+        "9 bytes into a heap block of 24 bytes",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0x400A000000000000, "the bits of the double 3.25"),
+        (0xBFF0000000000000, "the bits of the double -1.0"),
+        (0x64006300620061, "bytes `abcd`: text in UTF-16"),
+        (0xDEADBEEF00000000, "its high half is 0xdeadbeef, a common mark of memory"),
+        (0x5555DEADBEEF, "its low half is 0xdeadbeef, a common mark of memory"),
+        (0xC00000007, "as two numbers of 32 bits: 7, 12"),
+        (0x7FFF00000010, None),
+        (0xFFFFFFFF80000000, "the number -2,147,483,648 of 32 bits, with its sign extended"),
+        (0x400921F9F01B866F, None),
+    ],
+)
+def test_a_value_of_another_type_is_recognized(value: int, text: str | None) -> None:
+    said = describe_other_type(value)
+    assert (said is None) == (text is None)
+    assert (said or "").startswith(text or "")
+
+
+def test_random_bits_are_seldom_taken_for_text_or_another_type() -> None:
+    bits = random.Random(5)
+    values = [bits.getrandbits(64) for _ in range(20_000)]
+    assert sum(describe_text(one) is not None for one in values) < 100
+    assert sum(describe_other_type(one) is not None for one in values) == 0
+
+
+def test_an_address_below_a_tag_or_cut_to_its_low_half_is_found() -> None:
+    assert find_tagged_address(0x5A00000000602010, MAP) == 0x602010
+    assert find_tagged_address(0x5A00000000702010, MAP) is None
+    assert find_tagged_address(0x602010, MAP) is None
+    high = MemoryRegion(0x555555561000, 0x555555582000, "rw-p", "[heap]")
+    assert find_cut_address(0x555613D0, high) == 0x5555555613D0
+    assert find_cut_address(0xFFFFFFFF_555613D0, high) == 0x5555555613D0
+    assert find_cut_address(0x5555555613D0, high) is None
+    assert find_cut_address(0x455613D0, high) is None
+
+
+def test_the_first_chunk_of_a_threads_heap_follows_its_arena() -> None:
+    start = 0x7FFFF0000000
+    content = bytearray(0x2000)
+    struct.pack_into("<Q", content, 0, start + 0x30)
+    struct.pack_into("<Q", content, 0x8D8, 0x295)
+    assert find_first_thread_chunk(start, bytes(content)) == 0x8D0
+    assert find_first_thread_chunk(start + 0x1000, bytes(content)) is None
+    struct.pack_into("<Q", content, 0, start + 0x38)
+    assert find_first_thread_chunk(start, bytes(content)) is None
 
 
 def test_a_link_that_free_has_written_is_recognized() -> None:
@@ -219,6 +304,30 @@ def test_a_heap_that_is_read_in_part_is_known_as_far_as_it_was_read() -> None:
 def test_the_heap_behind_zeroed_data_is_found_at_the_beginning_of_a_page() -> None:
     assert find_first_chunk(b"\0" * 0x3000 + make_heap()) == 0x3000
     assert find_first_chunk(b"\0" * 0x3010 + make_heap()) is None
+
+
+def test_the_heap_behind_a_static_programs_own_data_is_found_anywhere_in_its_first_pages() -> None:
+    assert find_first_chunk(b"\0" * 0x6D0 + make_heap()) == 0x6D0
+
+
+def test_asans_shadow_tells_freed_memory_from_what_may_be_used() -> None:
+    shadow = (
+        MemoryRegion(0x7FFF7000, 0x8FFF7000, "rw-p", ""),
+        MemoryRegion(0x2008FFF7000, 0x10007FFF8000, "rw-p", ""),
+    )
+    assert has_shadow(shadow)
+    assert not has_shadow(MAP.regions)
+    assert shadow_address(0x604000000050) == (0x604000000050 >> 3) + 0x7FFF8000
+    freed = explain_shadow(0x604000000050, 0xFD)
+    assert freed is not None
+    assert (freed.kind, freed.is_suspicious) == ("freed", True)
+    edge = explain_shadow(0x604000000044, 0x04)
+    assert edge is not None
+    assert (edge.text, edge.is_suspicious) == (
+        "just behind what may be used (by AddressSanitizer)",
+        False,
+    )
+    assert [explain_shadow(0x604000000043, 0x04), explain_shadow(0x604000000040, 0)] == [None, None]
 
 
 def test_a_symbol_says_where_in_it_an_address_is() -> None:

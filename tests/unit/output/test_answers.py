@@ -185,7 +185,7 @@ TEXTS = {
         "  pop(n=1..3) :42 x3 → 0 4.0 ms 1 raised KeyError: 3\nevidence: e2"
     ),
     Calls: (
-        "calls: pop was called 3 times, 1 told line by line; exited with status 1 after 0.2 s\n"
+        "calls: pop was called 3 times, 1 shown line by line; exited with status 1 after 0.2 s\n"
         "#1 pop(n=1) → 2 main.c:42, 1.5 ms, 5 lines passed\n"
         "  43  n += 1    n=1 → 2\n"
         "  loop at 44: 3 rounds; i=0..2\n    44  for i in n:\n"

@@ -253,3 +253,12 @@ def test_an_unverified_breakpoint_without_a_reason_is_named_by_its_place():
     assert stop_lines(replace(ENDED, unbound=(unbound,))).endswith(
         "breakpoint 1 was never bound: main.c:42"
     )
+
+
+def test_a_pointer_that_changed_is_shown_with_its_new_target_only():
+    moved = ChangedValue("one", "0x1000 {id:1}", "0x2000 {id:2}", "item *")
+    written = ChangedValue("two", "0x1000 {id:1}", "0x1000 {id:2}", "item *")
+    stop = replace(STOP, is_repeat=True, changed=(moved, written))
+    text = stop_lines(stop)
+    assert "one=0x1000→0x2000 {id:2}" in text
+    assert "two=0x1000 {id:1}→0x1000 {id:2}" in text

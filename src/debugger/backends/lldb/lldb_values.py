@@ -32,7 +32,9 @@ _OPTIMIZED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
-_RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
+_RETURNED = re.compile(
+    r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>\{\n(?:.*\n)*?\}|.*)", re.MULTILINE
+)
 # LLDB's text for a member behind a null pointer.
 _BEHIND_NULL = re.compile(r"<parent (?:failed to evaluate: parent )?is NULL>")
 # A path in an expression, whose address alone is not taken.
@@ -227,4 +229,16 @@ async def read_return_value(lldb: LldbAccess, frame: Frame) -> Variable | None:
         return None
     if match is None:
         return None
-    return _shorten_value(Variable("(return)", match["value"], match["type"]))
+    value = match["value"]
+    if value.startswith("{"):
+        # LLDB reads an object from the registers by C's rules, which Rust does not follow.
+        if (frame.file or "").endswith(".rs"):
+            return None
+        value = _join_members(value)
+    return _shorten_value(Variable("(return)", value, match["type"]))
+
+
+def _join_members(text: str) -> str:
+    """Write an object that LLDB shows on several lines on one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return ", ".join(lines).replace(" = ", ":").replace("{, ", "{").replace(", }", "}")

@@ -96,7 +96,10 @@ async def backtrace(
     call: CommandCall,
     *,
     with_locals: Annotated[bool, Option("--locals", help="with each frame's locals")] = False,
-    limit: Annotated[int, Option("--limit", help="at most this many frames", metavar="N")] = 50,
+    limit: Annotated[
+        int | None,
+        Option("--limit", help="at most this many frames, the runtime's too (50)", metavar="N"),
+    ] = None,
     thread: Annotated[int | None, Option("--thread", help="of this thread", metavar="N")] = None,
     every: Annotated[bool, Option("--all", help="of every thread")] = False,
     by: Annotated[
@@ -111,7 +114,7 @@ async def backtrace(
             chosen.group, chosen.members, by=by, every=every
         )
     session = call.current_session()
-    if not 1 <= limit <= inspection.FRAMES_MAX:
+    if limit is not None and not 1 <= limit <= inspection.FRAMES_MAX:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"--limit is 1 to {inspection.FRAMES_MAX} frames",

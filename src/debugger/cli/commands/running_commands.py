@@ -155,7 +155,7 @@ async def until(
 ) -> answers.Answer:
     """Run to a location; other breakpoints stop the program too, and are kept."""
     session = call.current_session()
-    session.require_state(State.STOPPED, to="run to a place")
+    session.require_state(State.STOPPED, to="run to a location")
     spec = spec_in_session(call, session, place)
     spec = filter_hits(call, session, spec, hits, command="until")
     return await stepping.run_until(session, spec, call.wait_limit(timeout))

@@ -335,6 +335,9 @@ def _arrange_thread(arranged: ArrangedWords) -> Result:
     return arranged
 
 
+_FORMAT_NAMES: Final = frozenset({"hex", "binary", "octal", "decimal", "address", "char"})
+
+
 def _arrange_print(arranged: ArrangedWords) -> Result:
     words = list(arranged.positionals)
     for index, (flag, values) in enumerate(arranged.options):
@@ -355,8 +358,23 @@ def _arrange_print(arranged: ArrangedWords) -> Result:
     return body.change(add=[("--format", (named,))])
 
 
+def _correct_print_phrase(arranged: ArrangedWords, words: list[str]) -> Correction | None:
+    """Correct `x as hex`, `x --hex` and `x in frame 2`."""
+    *before, last = words
+    name = last.removeprefix("--")
+    if name in _FORMAT_NAMES and (name != last or before[-1] == "as"):
+        value = before if name != last else before[:-1]
+        fixed = arranged.change(positionals=value, add=[("--format", (name,))])
+        return correct("the format is an option", fixed) if value else None
+    if len(words) > len(("in", "frame", "2")) and words[-3:-1] == ["in", "frame"]:
+        return Correction("a frame is selected first", (("frame", last), ("print", *words[:-3])))
+    return None
+
+
 def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
-    """Correct words that are no expression: an option with one dash, several names."""
+    """Correct words that are no expression: a format or a frame behind it, several names."""
+    if (phrase := _correct_print_phrase(arranged, words)) is not None:
+        return phrase
     is_named = len(words) == len(("local", "x"))
     if is_named and words[0] in _VALUE_NOUNS:
         return correct("print takes an expression", arranged.change(positionals=words[1:]))

@@ -51,7 +51,7 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("v *", "vo *"), "print {}"),
     "step-back": "back-step",
     "stepback": "back-step",
-    "rewind": "back",
+    "rewind": "back-continue",
     # Breakpoints
     "br": "breakpoint add",
     "bp *": "breakpoint add {}",

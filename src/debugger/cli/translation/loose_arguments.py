@@ -115,7 +115,8 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
     words = list(arranged.positionals)
     first = 0 if command.name == "probe" else 1
     for index, word in enumerate(words[:-1]):
-        if (command.name, word) in _UNDERSTOOD and word == "if":
+        is_apart = arranged.rest is not None and word in {"when", "where"}
+        if is_apart or ((command.name, word) in _UNDERSTOOD and word == "if"):
             return None  # what follows is the condition
         if (
             (command.name, word) in _UNDERSTOOD

@@ -17,6 +17,7 @@ QUESTION_NAMES: Final[Mapping[str, str]] = {
                     "who-wrote"),
     **dict.fromkeys(("origin *", "provenance *", "where-from", "why-is *", "why-value *"),
                     "why {}"),
+    "history *": "who-wrote {}",
     **dict.fromkeys(("trace-value *", "dataflow *", "data-flow *", "explain-value *"), "why {}"),
     **dict.fromkeys(("assert *", "invariant *", "ensure *", "verify *", "always *"), "holds {}"),
     **dict.fromkeys(("check-invariant", "hold *", "check *"), "holds {}"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from debugger.cli.translation import question_phrases
 from debugger.cli.translation.argument_order import (
     ArrangedWords,
     Correction,
@@ -61,9 +62,10 @@ def order_question(arranged: ArrangedWords) -> Result:
     separated = (
         correct_separator(arranged) or _separate_args(arranged) or _refuse_unquoted_object(arranged)
     )
-    if separated is not None:
-        return separated
-    arranged = separate_program(arranged)
+    phrased = separated or question_phrases.read_phrases(separate_program(arranged))
+    if isinstance(phrased, Correction):
+        return phrased
+    arranged = phrased
     rest = arranged.rest or ()
     first = arranged.positionals
     if arranged.rest and _compares(arranged) and begins_program(first) and len(first) > 1:

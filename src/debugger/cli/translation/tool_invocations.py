@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,7 +47,9 @@ _SAMPLER: Final = _Tool(
 _STACK_READER: Final = _Tool("hang")
 _MEMORY_CHECKER: Final = _Tool("crash")
 _TOOLS: Final[Mapping[str, _Tool]] = {
-    **dict.fromkeys(("strace", "ltrace", "dtruss", "truss", "uftrace", "ktrace"), _TRACER),
+    **dict.fromkeys(
+        ("strace", "ltrace", "dtruss", "truss", "uftrace", "ktrace", "frida-trace"), _TRACER
+    ),
     **dict.fromkeys(("perf", "py-spy", "rbspy", "austin", "samply", "flamegraph"), _SAMPLER),
     **dict.fromkeys(("coverage", "cprofile", "kernprof", "pyinstrument", "scalene"), _SAMPLER),
     **dict.fromkeys(("memray", "hyperfine", "nyc", "c8", "gcov", "uprof", "instruments"), _SAMPLER),
@@ -55,6 +57,17 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     **dict.fromkeys(("pstack", "gstack", "eu-stack", "jstack", "gcore", "jcmd"), _STACK_READER),
     **dict.fromkeys(("valgrind", "catchsegv", "memcheck", "drmemory"), _MEMORY_CHECKER),
     "coredumpctl": _Tool("crash"),
+}
+_PROMPT: Final = re.compile(
+    r"\((?:gdb|lldb|dlv|rr|i?pdb|rdbg|jdb|byebug)\)\Z|[a-z]+> ?\Z|[>$]+\Z", re.IGNORECASE
+)
+_DUMP_SIGNALS: Final = frozenset({"-3", "-6", "-QUIT", "-ABRT", "-SIGQUIT", "-SIGABRT"})
+_INTERPRETERS: Final = {
+    ".py": "python3",
+    ".js": "node",
+    ".mjs": "node",
+    ".rb": "ruby",
+    ".php": "php",
 }
 _COUNTING: Final = re.compile(r"--tool=(?:callgrind|cachegrind|massif|dhat|lackey)\Z")
 _RR_VERBS: Final = frozenset({"record", "replay", "ps", "pack"})
@@ -69,16 +82,14 @@ def correct_tool(words: Sequence[str], behind: Sequence[str]) -> Correction | No
         behind: The words behind it.
     """
     name = os.path.basename(words[0])
+    if len(words) > 1 and _PROMPT.match(words[0]):
+        return Correction("a prompt is no part of a command", ((*words[1:], *_behind(behind)),))
+    if len(words) == len(("kill", "-3", "1")) and name == "kill" and words[1] in _DUMP_SIGNALS:
+        return Correction(_REASON, (("hang", "--pid", words[2]),))
     if (own := _drop_prefix(words)) is not None:
         return Correction(f"the command follows {PROGRAM}", ((*own, *_behind(behind)),))
-    if name == "rr":
-        return _correct_rr(words[1:], behind)
-    if name == "jdb":
-        return _correct_jdb(words[1:], behind)
-    if name in {"rdbg", "byebug"}:
-        return _correct_rdbg(words[1:], behind)
-    if name == "gdbserver":
-        return _correct_server(words[1:], behind)
+    if name in _DEBUGGERS:
+        return _DEBUGGERS[name](words[1:], behind)
     tool = _TOOLS.get(name)
     return None if tool is None else _correct_question(name, tool, words[1:], behind)
 
@@ -129,6 +140,12 @@ def _correct_question(
         is_read = verb in {"report", "script", "annotate"}
         question = ("evidence", "list") if is_read else (tool.question, "--", "CMD")
         return Correction(_REASON, (question,))
+    flags = dict(options)
+    traced = flags.get("-e") or flags.get("-i") or ""
+    if name in {"ltrace", "uftrace", "frida-trace"} and re.fullmatch(r"[\w*:.]+", traced):
+        return Correction(_REASON, (("calls", traced, "--", *program),))
+    if (interpreter := _INTERPRETERS.get(os.path.splitext(program[0])[1])) is not None:
+        program = (interpreter, *program)
     is_counting = any(_COUNTING.match("=".join(one)) for one in options)
     return Correction(_REASON, (("path" if is_counting else tool.question, "--", *program),))
 
@@ -196,3 +213,12 @@ def _correct_server(words: Sequence[str], behind: Sequence[str]) -> Correction:
         return Correction("no server is needed", (("attach", program[0]),))
     line_words = split_command(program[0]) if len(program) == 1 else program
     return Correction("no server is needed", (start_words(line_words or ("PROGRAM",)),))
+
+
+_DEBUGGERS: Final[Mapping[str, Callable[[Sequence[str], Sequence[str]], Correction]]] = {
+    "rr": _correct_rr,
+    "jdb": _correct_jdb,
+    "rdbg": _correct_rdbg,
+    "byebug": _correct_rdbg,
+    "gdbserver": _correct_server,
+}

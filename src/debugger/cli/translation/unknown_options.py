@@ -18,6 +18,7 @@ from debugger.cli.translation.argument_order import (
     value_counts,
 )
 from debugger.cli.translation.program_words import find_program
+from debugger.cli.translation.question_phrases import correct_return_flag
 from debugger.model.command_registry import Command
 
 _NEAR: Final = 0.75
@@ -27,6 +28,8 @@ _NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "-
 def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     """Return the command with near options, with `--` put in, or without the unknown ones."""
     command = arranged.command
+    if (calls := correct_return_flag(arranged)) is not None:
+        return calls
     separated = _separate_program(arranged)
     first = arranged.unknown[0][0]
     is_behind = (

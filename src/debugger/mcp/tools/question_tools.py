@@ -190,7 +190,7 @@ TOOLS.derive_tool(
         _WHEN,
         ToolArgument("last", "only the last N calls", _RARE),
         ToolArgument("depth", "levels of the calls that it makes", _RARE),
-        ToolArgument("limit", "calls told line by line", _RARE),
+        ToolArgument("limit", "calls shown line by line", _RARE),
         *_RUN,
         _TIMEOUT,
     ),

@@ -153,6 +153,8 @@ class Backtrace(Struct, frozen=True):
     state: str | UnsetType = UNSET
     # A doubt about the stack.
     note: str | UnsetType = UNSET
+    # The frames up to the outermost with source; the text counts the runtime's behind them.
+    own: int | UnsetType = UNSET
 
 
 class Backtraces(Struct, frozen=True):

@@ -1,10 +1,12 @@
-"""Reads the blocks of glibc's main heap, and which of them are surely freed. Pure.
+"""Reads the blocks of glibc's heaps, and which of them are surely freed. Pure.
 
 The layout is that of malloc/malloc.c and arena.c in glibc 2.30 to 2.41 on 64 bits. A chunk begins
 16 bytes before the address that malloc returned: the size of the chunk before (only if that one is
 free), and the own size, a multiple of 16, with three flags in its low bits. The heap's first chunk
 holds the tcache of the first thread: 64 counts of 16 bits, then 64 heads of lists of freed blocks.
-From 2.32 on each link is mangled with the address that it is stored at (PROTECT_PTR).
+From 2.32 on each link is mangled with the address that it is stored at (PROTECT_PTR). A thread's
+heap begins at a multiple of 64 MiB with the address of its arena (struct malloc_state), which lies
+before the first chunk; the chunks have a flag of their own. Only an arena's first heap is read.
 
 Nothing here is guessed: a heap that is not consistent from its first chunk on is not read at all.
 """
@@ -23,7 +25,10 @@ _HEADER = 16  # bytes from a chunk to its block
 _SIZE_LEAST = 32
 _FLAGS = 7
 _PREVIOUS_IN_USE = 1
-_OTHER_FLAGS = 6  # mmapped, or of another arena: in no chunk of the main heap
+_OTHER_FLAGS = 6  # mmapped, or of a thread's arena: the latter in what its heap has allocated
+_THREAD_ARENA = 4
+THREAD_HEAP = 64 << 20  # bytes: HEAP_MAX_SIZE on 64 bits
+_HEAP_INFO_MAX = 0x100  # bytes before the arena in its first heap
 _TCACHE_CHUNK = 0x291  # the size of the tcache's chunk, with its flag
 _BINS = 64
 _COUNTS = struct.Struct(f"<{_BINS}H")
@@ -31,6 +36,7 @@ _HEADS = struct.Struct(f"<{_BINS}Q")
 _LIST_MAX = 4096  # glibc.malloc.tcache_count may be set higher than 7
 _PAGE_BITS = 12
 _PAGE = 1 << _PAGE_BITS
+_STATIC_DATA: int = 2 * _PAGE
 _TCACHE_FREED = "glibc's tcache"
 _BIN_FREED = "a free list of glibc's"
 _FAST_FREED = "a fastbin of glibc's"
@@ -57,14 +63,20 @@ class HeapContent(Struct, frozen=True):
     blocks: Sequence[HeapBlock]
     # The chunk at the heap's end, of which nothing is allocated.
     unused: tuple[int, int] | None
-    # The links that freed blocks hold, and the blocks that hold them.
-    links: Mapping[int, int]
+    # The links that freed blocks hold, and the blocks that hold each.
+    links: Mapping[int, tuple[int, ...]]
 
     def find_block(self, address: int) -> HeapBlock | None:
         """Return the block that an address is in."""
         at = bisect.bisect_right(self.blocks, address, key=lambda one: one.start) - 1
         block = self.blocks[at] if at >= 0 else None
         return block if block is not None and address < block.start + block.size else None
+
+    def find_neighbours(self, address: int) -> tuple[HeapBlock | None, HeapBlock | None]:
+        """Return the blocks that begin before an address, and behind it."""
+        at = bisect.bisect_right(self.blocks, address, key=lambda one: one.start)
+        before = self.blocks[at - 1] if at else None
+        return before, self.blocks[at] if at < len(self.blocks) else None
 
 
 def parse_heap(
@@ -79,9 +91,10 @@ def parse_heap(
         data: The C library's own writable data, with the lists of small freed blocks: the chunks of
             these look as if they were in use.
     """
-    if len(content) < (_TCACHE_CHUNK & ~_FLAGS) or _word(content, 8) != _TCACHE_CHUNK:
+    first = _word(content, 8)
+    if len(content) < (_TCACHE_CHUNK & ~_FLAGS) or first & ~_THREAD_ARENA != _TCACHE_CHUNK:
         return None
-    chunks = _walk_chunks(content, end - start)
+    chunks = _walk_chunks(content, end - start, first & _THREAD_ARENA)
     if chunks is None:
         return None
     cached, links = _read_tcache(start, content, dict(chunks))
@@ -106,22 +119,38 @@ def parse_heap(
 def find_first_chunk(content: bytes) -> int | None:
     """Return the offset of the chunk with the tcache, at the beginning of a page; else None.
 
-    Without address randomization the kernel joins the heap with the program's zeroed data below.
+    Without address randomization the kernel joins the heap with the program's zeroed data below. In
+    a static program the first thread's own data comes first, and ends anywhere in the first pages.
     """
-    for at in range(0, len(content) - _HEADER + 1, _PAGE):
-        if struct.unpack_from("<QQ", content, at) == (0, _TCACHE_CHUNK):
+    last = len(content) - _HEADER
+    starts: list[int] = [*range(0, last + 1, _PAGE), *range(0, min(last + 1, _STATIC_DATA), 16)]
+    for at in starts:
+        if _word(content, at) == 0 and _word(content, at + 8) == _TCACHE_CHUNK:
             return at
     return None
 
 
-def _walk_chunks(content: bytes, heap_size: int) -> list[tuple[int, int]] | None:
+def find_first_thread_chunk(start: int, content: bytes) -> int | None:
+    """Return the offset of the chunk with the tcache in a thread's first heap; else None."""
+    arena = _word(content, 0) - start
+    if start % THREAD_HEAP or not 0 < arena < _HEAP_INFO_MAX or arena % 16:
+        return None
+    for at in range(arena + _TOP, min(arena + _PAGE, len(content) - _HEADER), 16):
+        if _word(content, at + 8) == _TCACHE_CHUNK | _THREAD_ARENA:
+            return at
+    return None
+
+
+def _walk_chunks(content: bytes, heap_size: int, arena_flag: int) -> list[tuple[int, int]] | None:
     """Return offset and size of each chunk; None if the headers do not fit together."""
     chunks: list[tuple[int, int]] = []
     at = 0
     while at + _HEADER <= len(content) and len(chunks) < CHUNKS_MAX:
         before, word = struct.unpack_from("<QQ", content, at)
         size = word & ~_FLAGS
-        is_wrong = size < _SIZE_LEAST or size % 16 or word & _OTHER_FLAGS or at + size > heap_size
+        is_wrong = size < _SIZE_LEAST or size % 16 or at + size > heap_size
+        # A chunk that is free, or at the end, has no flag of its arena.
+        is_wrong = is_wrong or word & _OTHER_FLAGS not in {0, arena_flag}
         # A free chunk has its size at both ends.
         if is_wrong or (not word & _PREVIOUS_IN_USE and (not chunks or before != chunks[-1][1])):
             return None
@@ -135,7 +164,7 @@ def _walk_chunks(content: bytes, heap_size: int) -> list[tuple[int, int]] | None
 
 def _read_tcache(
     start: int, content: bytes, sizes: Mapping[int, int]
-) -> tuple[frozenset[int], dict[int, int]]:
+) -> tuple[frozenset[int], dict[int, tuple[int, ...]]]:
     """Return the blocks in the tcache, and the links that they store.
 
     A list is left out that is not as long as its count says: it leads to another arena, or beyond
@@ -144,11 +173,13 @@ def _read_tcache(
     counts = _COUNTS.unpack_from(content, _HEADER)
     heads = _HEADS.unpack_from(content, _HEADER + _COUNTS.size)
     found: set[int] = set()
-    links: dict[int, int] = {}
+    links: dict[int, tuple[int, ...]] = {}
     for number, (count, head) in enumerate(zip(counts, heads, strict=True)):
         listed = _follow_list(start, content, sizes, (head, count, _SIZE_LEAST + 16 * number))
         found |= listed.keys()
-        links |= {link: block for block, link in listed.items() if link}
+        for block, link in listed.items():
+            if link:
+                links[link] = (*links.get(link, ()), block)
     return frozenset(found), links
 
 
@@ -210,4 +241,4 @@ def _follow_fast(
 
 
 def _word(content: bytes, at: int) -> int:
-    return _WORD.unpack_from(content, at)[0] if 0 <= at <= len(content) - 8 else 0
+    return int(_WORD.unpack_from(content, at)[0]) if 0 <= at <= len(content) - 8 else 0

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from debugger.model.pointers.glibc_heap import HeapContent
+from debugger.model.pointers.glibc_heap import HeapBlock, HeapContent
+from debugger.model.pointers.reinterpreted_values import describe_other_type
 from debugger.model.pointers.value_patterns import (
     describe_number,
     describe_pattern,
@@ -20,6 +21,12 @@ TEXT_MAX = 160  # characters of an explanation
 _NEAR = 64 << 10  # bytes to the mapping before
 _NAME_MAX = 60
 _DANGLING_MAX = 4096  # the largest alignment that Rust's NonNull::dangling() commonly shows
+_DANGLING = "as Rust's empty collections and values without a size have"
+_LOW_48 = (1 << 48) - 1
+_HALF = 32  # bits
+_HALF_MASK = (1 << _HALF) - 1
+_HEADER = 8  # bytes between a block and the next: the size of the next chunk
+_ODD_MAX = 8  # bytes: the alignment whose low bits may hold a tag
 
 
 class PointerExplanation(Struct, frozen=True):
@@ -64,8 +71,9 @@ def explain_value(value: int, known: MemoryKnowledge) -> PointerExplanation | No
         return None
     number = describe_number(value)
     if number is not None:
-        is_dangling = known.is_rust and value <= _DANGLING_MAX and value & (value - 1) == 0
-        return PointerExplanation("number", number, is_suspicious=not is_dangling)
+        if known.is_rust and value <= _DANGLING_MAX and value & (value - 1) == 0:
+            return PointerExplanation("number", f"the number {value}, {_DANGLING}")
+        return PointerExplanation("number", number, is_suspicious=True)
     canonical = is_canonical(value) if known.is_x86_64 else None
     if canonical is not False and not known.regions:
         # It may be mapped: only a pattern of all 64 bits is no coincidence.
@@ -83,7 +91,9 @@ def _explain_missing(value: int, known: MemoryKnowledge, *, is_address: bool) ->
     text = describe_text(value)
     if text is not None:
         return PointerExplanation("text", f"bytes `{text}`: text; {where}", is_suspicious=True)
-    return PointerExplanation("unmapped" if is_address else "no_address", where, is_suspicious=True)
+    other = describe_other_type(value)
+    kind = "unmapped" if is_address else "no_address"
+    return PointerExplanation(kind, f"{other}; {where}" if other else where, is_suspicious=True)
 
 
 def _missing_words(value: int, known: MemoryKnowledge, *, is_address: bool) -> str:
@@ -98,35 +108,73 @@ def _missing_words(value: int, known: MemoryKnowledge, *, is_address: bool) -> s
     return f"{missing}: {value - before.end:,} bytes after {short_name(before.name)}"
 
 
+def find_tagged_address(value: int, known: MemoryKnowledge) -> int | None:
+    """Return the mapped address below a tag in the 16 highest bits; None if there is none."""
+    address = value & _LOW_48
+    is_tagged = known.is_x86_64 and is_canonical(value) is False
+    return address if is_tagged and known.find_region(address) is not None else None
+
+
+def find_cut_address(value: int, region: MemoryRegion) -> int | None:
+    """Return the address in a mapping whose low 32 bits a value is, perhaps with its sign."""
+    if value >> _HALF not in {0, _HALF_MASK}:
+        return None
+    address = region.start & ~_HALF_MASK | value & _HALF_MASK
+    return address if region.start <= address < region.end and address != value else None
+
+
 def short_name(path: str) -> str:
     """Return a mapping's name without its folder."""
     return clip_text(path.rpartition("/")[2], _NAME_MAX) or "a mapped block"
 
 
-def explain_heap(address: int, heap: HeapContent) -> PointerExplanation | None:
-    """Explain an address in glibc's main heap; None outside its blocks."""
+def explain_heap(
+    address: int, heap: HeapContent, *, is_aligned: bool = False
+) -> PointerExplanation | None:
+    """Explain an address in glibc's heap by its block, or by the blocks beside it; else None.
+
+    With `is_aligned` the pointer's type has an alignment, so an odd address may have a tag.
+    """
     block = heap.find_block(address)
     if block is not None:
-        freed = "freed " if block.freed_in else ""
         distance = address - block.start
-        start = f"{distance:,} bytes into a" if distance else "start of a"
-        listed = f" ({block.freed_in})" if block.freed_in else ""
+        start = f"{distance:,} {_bytes(distance)} into a" if distance else "start of a"
+        tag = ""
+        if is_aligned and distance % 2 and distance < _ODD_MAX:
+            tag = f", or its start with the tag {distance}"
         return PointerExplanation(
             "freed" if block.freed_in else "heap",
-            f"{start} {freed}heap block of {block.size:,} bytes{listed}",
+            f"{start} {_block_words(block)}{tag}",
             is_suspicious=bool(block.freed_in),
         )
     if heap.unused is not None and heap.unused[0] <= address < heap.unused[1]:
         return PointerExplanation("heap_end", "in the heap behind its last block: not allocated")
-    return None
+    before, after = heap.find_neighbours(address)
+    if before is None or address - before.start - before.size >= _HEADER:
+        return None
+    distance = address - before.start - before.size
+    place = f"{distance:,} {_bytes(distance)} behind" if distance else "the end of"
+    following = f", before a {_block_words(after)}" if after is not None else ""
+    return PointerExplanation("heap_edge", f"{place} a {_block_words(before)}{following}")
+
+
+def _block_words(block: HeapBlock) -> str:
+    listed = f" ({block.freed_in})" if block.freed_in else ""
+    return f"{'freed ' if block.freed_in else ''}heap block of {block.size:,} bytes{listed}"
+
+
+def _bytes(count: int) -> str:
+    return "byte" if count == 1 else "bytes"
 
 
 def explain_link(value: int, heap: HeapContent) -> PointerExplanation | None:
     """Explain a value that glibc has stored into a freed block as its mangled link."""
-    block = heap.links.get(value)
-    if block is None:
+    blocks = heap.links.get(value)
+    if not blocks:
         return None
-    text = f"what glibc's free wrote into the freed heap block at {block:#x} (a mangled link)"
+    # The last blocks of all lists hold the same, if they lie in one page.
+    where = f"the freed heap block at {blocks[0]:#x}" if len(blocks) == 1 else "freed heap blocks"
+    text = f"what glibc's free wrote into {where} (a mangled link)"
     return PointerExplanation("freed_link", text, is_suspicious=True)
 
 
@@ -142,7 +190,10 @@ def explain_symbol(
         if "x" in mode:
             place = f"{name}+{distance}" if distance else f"start of {name}"
             return PointerExplanation("code", f"code: {place}, in {file}")
-        place = f"{distance:,} bytes into" if distance else "start of"
+        place = f"{distance:,} {_bytes(distance)} into" if distance else "start of"
+        if distance >= symbol.size:
+            beyond = distance - symbol.size
+            place = f"{beyond:,} {_bytes(beyond)} behind" if beyond else "the end of"
         text = f"{place} {name} ({symbol.size:,} bytes), in {file}, {mode}"
         return PointerExplanation("object", text)
     if not region.name:

@@ -15,13 +15,16 @@ NEAR_ZERO = 0x10000  # nothing is mapped below it, by vm.mmap_min_addr
 ERRNO_MAX = 4095  # the kernel's MAX_ERRNO
 _HIGH_BITS = 0xFFFF_8000_0000_0000  # all equal in a canonical address of 48 bits
 _HIGHEST_BYTE = 0xFF  # all bits equal also in a canonical address of 57 bits
-_PRINTABLE_LEAST = 6  # bytes of 8
 _END_LEAST = 5  # bytes before the zeros that end a text; of fewer, an address has as many
+_RUN_LEAST = 6  # bytes in a row of which words consist
+_PRINTABLE_LEAST = 7  # bytes of 8, of which so many are letters, digits, or between words:
+_WORDLIKE_LEAST = 6
+_WORDLIKE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./:,=")
 _OFFSET_MAX = 0x1000  # a member of an object whose address is a pattern
 _HALF = 32  # bits
 
 # Each 32 bits wide; a pointer has it twice, or once with zeros above.
-_WORD_PATTERNS = {
+WORD_PATTERNS = {
     0xDEADBEEF: "a common mark of memory that is freed or not set",
     0xBAADF00D: "how Windows' LocalAlloc marks memory that is not set",
     0xFEEEFEEE: "how Windows' HeapFree marks freed memory",
@@ -72,7 +75,7 @@ def describe_pattern(value: int, fill: int | None = None) -> str | None:
 
 def _patterns(fill: int | None) -> list[tuple[int, str]]:
     known = list(_LIST_POISON.items())
-    for word, words in _WORD_PATTERNS.items():
+    for word, words in WORD_PATTERNS.items():
         known += [(word, words), (word << _HALF | word, words)]
     if fill is None:
         known += [(byte * _ALL_BYTES, words) for byte, words in _BYTE_PATTERNS.items()]
@@ -89,15 +92,28 @@ def _patterns(fill: int | None) -> list[tuple[int, str]]:
 def describe_text(value: int) -> str | None:
     """Quote the bytes of a value, in the order of memory, if they are text.
 
-    At least 6 of the 8 are printable, or 5 that zeros follow: the end of a text.
+    Of random bits, as a hash has, about three in a thousand are taken for text.
     """
     data = value.to_bytes(8, "little")
     written = data.rstrip(b"\0")
-    is_end = len(written) >= _END_LEAST and all(map(_is_printable, written))
-    is_text = is_end or sum(map(_is_printable, data)) >= _PRINTABLE_LEAST
-    if not is_text or len(set(data)) == 1:
+    if len(set(data)) == 1 or not (_is_end_of_text(written) or _is_text(data)):
         return None
     return "".join(chr(one) if _is_printable(one) else f"\\x{one:02x}" for one in data)
+
+
+def _is_end_of_text(written: bytes) -> bool:
+    """Tell whether bytes before zeros are text: all printable, and all but one of words."""
+    is_long = len(written) >= _END_LEAST and all(map(_is_printable, written))
+    return is_long and sum(one in _WORDLIKE for one in written) >= len(written) - 1
+
+
+def _is_text(data: bytes) -> bool:
+    wordlike = [one in _WORDLIKE for one in data]
+    run = max(len(one) for one in "".join("x" if one else " " for one in wordlike).split(" "))
+    printable = sum(_is_printable(one) or one in b"\t\n" for one in data)
+    if run >= _RUN_LEAST or printable == len(data):
+        return True
+    return printable >= _PRINTABLE_LEAST and sum(wordlike) >= _WORDLIKE_LEAST
 
 
 def _is_printable(byte: int) -> bool:

@@ -17,7 +17,7 @@ _CODE = 64  # characters of a source line
 _VALUE = 100  # characters
 _VARIES = 6  # names of a loop
 _OBJECT = frozenset({"self", "this"})
-_OUTPUT_LINES = 3
+_OUTPUT_LINES = 1
 
 
 def format_calls(answer: Calls, page: RenderPage) -> list[TextSection]:
@@ -42,7 +42,7 @@ def _format_head(answer: Calls) -> str:
     elif not shown:
         text += "; no such call is among them"
     elif shown < answer.seen:
-        text += f", {shown} told line by line"
+        text += f", {shown} shown line by line"
     return f"calls: {text}; {run_text.format_run_end(answer.run)}"
 
 

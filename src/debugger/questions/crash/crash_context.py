@@ -43,6 +43,7 @@ _SENDERS = frozenset(
     {"kill", "GI_kill", "raise", "GI_raise", "tgkill", "gsignal", "pthread_kill"}
     | {"pthread_kill_implementation", "pthread_kill_internal"}
 )
+_FAULTING = "faulting address"  # no expression
 _PLAIN = frozenset({"number", "unmapped", "no_address"})  # kinds of pointers
 _FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
 
@@ -230,7 +231,7 @@ async def _explain_pointers(
     """Explain the suspicious pointers of a crash, at most 3, those of its statement first."""
     found = pointer_notes.find_pointers(values)
     if address:
-        found.append(pointer_notes.ExaminedPointer("faulting address", address))
+        found.append(pointer_notes.ExaminedPointer(_FAULTING, address))
     known = await pointer_notes.explain_pointers(session, found, frame)
     # The answer's first lines say what a faulting address is that is only a number, but not of one
     # below zero that it is a number.
@@ -241,7 +242,8 @@ async def _explain_pointers(
         or int(one.value, 16) != address
         or (one.kind == "number" and int(one.value, 16) >> 63)
     )
-    return msgspec.structs.replace(known, views=tuple(shown))
+    omitted = tuple(one for one in known.omitted if one != _FAULTING)
+    return msgspec.structs.replace(known, views=tuple(shown), omitted=omitted)
 
 
 def _crash_frames(

@@ -144,10 +144,16 @@ def _object_lines(
         yield f"  {one.name}: #{one.ordinal:,} of {one.type}{made}"
     if breaking is not None:
         yield f"  in {_chain(breaking.frame, breaking.callers)}"
-        if bad.callers:
+        if bad.callers and not _are_one_call(breaking, bad):
             yield f"  the check: {_chain(bad.frame, bad.callers)}"
     elif bad.callers:
         yield f"  called from {_chain(bad.callers[0], bad.callers[1:])}"
+
+
+def _are_one_call(breaking: BreakingStatement, bad: FalseCheck) -> bool:
+    """Tell whether the statement and the check have the same function and callers."""
+    one, other = ([two.function for two in chain] for chain in (breaking.callers, bad.callers))
+    return breaking.frame.function == bad.frame.function and one == other
 
 
 def _chain(frame: FrameView, callers: Sequence[FrameView]) -> str:

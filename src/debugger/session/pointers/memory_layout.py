@@ -15,7 +15,13 @@ from pathlib import Path
 from debugger.backends.abilities import MemoryAbility
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError
-from debugger.model.pointers.glibc_heap import HeapContent, find_first_chunk, parse_heap
+from debugger.model.pointers.glibc_heap import (
+    THREAD_HEAP,
+    HeapContent,
+    find_first_chunk,
+    find_first_thread_chunk,
+    parse_heap,
+)
 from debugger.model.pointers.pointer_explanation import MemoryKnowledge, MemorySymbol
 from debugger.model.signals import MemoryRegion, parse_memory_map
 from debugger.session.session import Session
@@ -26,6 +32,7 @@ HEAP = "[heap]"
 HEAP_MAX = 512 << 10  # an address further into the heap is not examined: LLDB reads 1 MiB a second
 _HEAP_LEAST = 256 << 10  # bytes that are read at least
 _BEHIND = 16 << 10  # bytes behind an address, with the chunk that follows its block
+_BEHIND_SYMBOL = 64  # bytes behind an object that are named by it
 _PIECE = 128 << 10
 _HEAD = 1024  # bytes of a module that are compared with its file: its headers and its build id
 _FILE_MAX = 256 << 20  # bytes of a file whose symbols are searched
@@ -89,21 +96,27 @@ async def read_heap(
     A core file does not name the heap: there it is any anonymous memory.
     """
     is_core = isinstance(session.target, AttachTarget) and session.target.core is not None
-    if not region.mode.startswith("rw") or region.name != ("" if is_core else HEAP):
+    is_thread = not region.name and region.start % THREAD_HEAP == 0
+    is_main = region.name == ("" if is_core else HEAP)
+    if not region.mode.startswith("rw") or not (is_main or is_thread):
         return None
-    content = await _read_piece(session, region.start, min(_PIECE, size))
-    offset = find_first_chunk(content)
+    content = await read_piece(session, region.start, min(_PIECE, size))
+    offset = (
+        find_first_thread_chunk(region.start, content) if is_thread else find_first_chunk(content)
+    )
     if offset is None:
         return None
     start = region.start + offset
-    content = content[offset:]
+    arena, content = content[:offset], content[offset:]
     while start + len(content) < region.start + size:
         at = start + len(content)
-        piece = await _read_piece(session, at, min(_PIECE, region.start + size - at))
+        piece = await read_piece(session, at, min(_PIECE, region.start + size - at))
         if not piece:
             break
         content += piece
-    data = [await _read_piece(session, *span) for span in find_library_data(regions)]
+    if is_thread:
+        return parse_heap(start, region.end, content, [arena])
+    data = [await read_piece(session, *span) for span in find_library_data(regions)]
     return parse_heap(start, region.end, content, data)
 
 
@@ -118,7 +131,8 @@ def find_library_data(regions: Sequence[MemoryRegion]) -> list[tuple[int, int]]:
     ]
 
 
-async def _read_piece(session: Session, address: int, size: int) -> bytes:
+async def read_piece(session: Session, address: int, size: int) -> bytes:
+    """Read memory (a job); nothing where it cannot be read."""
     try:
         return await session.backend.find_ability(MemoryAbility).read_memory(address, size)
     except DebuggerError:
@@ -128,11 +142,12 @@ async def _read_piece(session: Session, address: int, size: int) -> bytes:
 async def find_symbol(
     session: Session, regions: Sequence[MemoryRegion], address: int
 ) -> MemorySymbol | None:
-    """Return the symbol that an address is in (a job).
+    """Return the symbol that an address is in, or of data the one it is just behind (a job).
 
     None without a symbol, and where the file differs from what was loaded.
     """
     region = next((one for one in regions if one.start <= address < one.end), None)
+    mode = region.mode if region is not None else ""
     if region is None or not region.name.startswith("/"):
         region = _uninitialized_data(regions, region)
     if region is None:
@@ -145,7 +160,8 @@ async def find_symbol(
         if not await is_loaded_file(session, file, base):
             return None
         bias = file.load_bias(base)
-        symbol = file.symbol_at(address - bias)
+        behind = 0 if "x" in mode else _BEHIND_SYMBOL
+        symbol = file.symbol_at(address - bias, behind)
         if symbol is not None and symbol.size:
             return MemorySymbol(
                 demangle(symbol.name), symbol.address + bias, symbol.size, region.name
@@ -156,7 +172,7 @@ async def find_symbol(
 async def is_loaded_file(session: Session, file: ElfFile, base: int) -> bool:
     """Tell whether a file's headers are what was loaded at an address (a job)."""
     head = bytes(memoryview(file.content)[:_HEAD])
-    return await _read_piece(session, base, len(head)) == head
+    return await read_piece(session, base, len(head)) == head
 
 
 def _uninitialized_data(

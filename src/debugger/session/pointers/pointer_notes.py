@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.debugger_words import Runtime
+from debugger.model.pointers import asan_shadow
 from debugger.model.pointers.glibc_heap import HeapContent
 from debugger.model.pointers.pointer_explanation import (
     TEXT_MAX,
@@ -19,6 +21,8 @@ from debugger.model.pointers.pointer_explanation import (
     explain_link,
     explain_symbol,
     explain_value,
+    find_cut_address,
+    find_tagged_address,
 )
 from debugger.model.program import Frame, Variable
 from debugger.model.signals import MemoryRegion
@@ -30,6 +34,7 @@ from debugger.session.session import Session
 NOTES_MAX = 3
 _HEAPS_MAX = 4  # mappings of a core file that are searched for the heap
 _POINTERS_MAX = 64  # pointers of an answer that are examined
+_LINK_BITS = 8  # a link is at least the number of a page above this
 _EXAMINE_S = 2.0  # a slow debugger must not delay the answer
 _TEXT = re.compile(r'"(?:\\.|[^"\\])*"')
 _VALUE = re.compile(r"(?:\([^()]*\)\s*)?(?:unsafe\.Pointer\()?(?:@\s*)?0x([0-9a-fA-F]{1,16})\b")
@@ -42,10 +47,14 @@ _INTEGER_TYPE = re.compile(
     r"|u?int64(?:_t)?|[ui]64|[ui]size|unsigned long long(?: int)?"
 )
 _DECIMAL = re.compile(r"-?\d{10,20}\Z")
+# Types whose values lie anywhere, and those that may be of one byte.
+_UNALIGNED = re.compile(r"\b(?:\w*char|void|_?[Bb]ool|u?int8(?:_t)?|[ui]8|byte|str|\(\))\b|\(")
+_MEMBER_POINTER = re.compile(r"::\s*\*")  # of C++: an offset
 _WORD = 1 << 64
 # What says least comes last: a local that is not set yet often is such a value.
 _RANKS = {"no_address": 1, "unmapped": 1, "number": 2}
 _ORDINARY = frozenset({"pattern", "text"})  # what an integer may be, too
+_CUT_REGIONS = frozenset({memory_layout.HEAP, stack_position.STACK})
 
 
 class ExaminedPointer(Struct, frozen=True):
@@ -59,6 +68,8 @@ class ExaminedPointer(Struct, frozen=True):
     is_integer: bool = False
     # The debugger's text of the value.
     shown: str = ""
+    # What it points to has an alignment, by its type.
+    is_aligned: bool = False
 
 
 def find_pointers(
@@ -81,9 +92,13 @@ def _pointers_in(
     is_subject = one.name == subject
     match = _VALUE.match(text)
     name = one.name.strip()
-    is_pointer = not kind or _POINTER_TYPE.match(kind) is not None
+    is_pointer = not kind or (
+        _POINTER_TYPE.match(kind) is not None and not _MEMBER_POINTER.search(kind)
+    )
     if match is not None and is_pointer:
-        yield ExaminedPointer(name, int(match[1], 16), is_subject, shown=one.value)
+        yield ExaminedPointer(
+            name, int(match[1], 16), is_subject, shown=one.value, is_aligned=_is_aligned(kind)
+        )
     elif match is not None or _DECIMAL.match(text):
         is_address = "intptr" in kind
         if (is_subject or is_address) and _INTEGER_TYPE.fullmatch(kind):
@@ -96,6 +111,10 @@ def _pointers_in(
             yield ExaminedPointer(
                 f"{name}{'->' if is_deref else '.'}{member[1]}", int(member[2], 16), shown=one.value
             )
+
+
+def _is_aligned(kind: str) -> bool:
+    return bool(kind) and _UNALIGNED.search(kind) is None
 
 
 class PointerNotes(Struct, frozen=True):
@@ -145,6 +164,11 @@ async def explain_pointers(
     return PointerNotes(views_[:NOTES_MAX], tuple(one.name for one in views_[NOTES_MAX:]))
 
 
+def _is_of_an_integer(found: PointerExplanation) -> bool:
+    """Tell whether an integer need not be an address to be explained: a hash is seldom all text."""
+    return found.kind in _ORDINARY and not ("\\x" in found.text and found.kind == "text")
+
+
 class _PointerExplainer:
     """Explains pointers of one stop; the memory map and the heap are read once, when needed."""
 
@@ -157,13 +181,48 @@ class _PointerExplainer:
         """Explain a pointer; None for an integer that is no address, and for what is not known."""
         found = explain_value(pointer.value, self._known)
         if pointer.is_integer:
-            return found if found is not None and found.kind in _ORDINARY else None
-        if found is not None and found.kind == "unmapped":
-            return await self._explain_as_link(pointer.value) or found
+            return found if found is not None and _is_of_an_integer(found) else None
+        if found is not None and found.kind in {"unmapped", "no_address"}:
+            return await self._explain_altered(pointer, found)
+        if found is not None and found.kind == "number" and pointer.value >> _LINK_BITS:
+            # Of a heap at a low address the links are small.
+            link = await self._explain_as_link(pointer.value)
+            return (link and replace(link, text=f"{found.text}, or {link.text}")) or found
         region = self._known.find_region(pointer.value)
         if found is not None or region is None:
             return found
         return await self._explain_mapped(pointer, region)
+
+    async def _explain_altered(
+        self, pointer: ExaminedPointer, found: PointerExplanation
+    ) -> PointerExplanation:
+        """Explain an address that is not mapped as a link, or as one with a tag, or half of one."""
+        value = pointer.value
+        link = await self._explain_as_link(value)
+        if link is not None:
+            return link
+        tagged = find_tagged_address(value, self._known)
+        inner = await self._explain_address(pointer, tagged) if tagged else None
+        if tagged and inner is not None:
+            text = f"{tagged:#x} with the tag {value >> 48:#x} above it: {inner.text}"
+            return PointerExplanation("tagged", text, is_suspicious=True)
+        for region in self._known.regions:
+            cut = find_cut_address(value, region) if region.name in _CUT_REGIONS else None
+            inner = await self._explain_address(pointer, cut) if cut else None
+            if cut and inner is not None:
+                text = f"{found.text}; the low 32 bits of {cut:#x}, {inner.text}"
+                return PointerExplanation(found.kind, text, is_suspicious=True)
+        return found
+
+    async def _explain_address(
+        self, pointer: ExaminedPointer, address: int
+    ) -> PointerExplanation | None:
+        region = self._known.find_region(address)
+        if region is None:
+            return None
+        return await self._explain_mapped(
+            replace(pointer, value=address, is_subject=True, shown=""), region
+        )
 
     async def _explain_as_link(self, value: int) -> PointerExplanation | None:
         name = "" if self._known.is_core else memory_layout.HEAP
@@ -178,9 +237,12 @@ class _PointerExplainer:
         self, pointer: ExaminedPointer, region: MemoryRegion
     ) -> PointerExplanation | None:
         address = pointer.value
+        shadow = await self._explain_by_shadow(address)
+        if shadow is not None:
+            return shadow
         heap = await self._heap_in(region, address)
         if heap is not None:
-            found = explain_heap(address, heap)
+            found = explain_heap(address, heap, is_aligned=pointer.is_aligned)
             if found is not None:
                 return found
         # Goroutines have stacks of their own, in Go's heap.
@@ -193,10 +255,19 @@ class _PointerExplainer:
         if not pointer.is_subject:
             return None
         symbol = await memory_layout.find_symbol(self._session, self._known.regions, address)
+        if symbol is None and not region.name and self._session.traits.runtime is Runtime.GO:
+            return None  # Go's heap: anonymous memory, as nearly every pointer's
         explained = explain_symbol(address, region, symbol)
         # The debugger has named a function already: `0x… <helper>`.
         is_named = symbol is not None and explained.kind == "code" and symbol.name in pointer.shown
         return None if is_named else explained
+
+    async def _explain_by_shadow(self, address: int) -> PointerExplanation | None:
+        if not asan_shadow.has_shadow(self._known.regions):
+            return None
+        place = asan_shadow.shadow_address(address)
+        data = await memory_layout.read_piece(self._session, place, 1)
+        return asan_shadow.explain_shadow(address, data[0]) if data else None
 
     async def _heap_in(self, region: MemoryRegion, address: int) -> HeapContent | None:
         size = memory_layout.heap_size_for(region, address)

@@ -25,7 +25,7 @@ _FRAMES = 24
 _DEEP = 200  # frames that are read to find a thread's first function
 _FIRST_FUNCTIONS = frozenset({"start", "main", "clone", "clone3", "start_thread"})
 _THREADS = 16
-_VARIABLES = 16  # whose addresses are read
+_VARIABLES = 48  # whose addresses are read
 _POINTERS = ("rsp", "sp", "esp")
 _ADDRESS = re.compile(r"0x([0-9a-f]+)")
 _NUMBER = re.compile(r"\d+")
@@ -90,6 +90,13 @@ async def _explain_below(
     is_near = address >= lowest - _RED_ZONE
     if is_near and (variable := await _find_variable(session, frame, address)):
         return _stack_explanation(thread, frame, variable)
+    if is_near:
+        # A function that calls nothing may have values there, which need not be variables.
+        place = f"{lowest - address:,} bytes below frame #0 {frame.function[:60]}"
+        text = f"on the stack of thread {thread}, {place}, in none of its variables"
+        return PointerExplanation(
+            "below_stack", f"{text}: perhaps of a call that has returned", is_suspicious=True
+        )
     text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
     return PointerExplanation("below_stack", f"{text} below it")
 

@@ -195,12 +195,15 @@ class ElfFile:
         for raw in self._raw_symbols():
             yield _parse_symbol(raw, texts)
 
-    def symbol_at(self, address: int) -> ElfSymbol | None:
-        """Return the symbol that an address is in, without building all of them."""
+    def symbol_at(self, address: int, behind: int = 0) -> ElfSymbol | None:
+        """Return the symbol that an address is in, without building all of them.
+
+        Or the nearest one that ends at most `behind` - 1 bytes below it.
+        """
         below = [one for one in self._raw_symbols() if one[4] <= address]
         # Of several names for one function the last.
         found = max(reversed(below), key=itemgetter(4, 5), default=None)
-        if found is None or 0 < found[5] <= address - found[4]:
+        if found is None or 0 < found[5] <= address - found[4] - behind:
             return None
         return _parse_symbol(found, self.read_section(self._symbol_tables[1]))
 

@@ -1,0 +1,51 @@
+"""What an answer has shown already is not shown again: children, the runtime's frames."""
+
+from __future__ import annotations
+
+from debugger.cli.answer_text import format_answer
+from debugger.model.answers import Backtrace, FrameView, Value, VariableView
+from debugger.output import OutputStyle
+
+
+def answer_text(answer: Backtrace | Value) -> str:
+    return format_answer(answer, budget=1000, style=OutputStyle.PLAIN, width=80)
+
+
+def value_of(text: str, *children: VariableView, ref: str = "v1") -> Value:
+    return Value("one", text, "item", ref, children=children, children_total=len(children))
+
+
+def child(name: str, value: str, **more: str) -> VariableView:
+    return VariableView(name, value, "", **more)
+
+
+def test_children_that_the_value_shows_have_no_rows():
+    fields = (child("id", "3"), child("name", "'fig'"))
+    assert answer_text(value_of("Item(id=3, name='fig')", *fields)) == (
+        "one = Item(id=3, name='fig') (v1)"
+    )
+    lldb = (child("id", "3"), child("name", '0x555555556013 "fig"'))
+    assert answer_text(value_of('0x1000 {id:3, name:"fig"}', *lldb)).count("\n") == 0
+    pointed = child("(anonymous)", 'main.Item {ID: 3, Name: "fig"}', ref="v2")
+    assert answer_text(value_of('0x1000 {ID: 3, Name: "fig"}', pointed)).count("\n") == 0
+
+
+def test_children_that_the_value_cuts_or_that_have_more_below_have_rows():
+    assert "\n  id = 33" in answer_text(value_of("Item(id=3, …)", child("id", "33")))
+    assert "\n  next = 0x2" in answer_text(value_of("{next:0x2}", child("next", "0x2", ref="v3")))
+    long = "x" * 300
+    assert "\n  text = " in answer_text(value_of(f"{{text:{long}}}", child("text", long)))
+
+
+def frames(count: int) -> tuple[FrameView, ...]:
+    return tuple(FrameView(at, f"f{at}") for at in range(count))
+
+
+def test_the_runtimes_frames_are_counted_with_the_command_that_shows_them():
+    assert answer_text(Backtrace(1, frames(9), 9, own=2)) == (
+        "* #0 f0\n  #1 f1\n  … 7 frames of the runtime: debugger backtrace --limit 9"
+    )
+    whole = answer_text(Backtrace(1, frames(9), 9))
+    assert "#8 f8" in whole
+    assert "#3 f3" in answer_text(Backtrace(1, frames(4), 4, own=2))
+    assert "#8 f8" in answer_text(Backtrace(1, frames(9), 9, current=5, own=2))
