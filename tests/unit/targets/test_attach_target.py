@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import wait_until
 from debugger import config
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
@@ -89,6 +90,9 @@ def test_an_adapter_of_the_users_own_is_taken_by_the_file_that_runs(
     section = config.AdapterSettings(command=("own-adapter",), extensions=(".own",), attach=attach)
     with subprocess.Popen(["tail", "-f", script], stdout=subprocess.DEVNULL) as running:
         try:
+            # A process that has just begun has no command line yet.
+            words = Path(f"/proc/{running.pid}/cmdline")
+            wait_until(lambda: script.name in words.read_text())
             given = attach_request(what=str(running.pid), adapters={"own": section})
             chosen = prepare_attach(given).adapter.name
         finally:

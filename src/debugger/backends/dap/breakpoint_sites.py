@@ -94,8 +94,8 @@ class BreakpointSites:
 
     def is_filtered(self, members: Sequence[Breakpoint]) -> bool:
         """Return whether the stops at a site are filtered here."""
-        first = members[0].at or members[0].spec
-        return len(members) > 1 or _names_file(first) or self._has_unclaimed_option(first)
+        first = members[0]
+        return len(members) > 1 or _names_file(first) or self._has_unclaimed_option(first.spec)
 
     def _has_unclaimed_option(self, spec: BreakpointSpec) -> bool:
         if not self._adapter.claims_breakpoint_options:
@@ -232,8 +232,8 @@ class BreakpointSites:
         return replace(stop, hits=tuple(hits)) if hits else None
 
     async def _is_hit(self, one: Breakpoint, thread: int, frame: Frame) -> bool:
-        spec = one.at or one.spec
-        if _names_file(spec) and not _is_same_file(spec.file or "", frame.file or ""):
+        spec = one.spec
+        if _names_file(one) and not _is_same_file(spec.file or "", frame.file or ""):
             return False
         # The order matters: a hit counts only where thread and condition fit, as in gdb.
         if spec.thread not in {None, thread}:
@@ -261,13 +261,15 @@ class BreakpointSites:
 
 
 def _always_stops(one: Breakpoint) -> bool:
-    spec = one.at or one.spec
+    spec = one.spec
     has_option = spec.condition or spec.hit_count or spec.log or spec.thread is not None
-    return not has_option and not _names_file(spec)
+    return not has_option and not _names_file(one)
 
 
-def _names_file(spec: BreakpointSpec) -> bool:
-    return spec.function is not None and spec.file is not None
+def _names_file(one: Breakpoint) -> bool:
+    # As it is sent: most adapters send a function of a file as its line.
+    at = one.at or one.spec
+    return at.function is not None and at.file is not None
 
 
 def _is_same_file(requested: str, path: str) -> bool:
