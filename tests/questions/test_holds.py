@@ -251,6 +251,21 @@ def test_functions_of_cpp_are_checked_at_entry_and_exit(check: Callable[..., Any
     assert answer["invariants"][0]["first_false"]["kind"] == "return"
 
 
+@pytest.mark.adapter("js-debug")
+def test_a_variable_of_javascript_is_not_checked_before_its_declaration(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    text = "function add(a) {\n  const s = a * 2;\n  return s;\n}\n[0, 1, 2].map(add);\n"
+    (tmp_path / "add.js").write_text(text)
+    words = ("--in", "add", "--", "node", "add.js")
+    answer = cli("--json", "holds", "s < 4", *words, check=0, cwd=tmp_path).data["data"]
+    assert statement_of(answer) == ("add.js", 2, "const s = a * 2;")
+    at_entry = ("--at", "add.js:2", "--", "node", "add.js")
+    shown = cli("holds", "s < 4", *at_entry, check=0, cwd=tmp_path).out
+    assert "never evaluated" in shown
+    assert "s is declared in line 2" in shown
+
+
 @pytest.mark.adapter("lldb-dap")
 def test_a_method_of_rust_breaks_an_invariant(check: Callable[..., Any]) -> None:
     program = build_debuggee("holds/account.rs")

@@ -42,6 +42,7 @@ from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
+from debugger.sources.javascript_declarations import replace_undeclared
 
 _HEAD = re.compile(
     r"(?P<indent>\s*)(?:(?:export|default|async|static|pub(?:\([^)]*\))?|unsafe|const|inline)\s+)*"
@@ -463,7 +464,11 @@ def build_logpoint(
 ) -> BreakpointSpec:
     """Build the logpoint of a probe; `burst` hits of it are logged however fast they come."""
     addresses = go_addresses(one.expressions, language)
-    text = logpoint_text([*one.expressions, *addresses.values()], traits, language)
+    expressions = [*one.expressions, *addresses.values()]
+    if language == "javascript" and one.spec.file and one.spec.line:
+        file, line = one.spec.file, one.spec.line
+        expressions = [replace_undeclared(file, line, each) for each in expressions]
+    text = logpoint_text(expressions, traits, language)
     return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=burst)
 
 
