@@ -570,6 +570,7 @@ CALLS: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ),
     ("debug_breakpoint", {"set": ["a.c:3"]}, {"add": [{"file": "a.c", "line": 3}]}),
     ("debug_breakpoint", {"action": "remove", "breakpoint_id": 2}, {"remove": [2]}),
+    ("debug_stack", {"limit": 5}, {"maxFrames": 5}),
     ("debug_stack", {"depth": 5}, {"maxFrames": 5}),
     ("debug_stack", {"include_locals": True}, {"withLocals": True}),
     ("debug_stack", {"thread": 2}, {"threadIndex": 2}),
