@@ -144,7 +144,7 @@ QUESTIONS: Final = {
     "path -- python3 -Q x": "debugger path -- python3 SCRIPT, or python3 -m MODULE",
     "path -- node": "debugger path -- node SCRIPT",
     "path -- node -p x": "debugger path -- node -e 'console.log(CODE)'",
-    "path -- node --input-type=module -e x": "debugger path -- node SCRIPT.mjs",
+    "path -- node --input-type=module -e x": "debugger path -- node SCRIPT",
     f"path --between main -x {_PY}": "debugger path --between LOC LOC -- CMD",
     f"path --save n --between main calculate {_PY}": "debugger path --save NAME -- CMD",
     f"path --around main {_PY} --vs python3 loop.py": "debugger path --around LOC -- CMD looks at",

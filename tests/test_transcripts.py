@@ -99,6 +99,10 @@ _VOLATILE: Final = tuple(
         (r"(?<=\bpid )\d+", "<pid>"),
         (r"\b\d+(?:\.\d+)?(?= ?(?:ms|s|seconds)\b)", "<time>"),
         (r"(?:^[* ] #\d+ .* <addr>\n?)+", "  <frames without source>\n"),
+        (
+            r"^  … \d+ frames? of the runtime: debugger backtrace --limit \d+$",
+            "  <frames of the runtime>",
+        ),
         (r"\b\d+(?= without source$)", "<n>"),
         (r"[ \t]+$", ""),
     )

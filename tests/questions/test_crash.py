@@ -221,7 +221,7 @@ def test_what_python_raises_is_explained(
         (["./prog null"], "is one word", 2),
         (["bash", "-c", "x"], "a shell cannot be read", 2),
         (["python3"], "reads one from a terminal", 2),
-        (["node", "-e", "1"], "code on a command line has no source", 2),
+        (["node", "-p", "1"], "code on a command line has no source", 2),
         (["python3", "porg.py"], "no such file: porg.py", 1),
         (["go", "run"], "expected a package after go run", 2),
         (["A=1"], "only variables were given", 2),

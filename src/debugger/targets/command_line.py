@@ -440,13 +440,11 @@ def _quote_node_option(option: str) -> str:
     return f'"{escaped}"'
 
 
-# A result is printed, and an ES module's imports are found, only where the code is.
+# A result is printed only where the code is; of an ES module a script is needed.
 _NODE_INSTEAD = {
     "-p": "node -e 'console.log(CODE)'",
     "--print": "node -e 'console.log(CODE)'",
     "-pe": "node -e 'console.log(CODE)'",
-    "-e": "node SCRIPT.mjs",
-    "--eval": "node SCRIPT.mjs",
 }
 
 
