@@ -49,7 +49,7 @@ def find_undeclared(path: str, line: int, names: Iterable[str]) -> Mapping[str, 
         return {}
     here = starts[line - 1]
     column = len(text[here:]) - len(text[here:].lstrip(" \t")) + 1
-    wanted, function = set(names), outline.innermost_function(line, column)
+    requested, function = set(names), outline.innermost_function(line, column)
     arguments = set(function.arguments) if function is not None else set()
     blocks = [(first, last) for first, last in match_brackets(text).items()]
     found: dict[str, int] = {}
@@ -58,12 +58,12 @@ def find_undeclared(path: str, line: int, names: Iterable[str]) -> Mapping[str, 
         at = bisect_right(starts, one.start())
         declared = {one[1]} if one[1] else set(_NAME.findall(one[2]))
         its = outline.innermost_function(at, one.start() - starts[at - 1] + 1)
-        if not declared & wanted or its != function:
+        if not declared & requested or its != function:
             continue
         block = max((each for each in blocks if each[0] < one.start() < each[1]), default=None)
         is_around = block is None or (text[block[0]] == "{" and block[0] < here < block[1])
         if at < line:
             earlier |= declared
         elif is_around:
-            found |= {name: at for name in declared & wanted if name not in found}
+            found |= {name: at for name in declared & requested if name not in found}
     return {name: at for name, at in found.items() if name not in earlier | arguments}

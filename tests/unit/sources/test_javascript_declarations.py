@@ -6,26 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from debuggees import program_text
 from debugger.sources.javascript_declarations import find_undeclared, replace_undeclared
 
-TEXT = """const top = 1;
-function add(a, b) {
-  const s = a + b;
-  if (s > 2) {
-    const inner = s;
-    log(inner);
-  }
-  for (let i = 0; i < 2; i++) { log(i); }
-  const f = (s) => {
-    const q = s;
-    return q;
-  };
-  const { x, y: [z] } = f(s);  // let b = 3
-  return x + "let a";
-}
-late(1);
-let after = 2, other;
-"""
+TEXT = program_text("declarations.js")
 NAMES = ["top", "a", "b", "s", "inner", "i", "f", "q", "x", "z", "after"]
 
 
