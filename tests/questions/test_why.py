@@ -244,6 +244,20 @@ def test_a_condition_chooses_the_call_whose_local_is_followed(
     assert answer["links"][0]["new"] == "30"
 
 
+def test_the_last_of_many_returns_gives_the_value(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    early = [f"  if (n == {number}) return {number};" for number in range(20)]
+    lines = ["int pick(int n) {", *early, "  return n + 7;", "}"]
+    main = ["int main(void) {", "  int got = pick(40);", "  return got > 100;", "}"]
+    program = compile_program("\n".join([*lines, *main, ""]))
+    place = f"prog.c:{len(lines) + 3}"
+    answer = cli("why", "--json", "got", "--at", place, "--", program, check=0).data["data"]
+    assert answer["value"] == "47"
+    returned = [one["frame"]["line"] for one in answer["links"] if "returned by" in one["text"]]
+    assert returned == [len(early) + 2]
+
+
 def test_a_value_after_steps_is_that_of_this_call_and_not_of_the_first(
     cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:

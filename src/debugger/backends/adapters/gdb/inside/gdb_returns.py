@@ -10,7 +10,7 @@ gdb: Any = importlib.import_module("gdb")
 snapshots: Any = importlib.import_module("gdb_snapshots")
 
 _SAME_NAMES = 4
-_LINES_MAX = 16
+_LINES_MAX = 32  # of a function, the last ones
 _CODE_MAX = 64 << 10  # bytes of a function that are searched for its return instructions
 _SEARCHED_BETWEEN = 24
 _OTHERS_MAX = 400  # calls by others, after which a function is not worth what each costs
@@ -211,7 +211,7 @@ def _returns_of(block: Any, planned: list[int]) -> list[tuple[int, int]]:
         return [(one, max(lines)) for one in dict.fromkeys(last)]
     # By address: a lambda's own `return` may stand on a line of the function.
     places = {one.line: one.pc for one in sorted(entries, key=lambda each: -each.pc)}
-    return [(places[one], one) for one in returns][:_LINES_MAX]
+    return [(places[one], one) for one in returns][-_LINES_MAX:]
 
 
 def _is_return(text: tuple[str, ...], line: int, file: str, last: int) -> bool:
