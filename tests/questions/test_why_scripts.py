@@ -119,3 +119,55 @@ def test_the_requests_of_a_php_server_are_not_recorded(cli, tmp_path):
     failed = cli("path", "--", "php", "-S", "localhost:0", script, cwd=tmp_path, check=None)
     assert "the requests of PHP's own server are not recorded" in failed.err
     assert "debugger probe --at FILE:LINE" in failed.err
+
+
+PROMOTED = """<?php
+class Account {
+    public function __construct(private float $balance = 0.0) {}
+    public function withdraw(float $x): void {
+        if ($x > $this->balance) { throw new RuntimeException("insufficient"); }
+    }
+}
+function apply_fee(Account &$account, array $fees): void {
+    $fee = array_sum($fees);
+    $account->withdraw($fee);
+}
+$account = new Account(25);
+apply_fee($account, [25, 1.0]);
+"""
+
+
+ACCOUNTS = """class Account
+  def initialize(balance) = @balance = balance
+  def withdraw(x)
+    raise "insufficient" if x > @balance
+  end
+end
+def run(account)
+  account.withdraw(26)
+end
+run(Account.new(25))
+"""
+
+
+@pytest.mark.adapter("xdebug")
+def test_the_object_of_a_php_method_is_followed_to_where_it_was_made(cli, tmp_path):
+    (tmp_path / "fees.php").write_text(PROMOTED)
+    words = ("--json", "why", "$this", "--at", "fees.php:5", "--", "php", "fees.php")
+    found = answer_data(cli(*words, cwd=tmp_path, check=0))
+    lines = [one["frame"]["line"] for one in found["links"]]
+    assert (lines, found["ended"]) == ([10, 13, 12], "allocation")
+    assert found["ending"] == "it was made by new Account(25)"
+    # The object is a value that `crash` looks at, too.
+    crash = answer_data(cli("--json", "crash", "--", "php", "fees.php", cwd=tmp_path, check=0))
+    assert (crash["why"]["expression"], crash["why"]["reason"]) == ("$x", "")
+
+
+@pytest.mark.adapter("rdbg")
+def test_the_object_of_a_ruby_method_is_followed_to_where_it_was_made(cli, tmp_path):
+    (tmp_path / "fees.rb").write_text(ACCOUNTS)
+    words = ("--json", "why", "self", "--at", "fees.rb:4", "--", "ruby", "fees.rb")
+    found = answer_data(cli(*words, cwd=tmp_path, check=0))
+    lines = [one["frame"]["line"] for one in found["links"]]
+    assert (lines, found["ended"]) == ([8, 10], "allocation")
+    assert found["ending"] == "it was made by Account.new(25)"

@@ -54,6 +54,8 @@ from debugger.system.process_info import thread_name
 _PANICS = "runtime.gopanic"
 _AWAITED = "await"  # js-debug's mark between the parts of an asynchronous stack
 _WAITS = ("yield", "await")
+# Runtimes whose steps do not report that an exception, which a caller catches, left the call.
+_SILENT = frozenset({Runtime.JAVA, Runtime.RUBY, Runtime.PHP})
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _ABOVE = 3  # lines
 
@@ -105,11 +107,14 @@ def is_another(entry: answers.FrameView, stop: answers.Stop, runtime: Runtime) -
     """Tell whether a stop is at the start of another call of the function.
 
     V8 of Node 20 does not stop at a return that a `finally` follows, and then steps to the next
-    call; nor is there a stop between the calls of a chain in Ruby and PHP.
+    call; nor is there a stop between the calls of a chain in Ruby and PHP, whose steps report what
+    the call before returned. These two also stop at each statement of a line.
     """
     there = stop.frame
     if runtime not in _CHAINED or there is None or _frame_location(there) != _frame_location(entry):
         return False
+    if runtime is not Runtime.NODE:
+        return stop.returned is not None
     line = there.line or 0
     # A loop may begin so, too: its body is come to again within one call.
     above = [line_text(there.file or "", one) for one in range(line - _ABOVE, line + 1)]
@@ -260,6 +265,8 @@ async def step_through(
             await walk.switch_breakpoint(stop, on=True)
             if not walk.is_call(stop):
                 stop = await run.go_on(run.session_of(stop))
+        if walk.calls < most and stop.state == State.STOPPED.value and stop.exception is not None:
+            stop = await run.go_on(run.session_of(stop))  # uncaught: to the end of the program
         if not walk.calls:
             is_filtered = bool(when or filtered.hits)
             raise _missed_error(run, function, stop, nth=nth, is_filtered=is_filtered)
@@ -345,6 +352,7 @@ class _SteppedCalls:
         self.is_changed = True
         self._is_alone = is_alone
         self._places: tuple[int, ...] = ()
+        self._thrown: tuple[str, str] | None = None  # in the current step, and not caught so far
         self._entry: answers.FrameView | None = None
         self._began = asyncio.get_running_loop().time()
         self._functions: dict[tuple[str, str, int], RecordedFunction] = {}
@@ -385,19 +393,31 @@ class _SteppedCalls:
     async def step_through_call(self, stop: answers.Stop) -> answers.Stop:
         """Step through the call that was stopped at, and return the stop after it."""
         self.calls += 1
-        call, depth = self.calls, depth_of(stop)
+        call = self.calls
         frame, known = stop.frame, _local_texts(stop)
         assert frame is not None  # it stopped at a breakpoint
-        self._entry = entry = frame
-        runtime = self.run.session.traits.runtime
+        self._entry = frame
         # Arguments that are read before the prologue's end are garbage.
         given = () if self._is_early(frame) else await self._call_arguments(stop, frame, known)
         self.events += [
             CallEntered(call, 0, self._called_function(frame).number, 1, self.elapsed_ns, 0, given),
             LinePassed(call, self.elapsed_ns, frame.line or 0),
         ]
-        self._places, thread = stop.hit_breakpoints, stop.thread
+        self._places = stop.hit_breakpoints
         await self.switch_breakpoint(stop, on=False)
+        session, catch = self.run.session_of(stop), await self._add_catch(stop)
+        stop = await self._step_lines(call, stop, known)
+        if catch is not None:
+            await session.run_job(functools.partial(session.binding.drop_number, catch))
+        return stop
+
+    async def _step_lines(
+        self, call: int, stop: answers.Stop, known: Mapping[str, str]
+    ) -> answers.Stop:
+        """Step line by line to the end of a call, which may be bounded; return the last stop."""
+        frame, thread, depth = stop.frame, stop.thread, depth_of(stop)
+        assert frame is not None
+        entry, runtime = frame, self.run.session.traits.runtime
         for _ in range(LINES_MAX):
             before, stop = stop, await self._step_line(stop, depth)
             # The step was interrupted in the middle: its end is unknown.
@@ -408,9 +428,12 @@ class _SteppedCalls:
                 self.notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
             ended = find_call_end(before, stop, entry=entry, depth=depth, runtime=runtime)
+            is_over = ended is not None or stop.state == State.TERMINATED.value
+            if is_over and self._thrown is not None and stop.returned is None:
+                ended = CallEnd(error=self._thrown)
             if ended is not None:
                 self._end_call(call, ended, frame.line or 0)
-            if ended is None and stop.state == State.TERMINATED.value:
+            elif is_over:
                 self.notes.append(_UNKNOWN_END.format(call))
             if ended is not None or stop.state != State.STOPPED.value or stop.frame is None:
                 return stop
@@ -427,6 +450,15 @@ class _SteppedCalls:
         self.events.append(LinesSkipped(call, 1))
         self.notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
         return stop
+
+    async def _add_catch(self, stop: answers.Stop) -> int | None:
+        """Stop at each exception of a call where its steps are silent about them."""
+        session = self.run.session_of(stop)
+        if session.traits.runtime not in _SILENT:
+            return None
+        spec = BreakpointSpec(catch="raised")
+        added = await session.run_job(functools.partial(session.binding.add, spec))
+        return added.id
 
     def _end_call(self, call: int, ended: CallEnd, line: int) -> None:
         if ended.error is not None:
@@ -445,14 +477,25 @@ class _SteppedCalls:
             await session.run_job(functools.partial(session.binding.enable, number, on=on))
 
     async def _step_line(self, stop: answers.Stop, depth: int) -> answers.Stop:
-        """Step over a line; a recursive call that hits our breakpoint is run to its end."""
+        """Step over a line; what stops further in, a recursive call, is run to its end."""
+        self._thrown = None
         stop = await self._resume_and_wait(stop, ResumeKind.NEXT)
         for _ in range(_DEEPER_MAX):
-            is_ours = stop.state == State.STOPPED.value and bool(stop.hit_breakpoints)
-            if not is_ours or depth_of(stop) <= depth:
+            is_stopped = stop.state == State.STOPPED.value
+            is_thrown = is_stopped and self._is_thrown(stop)
+            if is_thrown and stop.exception is not None:
+                self._thrown = (stop.exception.type, stop.exception.message)
+            is_deeper = is_stopped and depth_of(stop) > depth
+            if not is_thrown and not (is_deeper and (stop.hit_breakpoints or self._thrown)):
                 break
-            stop = await self._resume_and_wait(stop, ResumeKind.FINISH)
+            how = ResumeKind.FINISH if is_deeper else ResumeKind.NEXT
+            stop = await self._resume_and_wait(stop, how)
         return stop
+
+    def _is_thrown(self, stop: answers.Stop) -> bool:
+        """Tell whether a stop is for an exception that a caller may catch."""
+        is_exception = stop.reason == StopReason.EXCEPTION.value
+        return is_exception and self.run.session_of(stop).traits.runtime in _SILENT
 
     async def _resume_and_wait(self, stop: answers.Stop, how: ResumeKind) -> answers.Stop:
         patience = WaitLimit(min(_STEP_S, self.run.left_s), self.run.patience.interrupted)

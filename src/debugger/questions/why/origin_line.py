@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +32,8 @@ from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why
 from debugger.questions.why.why_request import WhyRequest, program_words
 from debugger.recorders.script import script_recorder
 
+_log = logging.getLogger(__name__)
+
 # The runs for one line take at most this often the time of the run that crashed, …
 _FACTOR = 3.0
 # … which has a debugger's own start in it, as they have; a program that is slower is not run again.
@@ -47,6 +50,7 @@ _OTHERS = frozenset(
 )  # languages with a heap of their own
 _SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
+_FAULT = "following it failed by a fault of the debugger; debugger daemon logs shows it"
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
     ChainEnd.LOST: "another run did not come to the same place",
@@ -351,6 +355,9 @@ async def _trace_within(
         if error.code is not ErrorCode.TIMEOUT:
             return origin  # the command would fail, too
         found = None
+    except Exception:  # noqa: BLE001 - the crash itself is explained without it
+        _log.exception("the origin of %s", origin.expression)
+        return msgspec.structs.replace(origin, reason=_FAULT)
     if found is None:
         what = "followed further" if origin.text else "found"
         reason = f"not {what} within {seconds:.0f} s"

@@ -42,10 +42,41 @@ class ScriptArguments(ScriptLinks):
                 return self._follow_argument(value, call, at, passed)
         return None
 
+    def _follow_receiver(self, value: FollowedValue) -> FollowedValue | None:
+        """Follow `$this` or `self` to what the caller's statement called the method of."""
+        owner, path = value.slot.owner, value.slot.path
+        call = self._history.calls.get(value.call)
+        while call is not None and f"O{call.receiver}" != owner:
+            call = self._history.calls.get(call.parent)  # a block has the object of its method
+        step = self._history.last_step(call.parent, call.index) if call is not None else None
+        if path or call is None or step is None:
+            return None
+        name = self._history.functions[call.function].name
+        text = self._text_of(step)
+        self.links.append(
+            WhyLink(
+                kind=LinkKind.PASSED,
+                certainty=LinkCertainty.SEEN,
+                text=f"{name} called",
+                frame=self._frame(step.call, step.line),
+                statement=text,
+                stack=self._stack(step.call),
+            )
+        )
+        receiver = statements.receiver_of(text, name)
+        if receiver is None:
+            self._end(ChainEnd.NOT_FOLLOWED, f"the statement does not name the object of {name}")
+            return None
+        passed = PassedValue(None, call.receiver)
+        return self._follow_origin(
+            statements.classify(receiver), step.call, step.index, passed, step
+        )
+
     def _follow_promoted(self, value: FollowedValue) -> FollowedValue | None:
         """Follow a property that a constructor's parameter declares; None if it is none."""
         owner, path = value.slot.owner, value.slot.path
-        if not self._is_php or not owner.startswith("O") or not path[0].startswith("->"):
+        is_property = owner.startswith("O") and bool(path) and path[0].startswith("->")
+        if not self._is_php or not is_property:
             return None
         for call in self._history.calls.values():
             name = self._history.function_of(call.number).name

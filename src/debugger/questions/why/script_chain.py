@@ -63,6 +63,7 @@ class ScriptChain(ScriptOrigins):
             return self._follow_equal(value, again)
         if change is None or change.scanned < 0:
             passed = self._follow_passed(value) or self._follow_promoted(value)
+            passed = passed or self._follow_receiver(value)
             if passed is not None or self.ending is not None:
                 return passed
         step, is_sure = self._writer(change) if change is not None else (None, False)

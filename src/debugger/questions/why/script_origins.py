@@ -127,7 +127,11 @@ class ScriptOrigins(ScriptArguments):
         *,
         is_part: bool,
     ) -> FollowedValue | None:
-        names = [origin.receiver, *origin.arguments] if origin.kind is OriginKind.CALL else []
+        is_call = origin.kind is OriginKind.CALL
+        if is_call and origin.function in {"new", "__construct"} and not is_part:
+            self._end(ChainEnd.ALLOCATION, f"it was made by {origin.text}")
+            return None
+        names = [origin.receiver, *origin.arguments] if is_call else []
         operands = [*origin.operands]
         for one in names:
             is_path = statements.PATH.fullmatch(one) is not None

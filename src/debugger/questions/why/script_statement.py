@@ -430,6 +430,22 @@ def called_arguments(statement: str, function: str) -> tuple[str, ...] | None:
     return split_arguments(bare["arguments"]) if bare is not None else ()
 
 
+def receiver_of(statement: str, function: str) -> str | None:
+    """Return the object, or the class, whose method a statement calls; None if it names none."""
+    owner, name = re.split(r"::|->|#|\.", function)[0], re.split(r"::|->|#|\.", function)[-1]
+    if name in {"initialize", "__construct"}:
+        made = re.search(rf"\b{re.escape(owner)}\.new\b|\bnew\s+{re.escape(owner)}\b", statement)
+        return made[0] if made is not None else None
+    path = r"[$@\w]+(?:(?:\?->|->|::|&?\.)\w+|\[[^\[\]]*\])*?"
+    found = re.search(
+        rf"(?P<path>{path})(?:\?->|->|&?\.){re.escape(name)}(?![\w?!])", blank_strings(statement)
+    )
+    if found is not None:
+        return statement[found.start("path") : found.end("path")]
+    is_own = re.search(rf"(?<![\w$@.>:]){re.escape(name)}(?![\w?!])", blank_strings(statement))
+    return "self" if is_own is not None else None  # only Ruby calls a method so
+
+
 def default_of(definition: str, name: str) -> str | None:
     """Return the default that a function's head gives to a parameter."""
     head = definition.partition("(")[2] or definition

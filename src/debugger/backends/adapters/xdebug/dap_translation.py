@@ -87,6 +87,7 @@ class DapTranslation:
         # Xdebug's breakpoint at the end of the function of the last step, and that function.
         self._return_id: str | None = None
         self._return_function: str | None = None
+        self._is_unwinding = False  # an exception was thrown, and not caught so far
         self._is_at_return = False  # PHP stands at the end of the step's function
         self._resumed_depth = 0  # of frames, where a step began
         self._synchronized = asyncio.Event()  # PHP has the breakpoints that are set
@@ -110,6 +111,8 @@ class DapTranslation:
         elif (command := _RESUMES.get(request["command"])) is not None and reply["success"]:
             self._parts.clear()
             self._reported_levels = int((request.get("arguments") or {}).get("reports") or 0)
+            if self._stack.is_over:  # what was thrown has ended the request
+                command = "run"
             self._resumed_by, self._resumed_depth = command, len(self._stack.frames)
             # The hidden function is left first, and the step goes on from there.
             leaves = command == "step_out" and self._stack.is_inner_hidden
@@ -146,7 +149,7 @@ class DapTranslation:
 
     async def _on_step(self, arguments: Body) -> Body:
         del arguments
-        self._require_step()
+        self._require_stop()
         await self._watch_return(None)
         return {}
 
@@ -154,16 +157,12 @@ class DapTranslation:
 
     async def _on_next(self, arguments: Body) -> Body:
         del arguments
-        self._require_step()
-        # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
-        function = self._stack.frames[0].get("where")
-        await self._watch_return(None if self._stack.is_inner_hidden else function)
-        return {}
-
-    def _require_step(self) -> None:
-        if self._stack.is_over:
-            raise EngineError("what was thrown has ended the request: continue is all that is left")
         self._require_stop()
+        # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
+        is_left = self._stack.is_inner_hidden or self._stack.is_over
+        function = None if is_left else self._stack.frames[0].get("where")
+        await self._watch_return(function)
+        return {}
 
     async def _watch_return(self, function: str | None) -> None:
         """Set a breakpoint at the end of a function, in place of the one of the last step."""
@@ -253,6 +252,10 @@ class DapTranslation:
         frames = list(reply) if reply is not None else []
         # Of a function that returns nothing Xdebug shows no value.
         self._is_at_return = self._return_id in dbgp.find_breakpoints(packet)
+        # A step stops at the end of each function that an exception leaves, which nobody requested.
+        is_left = self._is_at_return or dbgp.is_function_end(packet)
+        is_left = is_left and dbgp.find_returned(packet) is None
+        self._is_unwinding = thrown is not None or (self._is_unwinding and is_left)
         is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
         self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)
         self._thrown = None
@@ -265,6 +268,8 @@ class DapTranslation:
                 return "step_over" if self._is_pausing else self._go_on()
             if thrown is not None and message is not None:
                 return await self._report_exception(thrown, message.text or "")
+            if self._is_unwinding:
+                return "step_over"
             return await self._report_breakpoint(packet, command)
         except EngineError as error:
             self.send_event("output", category="console", output=f"{error}\n")

@@ -97,10 +97,16 @@ def find_position(frames: list[ET.Element]) -> tuple[str, int]:
     return to_path(frames[0].get("filename") or ""), int(frames[0].get("lineno") or 0)
 
 
+def is_function_end(element: ET.Element) -> bool:
+    """Tell whether PHP has stopped where a function ends, also by an exception."""
+    return element.find(f"{_XDEBUG}return_value") is not None
+
+
 def find_returned(element: ET.Element) -> ET.Element | None:
     """Return the value that a function returns where PHP has stopped at its end."""
     value = element.find(f"{_XDEBUG}return_value")
-    return value[0] if value is not None and len(value) else None
+    is_set = value is not None and len(value) and value[0].get("type") != "uninitialized"
+    return value[0] if value is not None and is_set else None
 
 
 def read_error(element: ET.Element) -> str | None:

@@ -256,7 +256,8 @@ module DebuggerAgent
     def step(request, arguments, kind)
       thread = @agent.stops.find_thread(arguments["threadId"]) or raise ArgumentError, "no such thread"
       frame = @agent.stops.frames_of(thread).first
-      begun = @agent.stops.run_on(thread) { @agent.stepping.begin_step(kind, frame) }
+      is_raising = @agent.stops.find_held(thread)&.reason == "exception"
+      begun = @agent.stops.run_on(thread) { @agent.stepping.begin_step(kind, frame, is_raising) }
       raise ArgumentError, "that thread waits outside of Ruby code and cannot step" unless begun
 
       @reported_levels = arguments["reports"]

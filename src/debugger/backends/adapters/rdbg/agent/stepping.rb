@@ -24,10 +24,10 @@ module DebuggerAgent
     # Called with the frames, and the value that the function returned.
     attr_writer :on_end
 
-    # Begins a step on the current thread, which is stopped at a frame.
-    def begin_step(kind, frame)
+    # Begins a step on the current thread, which is stopped at a frame, or where an exception is raised.
+    def begin_step(kind, frame, is_unwinding)
       cancel(Thread.current)
-      step = Step.new(kind, frame&.path, frame&.line, measure_height(frame), 0, false, nil, Fiber.current, false)
+      step = Step.new(kind, frame&.path, frame&.line, measure_height(frame), 0, false, nil, Fiber.current, is_unwinding)
       step.trace = TracePoint.new(*EVENTS) { |trace| note_event(step, trace) }
       @steps[Thread.current] = step
       step.trace.enable(target_thread: Thread.current)

@@ -1,0 +1,55 @@
+"""How calls end that an exception leaves, in languages whose steps do not report it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli_commands import Cli, answer_data, resolve_program
+from debuggees import find_marker
+
+RUBY = pytest.param(("ruby", "thrown.rb"), "RuntimeError", marks=pytest.mark.adapter("rdbg"))
+PHP = pytest.param(("php", "thrown.php"), "RuntimeException", marks=pytest.mark.adapter("xdebug"))
+JAVA = pytest.param(
+    ("java", "Thrown.java"), "java.lang.IllegalStateException", marks=pytest.mark.adapter("java")
+)
+
+
+@pytest.mark.parametrize(("program", "thrown"), [RUBY, PHP, JAVA])
+def test_a_call_that_catches_returns_and_one_that_does_not_raises(
+    shared_cli: Cli, program: tuple[str, str], thrown: str
+) -> None:
+    runtime, file = program
+    prefix = "Thrown." if runtime == "java" else ""
+    command = ("--", runtime, resolve_program(f"thrown/{file}"))
+    totals = answer_data(shared_cli("--json", "calls", f"{prefix}total", *command, check=0))
+    line = find_marker(f"thrown/{file}", "too_big")
+    assert [(one["value"], one["error"], one["error_line"]) for one in totals["lives"]] == [
+        ("4", None, 0),
+        (None, f"{thrown}: too big", line),
+        (None, f"{thrown}: too big", line),
+    ]
+    caught = answer_data(shared_cli("--json", "calls", f"{prefix}safe", *command, check=0))
+    assert [(one["value"], one["error"]) for one in caught["lives"]][:3] == [
+        ("1", None),
+        ("-1", None),
+        ("4", None),
+    ]
+
+
+@pytest.mark.adapter("xdebug")
+@pytest.mark.adapter("rdbg")
+@pytest.mark.parametrize("file", ["thrown.rb", "thrown.php"])
+def test_a_step_from_a_throw_ends_where_it_is_caught(cli: Cli, file: str) -> None:
+    program = resolve_program(f"thrown/{file}")
+    cli("start", program, "--break", "safe", check=0)
+    cli("continue", check=0)
+    cli("catch", "raised", check=0)
+    assert answer_data(cli("--json", "next", check=0))["reason"] == "exception"
+    caught = answer_data(cli("--json", "finish", check=0))
+    assert (caught["frame"]["function"], caught["returned"]) == ("safe", None)
+    assert answer_data(cli("--json", "next", check=0))["returned"]["value"] == "-1"
+    cli("breakpoint", "remove", "1", check=0)
+    # Nobody catches the last one: the program ends behind it, also by a step.
+    while (stop := answer_data(cli("--json", "next", check=0)))["state"] == "stopped":
+        assert stop["reason"] in {"step", "exception"}
+    assert stop["exit_code"] in {1, 255}
