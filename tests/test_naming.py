@@ -248,7 +248,7 @@ BUDGETS: Mapping[str, int] = {
     "backends": 1193,
     "backends/adapters": 11865,
     "backends/dap": 4550,
-    "backends/inprocess": 11812,
+    "backends/inprocess": 11831,
     "backends/lldb": 3766,
     "cli": 2259,
     "cli/commands": 2312,

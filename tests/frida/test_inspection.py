@@ -87,6 +87,16 @@ async def test_values_of_cpp_are_those_of_gdb(start_engine):
     assert ours == [plain_gdb_text(one) for one in theirs]
 
 
+@pytest.mark.adapter("gdb")
+async def test_members_of_a_method_s_object_are_found_before_globals_as_by_gdb(start_engine):
+    names = ["kept", "::kept", "kept + 1", "loud", "mode", "rate"]
+    theirs = print_with_gdb("expressions.cpp", "@inside", names)
+    seen = await stop_debuggee(start_engine, "expressions.cpp", "@inside")
+    ours = [(await seen.print(one)).value for one in names]
+    assert ours == [plain_gdb_text(one) for one in theirs]
+    assert ours[:2] == ["4", "90"]
+
+
 async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start_engine):
     seen = await stop_debuggee(start_engine, "subscripts.cpp", "@shown")
     asked = {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+int kept = 90;  // hidden by a member below
+
 namespace audio {
 double rate = 44.1;
 enum class Mode { off, on = 3 };

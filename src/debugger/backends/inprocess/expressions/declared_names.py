@@ -234,6 +234,10 @@ class DeclaredNames:
         known = self._image.scopes.global_named(name, near=self._address)
         return self._make_variable(known) if known is not None else None
 
+    def is_local(self, name: str) -> bool:
+        """Tell whether a variable is the function's own."""
+        return name in self._local_variables
+
     def visible_names(self) -> Iterable[str]:
         """Name the locals, and the globals of the same file."""
         outer = self._image.scopes.globals_of(self._address)

@@ -71,6 +71,9 @@ class NameScope(Protocol):
     def find_variable(self, name: str) -> ScopeVariable | None:
         """Find the variable of a name, the innermost first; `a::b` as it was written."""
 
+    def is_local(self, name: str) -> bool:
+        """Tell whether a variable belongs to the function; it hides the members of `this`."""
+
     def find_constant(self, name: str) -> tuple[int, ExpressionType] | None:
         """Find an enumerator's number and its type."""
 
@@ -99,6 +102,10 @@ class TableScope:
     def find_variable(self, name: str) -> ScopeVariable | None:
         """Find a variable."""
         return self.variables.get(name)
+
+    def is_local(self, name: str) -> bool:
+        """Tell whether there is such a variable."""
+        return name in self.variables
 
     def find_constant(self, name: str) -> tuple[int, ExpressionType] | None:
         """Find an enumerator."""

@@ -194,6 +194,9 @@ class _Resolver:
 
     def _resolve_name(self, one: syntax_tree.NameTree) -> Operand:
         name = one.text.removeprefix("::")
+        member = self._member_of_this(one)
+        if member is not None:
+            return member
         variable = self.scope.find_variable(one.text) or self.scope.find_variable(name)
         if variable is not None:
             # An absent variable still has its type, and `sizeof` needs no more.
@@ -205,6 +208,17 @@ class _Resolver:
         if constant is not None:
             return of.number_operand(*constant)
         raise self._unknown_name_error(name)
+
+    def _member_of_this(self, one: syntax_tree.NameTree) -> Operand | None:
+        """Return a member of the method's object: it hides globals, as in C++."""
+        this = self.scope.find_variable("this") if self.scope.is_local("this") else None
+        if this is None or self.scope.is_local(one.text) or this.type.target is None:
+            return None
+        kind = this.type.points_to()
+        if kind.kind is not ExpressionKind.RECORD or find_member(kind, one.text) is None:
+            return None
+        holder = syntax_tree.NameTree("this", one.at)
+        return self._resolve_member(syntax_tree.MemberTree(holder, one.text, one.at))
 
     def _unknown_name_error(self, name: str) -> DebuggerError:
         if name == "args":

@@ -176,6 +176,10 @@ class FrameNames:
         assert self._module is not None
         return defines_name(self._module, name) or name in self._own.visible_names()
 
+    def is_local(self, name: str) -> bool:
+        """Tell whether a name is a result's, or a variable of the function's own."""
+        return name in self.results or (self._own is not None and self._own.is_local(name))
+
     def find_variable(self, name: str) -> ScopeVariable | None:
         """Find a value, or a function."""
         found = self.value_named(name)
