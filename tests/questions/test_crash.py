@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from debuggees import program_text
+from debugger.errors import DebuggerError
+from debugger.questions.crash.crash_stops import raised_breakpoints
 
 PROGRAM = program_text("counted_lines/crash.c")
 
@@ -265,10 +267,65 @@ def test_the_first_exception_in_its_own_code_can_be_asked_for(
     assert "debugger crash --raised --pid N waits for the first" in answer.out
 
 
-def test_a_language_whose_exceptions_cannot_be_stopped_at_is_told(
-    cli: Callable[..., Any], program: Path
+def test_a_language_whose_exceptions_cannot_be_stopped_at_is_told() -> None:
+    with pytest.raises(DebuggerError, match="--raised is for programs in Python"):
+        raised_breakpoints(["lua"])
+
+
+CAUGHT_IN_CPP = """#include <stdexcept>
+int parse(int n) {
+  if (n > 3) throw std::out_of_range("too many");
+  return n;
+}
+int main() {
+  try { return parse(4); } catch (const std::exception &) { return 0; }
+}
+"""
+CAUGHT_IN_RUST = """fn parse(n: i32) -> i32 {
+    if n > 3 { panic!("too many"); }
+    n
+}
+fn main() { let _ = std::panic::catch_unwind(|| parse(4)); }
+"""
+CAUGHT_IN_GO = """package main
+
+func parse(n int) int {
+	if n > 3 {
+		panic("too many")
+	}
+	return n
+}
+
+func main() {
+	defer func() { _ = recover() }()
+	parse(4)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("caught.cpp", CAUGHT_IN_CPP, "out_of_range: too many, in parse caught.cpp:3"),
+        ("caught.rs", CAUGHT_IN_RUST, "panic: too many, in caught::parse caught.rs:2"),
+        pytest.param(
+            "caught.go", CAUGHT_IN_GO, "panic: too many, in main.parse caught.go:5",
+            marks=pytest.mark.adapter("delve"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_caught_exception_of_a_compiled_language_is_found(
+    cli: Callable[..., Any], tmp_path: Path, name: str, text: str, said: str
 ) -> None:
-    assert "--raised is for programs in Python" in cli("crash", "--raised", "--", program).err
+    source, program = tmp_path / name, tmp_path / "caught"
+    source.write_text(text)
+    builds = {".cpp": ("g++", "-g", source, "-o", program), ".rs": ("rustc", "-g", source)}
+    words: tuple[Any, ...] = ("go", "run", source)
+    if source.suffix in builds:
+        subprocess.run(builds[source.suffix], check=True, cwd=tmp_path)
+        words = (program,)
+    answer = cli("crash", "--raised", "--", *words, cwd=tmp_path, check=0)
+    assert answer.out.startswith(f"raised: {said}"), str(answer)
 
 
 @pytest.mark.adapter("debugpy")

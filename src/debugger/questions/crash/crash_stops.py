@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,13 +46,18 @@ _SIGNALS_MAX = 5  # stops at other signals, which may end the program later
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _RAISED_KEPT = 10
 THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
-RAISED = {
-    "python": "raised",
-    "javascript": "throw",
-    "java": "raised",
-    "ruby": "raised",
-    "php": "raised",
-}  # stops at all exceptions
+_THROWN, _OF_AGENT = BreakpointSpec(catch="throw"), BreakpointSpec(catch="raised")
+# Stops at everything that is thrown, caught or not.
+RAISED: Mapping[str, BreakpointSpec] = {
+    "python": _OF_AGENT,
+    "javascript": _THROWN,
+    "java": _OF_AGENT,
+    "ruby": _OF_AGENT,
+    "php": _OF_AGENT,
+    "rust": BreakpointSpec(function=_PANIC),
+    "c++": _THROWN,
+    "go": _THROWN,
+}
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
 # source-map-support (ts-node) reports an uncaught error itself, below its source line.
 _MARKED = re.compile(r":\d+\n.*\n\s*\^\n(?:Uncaught )?[\w$.]*Error\b")
@@ -94,14 +99,15 @@ def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
     Raises:
         DebuggerError: NOT_SUPPORTED.
     """
-    word = next((RAISED[one] for one in languages if one in RAISED), None)
-    if word is None:
+    # A debugger of compiled programs is for several languages.
+    found = tuple(dict.fromkeys(spec for one, spec in RAISED.items() if one in languages))
+    if not found:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            "--raised is for programs in Python, JavaScript, Java, Ruby and PHP",
+            "--raised is for programs in Python, JavaScript, Java, Ruby, PHP, C++, Go and Rust",
             hint="debugger start PROGRAM, then debugger catch throw, stops at each throw",
         )
-    return (BreakpointSpec(catch=word),)
+    return found
 
 
 class AwaitedException(Struct, frozen=True):
