@@ -411,6 +411,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.origin_scope",
         "debugger.recorders.python.inside.origin_shared",
         "debugger.recorders.python.inside.origin_sources",
+        "debugger.recorders.python.inside.origin_values",
         "debugger.recorders.python.inside.origin_writes",
         "debugger.recorders.python.inside.statement_plans",
         "debugger.recorders.python.inside.value_links",

@@ -179,6 +179,7 @@ class ProcessRecording:
         names: tuple[str, ...] = ("value_links", "statement_plans", "input_calls", "origin_scope")
         names += (
             "origin_sources",
+            "origin_values",
             "origin_writes",
             "origin_arguments",
             "origin_graph",

@@ -60,11 +60,17 @@ class ItemLinks:
         return self._reader.store.find(place.holder, place.key, value)
 
     def find_equal_item(self, node: Any, link: Any, scope: Any, value: Any) -> Any:
-        """Return the last write of an equal item into a call's result whose keys are not known."""
+        """Return the last write of an equal item into a call's result whose keys are not known.
+
+        Of a function of a library that is an item of what the call was given.
+        """
         is_known = link is not None and not (link.kind == "part" and link.is_inferred)
         if value is self._missing or is_known:
             return None
         base = self._reader.find_by_snap(node.value, scope)
+        if base is None and isinstance(node.value, ast.Call):
+            given = tuple(self._reader.leaves(node.value, scope))
+            return self._reader.store.find_value(given, value)
         parts = self._reader.store.parts_of(base.value) if base is not None else {}
         same = [one for one in parts.values() if self._links.is_same(one.value, value)]
         return same[-1] if same else None

@@ -222,15 +222,6 @@ class CallScope:
                 return link
         return None
 
-    def result(self, node: Any, name: str, snap: Any) -> Any:
-        """Return the link of the result of a call; None for what it called back alone."""
-        link = self.returned(node, name)
-        if link is None or link.kind != "returned":
-            return link
-        # A function that a library calls, as a key's `__eq__`, returns at the same position.
-        is_other = getattr(link.callee, "co_name", name) != name
-        return None if is_other and not self._shared.links.is_same(link.value, snap) else link
-
     def yielded_value(self, snap: Any) -> Any:
         """Return the link of the last item with a value that a generator has yielded."""
         for _, _, link in reversed(self._returns):

@@ -7,7 +7,6 @@ results of calls are known afterwards.
 from __future__ import annotations
 
 import ast
-from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,39 +15,19 @@ if TYPE_CHECKING:
 
 _OPERANDS = 8  # of one expression
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
-_CLASSES = 5_000
-_SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
-_CONTAINERS = frozenset(
-    {("builtins", one) for one in ("dict", "list", "tuple", "str", "bytes", "bytearray")}
-    | {("collections", "deque"), ("array", "array")}
-)
 _CHANGING = frozenset({"dict", "list", "deque", "array"})
 _COPYING = frozenset(
     {"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict", "deque"}
 )
 _KEYED = frozenset({"get", "setdefault", "__getitem__"})
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
-_MRO: Any = type.__dict__["__mro__"].__get__
-_NAMES: Any = type.__dict__["__dict__"].__get__
-_NAME: Any = type.__dict__["__name__"].__get__
-_MODULE_OF: Any = type.__dict__["__module__"].__get__
 _MODULE = type(ast)
 _FUNCTION = type(lambda: None)
-_GETTER = type(_FUNCTION.__dict__["__code__"])
-_MEMBER = type(_FUNCTION.__dict__["__globals__"])
-_TUPLE_GETTER = type(_NAMES(namedtuple("_Field", "name"))["name"])  # noqa: PYI024
-_WRAPPED = (staticmethod, classmethod, property, _FUNCTION)
-
-
-class FieldPlace:
-    """The object that holds a field or an item, its key there, and the value."""
-
-    __slots__ = ("holder", "key", "value")
-
-    def __init__(self, holder: Any, key: str, value: Any) -> None:
-        self.holder = holder
-        self.key = key
-        self.value = value
+_CODE = type((lambda: None).__code__)
+_BOUND = (staticmethod, classmethod, type(ast.NodeVisitor().visit))
+_MAKING = frozenset({"__new__", "__call__"})
+_COROUTINE = 0x80
+_CACHE = "_lru_cache_wrapper"  # the type of functions that `functools` has given a cache
 
 
 class OriginReader:
@@ -65,165 +44,22 @@ class OriginReader:
         self.cached: Any = None
         self.used = links.UsedIterators(self, links, plans)
         self.calls = links.ObjectCalls(self, links)
-        self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
-        self._getters: dict[int, tuple[Any, bool]] = {}
-        self._containers: dict[int, tuple[Any, str]] = {}
+        self._values = values = links.ValueReader(links, inputs)
         self.missing = links.MISSING
+        self.read, self.place = values.read, values.place
+        self.field_place, self.item_place = values.field_place, values.item_place
+        self.parts, self.is_container = values.parts, values.is_container
 
     @property
     def store(self) -> Any:
         """The links of all objects."""
         return self._store
 
-    # -- values ------------------------------------------------------------------------------------
-
-    def read(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
-        """Return the value of a name, a field, an item or a constant; MISSING for any other."""
-        if isinstance(node, ast.Name):
-            return scope.name_value(node.id)
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, (ast.Attribute, ast.Subscript)):
-            place = self.place(node, scope)
-            return place.value if place is not None else self.missing
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            value = self.read(node.operand, scope)
-            return -value if type(value) in (int, float) else self.missing
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            left, right = self.read(node.left, scope), self.read(node.right, scope)
-            if type(left) is int and type(right) is int:
-                return left + right if isinstance(node.op, ast.Add) else left - right
-        if isinstance(node, ast.Tuple):
-            parts = [self.read(one, scope) for one in node.elts]
-            return self.missing if self.missing in parts else tuple(parts)
-        return self.missing
-
-    def place(self, node: Any, scope: Any) -> FieldPlace | None:
-        """Return the place of a field or an item; None if its object cannot be read."""
-        base = self.read(node.value, scope)
-        if base is self.missing:
-            return None
-        if isinstance(node, ast.Attribute):
-            return self.field_place(base, node.attr)
-        key = self.read(node.slice, scope)
-        return self.item_place(base, key) if key is not self.missing else None
-
-    def field_place(self, base: Any, name: str) -> FieldPlace:  # noqa: PLR0911 - one for each kind
-        """Return the place of a field: the object itself, or the class that has it."""
-        kind = type(base)
-        if kind is _MODULE:
-            names = _MODULE.__dict__["__dict__"].__get__(base)
-            return FieldPlace(names, name, names.get(name, self.missing))
-        is_class = issubclass(kind, type)
-        if not is_class:
-            own = self._own_fields(base, kind)
-            if own is not None and name in own:
-                return FieldPlace(base, f".{name}", own[name])
-        for one in _MRO(base if is_class else kind):
-            known = _NAMES(one).get(name, self.missing)
-            if known is self.missing:
-                continue
-            if type(known) is _MEMBER and not is_class:
-                try:
-                    return FieldPlace(base, f".{name}", known.__get__(base))
-                except AttributeError:  # an empty slot
-                    return FieldPlace(base, f".{name}", self.missing)
-            if type(known) is _TUPLE_GETTER and not is_class:  # a field of a named tuple
-                return self.item_place(base, known.__reduce__()[1][0])
-            if type(known) in _WRAPPED or self._computes(type(known)):
-                return FieldPlace(base, f".{name}", self.missing)
-            return FieldPlace(one, f".{name}", known)
-        return FieldPlace(base, f".{name}", self.missing)
-
-    def _computes(self, kind: type) -> bool:
-        """Tell whether the values of a class attribute are those of its `__get__`."""
-        known = self._getters.get(id(kind))
-        if known is None:
-            is_getter = any("__get__" in _NAMES(one) for one in _MRO(kind))
-            if len(self._getters) >= _CLASSES:
-                self._getters.clear()
-            known = self._getters[id(kind)] = (kind, is_getter)
-        return bool(known[1])
-
-    def _own_fields(self, base: Any, kind: type) -> dict[str, Any] | None:
-        """Return an object's dictionary, by the interpreter's own descriptor."""
-        known = self._dicts.get(id(kind))
-        if known is None:
-            getter = None
-            for one in _MRO(kind):
-                found = _NAMES(one).get("__dict__", self.missing)
-                if found is not self.missing:
-                    getter = found if type(found) in (_GETTER, _MEMBER) else None
-                    break
-            if len(self._dicts) >= _CLASSES:
-                self._dicts.clear()
-            known = self._dicts[id(kind)] = (kind, getter)
-        if known[1] is None:
-            return None
-        own = known[1].__get__(base)
-        return own if type(own) is dict else None
-
-    def parts(self, base: Any, most: int) -> list[tuple[str, str, Any]]:
-        """Return the fields and items of an object, each with its key, its text and its value."""
-        container = self._container_of(type(base))
-        if container == "dict":
-            pairs = [(f"[{_key_text(key)}]", one) for key, one in list(dict.items(base))[:most]
-                     if _is_plain_key(key)]  # fmt: skip
-        elif container in ("list", "tuple"):
-            pairs = [(f"[{at}]", base[at]) for at in range(min(len(base), most))]
-        else:
-            own = self._own_fields(base, type(base)) or {}
-            pairs = [(f".{name}", one) for name, one in list(own.items())[:most]
-                     if type(name) is str]  # fmt: skip
-        return [(key, key, one) for key, one in pairs]
-
     def last_writes(self, value: Any, most: int) -> tuple[Any, ...]:
         """Return the last writes into a container of the interpreter's own types."""
-        is_container = type(value) is set or self._container_of(type(value)) in _CHANGING
+        is_container = type(value) is set or self._values.container_of(type(value)) in _CHANGING
         known = self._store.of(value) if is_container else None
         return tuple(known.links.values())[-most:] if known is not None else ()
-
-    def item_place(self, base: Any, key: Any) -> FieldPlace:
-        """Return the place of an item of a container of the interpreter's own types."""
-        kind = type(base)
-        if _NAME(kind) == "ChainMap" and _MODULE_OF(kind) == "collections":
-            base = self._mapping_with(base, key)
-            kind = type(base)
-        value, name = self.missing, f"[{_key_text(key)}]"
-        container = self._container_of(kind)
-        if container == "dict":
-            if _is_plain_key(key):
-                value = dict.get(base, key, self.missing)
-        elif container and type(key) is int:
-            size = len(base)
-            if -size <= key < size:
-                value = base[key]
-                name = f"[{key % size}]"
-        elif type(key) is str:
-            value = self._inputs.environment_value(base, key, self.missing)
-        return FieldPlace(base, name, value)
-
-    def _mapping_with(self, base: Any, key: Any) -> Any:
-        """Return the first mapping of a ChainMap that has a key; the ChainMap itself for none."""
-        for one in (self._own_fields(base, type(base)) or {}).get("maps", ()):
-            if self._container_of(type(one)) != "dict" or not _is_plain_key(key):
-                return base  # it may have any key
-            if dict.__contains__(one, key):
-                return one
-        return base
-
-    def is_container(self, value: Any) -> bool:
-        """Tell whether a value is a container of the interpreter's own, whose items have links."""
-        return type(value) is set or self._container_of(type(value)) != ""
-
-    def _container_of(self, kind: type) -> str:
-        """Return the name of the interpreter's own container that a type reads its items as."""
-        known = self._containers.get(id(kind))
-        if known is None:
-            if len(self._containers) >= _CLASSES:
-                self._containers.clear()
-            known = self._containers[id(kind)] = (kind, _find_container(kind))
-        return known[1]
 
     # -- links -------------------------------------------------------------------------------------
 
@@ -250,7 +86,7 @@ class OriginReader:
             found.through = through if through is not owner else None
         return found
 
-    def place_link(self, place: FieldPlace, snap: Any, scope: Any) -> Any:
+    def place_link(self, place: Any, snap: Any, scope: Any) -> Any:
         """Return the link of a field or an item that was seen to be written, or None."""
         link = self._store.find(place.holder, place.key, snap)
         if link is None:
@@ -300,7 +136,7 @@ class OriginReader:
         """Tell whether an expression is a slice of a sequence of the interpreter's own types."""
         if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
             return False
-        return self._container_of(type(self.read(node.value, scope))) not in ("", "dict")
+        return self._values.container_of(type(self.read(node.value, scope))) not in ("", "dict")
 
     def find_by_snap(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
         """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
@@ -319,7 +155,7 @@ class OriginReader:
         key = self.read(node.slice, scope)
         if key is self.missing:
             return None
-        return self._store.parts_of(base.value).get(f"[{_key_text(key)}]")
+        return self._store.parts_of(base.value).get(f"[{self._links.key_text(key)}]")
 
     def origin(  # noqa: PLR0911 - one for each kind
         self, node: Any, scope: Any, value: Any
@@ -424,9 +260,43 @@ class OriginReader:
     def _find_result(self, node: ast.Call, scope: Any, value: Any) -> Any:
         """Return the link of what own code returned for a call, now or into a cache."""
         name = self._plans.call_name(node)
-        is_known = value is not self.missing
-        link = scope.result(node, name, value) if is_known else scope.returned(node, name)
+        link = scope.returned(node, name)
+        if link is not None and self._is_called_back(node, name, link, scope):
+            is_other = not self._links.is_same(link.value, value)
+            link = None if is_other or _has_key_function(node) else link
         return link if link is not None else self.cached.find(node, scope, value)
+
+    def _is_called_back(self, node: ast.Call, name: str, link: Any, scope: Any) -> bool:
+        """Tell whether code that a library called returned a value, and not what is called.
+
+        That has the same position, as `f` in `max(rows, key=f)`, or a key's `__eq__`.
+        """
+        code = link.callee
+        if link.kind != "returned" or type(code) is not _CODE:
+            return False
+        if name == "getattr" or code.co_name in (name, f"__{name}__"):
+            return False  # `len` gives what `__len__` returned
+        function = self.function_of(node, scope)
+        if type(function) in _BOUND:
+            function = function.__func__
+        elif type(function).__name__ == _CACHE:
+            function = function.__wrapped__
+        kind = type(function)
+        if kind is type:
+            return code.co_name not in _MAKING
+        if kind is _FUNCTION:
+            # A coroutine's own result is what `asyncio.run` and the like give.
+            is_through = "__wrapped__" in function.__dict__ or code.co_flags & _COROUTINE
+            return function.__code__ is not code and not is_through
+        return kind.__module__ == "builtins" and function is not self.missing
+
+    def function_of(self, call: ast.Call, scope: Any) -> Any:
+        """Return the called function; of a method that which its class has."""
+        found = self.read(call.func, scope)
+        if found is self.missing and isinstance(call.func, ast.Attribute):
+            owner = self.read(call.func.value, scope)
+            return self._values.class_attribute(owner, call.func.attr)
+        return found
 
     def _buffer_link(self, node: Any, scope: Any, value: Any) -> Any:
         """Return the link of what a call read from a buffer in memory; None if it is not known."""
@@ -499,7 +369,7 @@ class OriginReader:
         if isinstance(node.func, ast.Attribute) and node.args:
             owner, key = self.read(node.func.value, scope), self.read(node.args[0], scope)
             if self.missing not in (owner, key):
-                link = self._store.find(owner, f"[{_key_text(key)}]", value)
+                link = self._store.find(owner, f"[{self._links.key_text(key)}]", value)
                 if link is not None:
                     return made(node, link, value)
         link = self.items.find_taken(node, scope, value)
@@ -574,27 +444,6 @@ def _is_chain(node: Any) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
 
 
-def _key_text(key: Any) -> str:
-    if type(key) in _SCALAR_KEYS:
-        return repr(key)[:200]
-    if type(key) is tuple and all(type(one) in _SCALAR_KEYS for one in key):
-        return repr(key)[:200]
-    return "?"
-
-
-def _is_plain_key(key: Any) -> bool:
-    """Tell whether a key's hash and comparison run no code of the program."""
-    if type(key) is tuple:
-        return all(type(one) in _SCALAR_KEYS for one in key)
-    return type(key) in _SCALAR_KEYS
-
-
-def _find_container(kind: type) -> str:
-    """Return the name of the built-in type of a container; "" where a class has its own access."""
-    for one in _MRO(kind):
-        name, module = _NAME(one), _MODULE_OF(one)
-        if (module, name) in _CONTAINERS:
-            return str(name)
-        if "__getitem__" in _NAMES(one):
-            return ""
-    return ""
+def _has_key_function(node: ast.Call) -> bool:
+    """Tell whether a function only orders what a call goes through: its results are no result."""
+    return any(one.arg == "key" for one in node.keywords)
