@@ -363,7 +363,7 @@ class ItemLinks:
                 reader.store.forget(known)
                 self.note_new(one, known, scope)
             link = scope.new_link("item", place.key, how, sources, snap)
-            link.note = scope.note
+            scope.complete(link)
             reader.store.put(value, place.key, link)
 
     def _note_joined(self, node: Any, value: Any, scope: Any) -> None:

@@ -73,6 +73,7 @@ class CallScope:
         self.thread = 0
         self.line = 0
         self.note = ""
+        self.pieces: tuple[Any, ...] = ()  # of the value whose origin was found last
         self.error: Any = None
         self.inner: dict[str, Any] = {}  # the links of a comprehension's variables
         self.loops: dict[int, int] = {}  # the rounds of each loop
@@ -176,6 +177,10 @@ class CallScope:
         link.began, link.number = self.began, self._shared.windows.count
         link.frame, link.frames = self.number, self.frames
         return link
+
+    def complete(self, link: Any, note: str = "") -> None:
+        """Give a link what is known of its value, whose origin was found last."""
+        link.note, link.pieces = note or self.note, self.pieces
 
     def caller_stack(self, line: int) -> Any:
         """Return this call and its callers, for the links of a call that it makes."""

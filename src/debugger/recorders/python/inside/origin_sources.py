@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OPERANDS = 8  # of one expression
+_PLAIN_SEQUENCES = frozenset({"str", "bytes", "bytearray"})
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 _CHANGING = frozenset({"dict", "list", "deque", "array"})
 _COPYING = frozenset(
@@ -25,6 +26,7 @@ _MODULE = type(ast)
 _FUNCTION = type(lambda: None)
 _CODE = type((lambda: None).__code__)
 _BOUND = (staticmethod, classmethod, type(ast.NodeVisitor().visit))
+_JOINING = frozenset({"computed", "library", "drawn"})
 _MAKING = frozenset({"__new__", "__call__"})
 _COROUTINE = 0x80
 _CACHE = "_lru_cache_wrapper"  # the type of functions that `functools` has given a cache
@@ -42,6 +44,7 @@ class OriginReader:
         # The links of items, and the results in caches, which need this reader.
         self.items: Any = None
         self.cached: Any = None
+        self.joins = links.JoinedParts(self, links, plans)
         self.used = links.UsedIterators(self, links, plans)
         self.calls = links.ObjectCalls(self, links)
         self._values = values = links.ValueReader(links, inputs)
@@ -71,7 +74,7 @@ class OriginReader:
             snap = links.snap_value(value) if value is not self.missing else value
             link = scope.name_link(node.id, snap)
             if type(snap) is tuple:
-                link = self.used.find_use(value, snap) or link
+                link = self._find_state(value, snap) or link
             return links.ValueOperandLink(node, link, snap)
         place = self.place(node, scope)
         if place is None or place.value is self.missing:
@@ -79,12 +82,16 @@ class OriginReader:
         snap = links.snap_value(place.value)
         found = links.ValueOperandLink(node, self.place_link(place, snap, scope), snap)
         if type(snap) is tuple:
-            found.link = self.used.find_use(place.value, snap) or found.link
+            found.link = self._find_state(place.value, snap) or found.link
         owner = found.link.owner if found.link is not None else None
         if owner is not None:
             through = links.find_owner(scope.loaded.get(id(node.value)))
             found.through = through if through is not owner else None
         return found
+
+    def _find_state(self, value: Any, snap: Any) -> Any:
+        """Return the link of what an object is by now: a used up iterator, a filled buffer."""
+        return self.used.find_use(value, snap) or self.joins.find_content(value)
 
     def place_link(self, place: Any, snap: Any, scope: Any) -> Any:
         """Return the link of a field or an item that was seen to be written, or None."""
@@ -116,6 +123,10 @@ class OriginReader:
             found.value is self.missing or self._links.is_same(known.value, found.value)
         ):
             return known
+        if not isinstance(node, ast.Attribute):
+            field = self.joins.find_field(node.value, self.read(node.slice, scope), scope)
+            if field is not None:
+                return field.link
         how, sources = self.origin(node.value, scope, self.missing)
         if not sources and how not in ("input", "new", "constant"):
             return None
@@ -123,14 +134,32 @@ class OriginReader:
         name = f".{node.attr}" if is_field else f"[{self._plans.node_text(node.slice)}]"
         if how not in ("copy", ""):
             inner = scope.new_link("value", node.value, how, sources, self.missing)
-            inner.note = scope.note
+            scope.complete(inner)
             sources = (self._links.ValueOperandLink(node.value, inner, self.missing),)
         if not is_field and isinstance(node.slice, ast.Slice):
             # Of a sequence a slice is a part, and its ends are operands.
             sources = (*sources[:1], *self.leaves(node.slice, scope))
         link = scope.new_link("part", name, "part", sources, found.value)
-        link.is_inferred = not self._is_sliced(node, scope)
+        link.span = None if is_field else self._span_of(node, sources, scope)
+        link.is_inferred = link.span is None and not self._is_sliced(node, scope)
         return link
+
+    def _span_of(self, node: Any, sources: Any, scope: Any) -> tuple[int, int] | None:
+        """Return the first and the end position of a part of a text or of bytes."""
+        whole, part = self.read(node.value, scope), node.slice
+        if whole is self.missing and sources:
+            whole = sources[0].value
+        kind = whole[1] if type(whole) is tuple and sources else type(whole).__name__
+        is_slice = isinstance(part, ast.Slice)
+        if kind not in _PLAIN_SEQUENCES and not (whole is self.missing and is_slice):
+            return None
+        size: Any = len(whole) if type(whole) in (str, bytes, bytearray) else None
+        if not is_slice:
+            start = self.read(part, scope)
+            return _find_span(start, start + 1 if type(start) is int else None, size)
+        start = 0 if part.lower is None else self.read(part.lower, scope)
+        end = size if part.upper is None else self.read(part.upper, scope)
+        return _find_span(start, end, size) if part.step is None else None
 
     def _is_sliced(self, node: Any, scope: Any) -> bool:
         """Tell whether an expression is a slice of a sequence of the interpreter's own types."""
@@ -157,11 +186,18 @@ class OriginReader:
             return None
         return self._store.parts_of(base.value).get(f"[{self._links.key_text(key)}]")
 
-    def origin(  # noqa: PLR0911 - one for each kind
+    def origin(self, node: Any, scope: Any, value: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return how an expression made its value (see `ValueLink.how`), and what it read."""
+        scope.note, scope.pieces = "", ()
+        found = self._find_origin(node, scope, value)
+        if isinstance(node, (ast.BinOp, ast.Call)) and found[0] in _JOINING:
+            pieces, note = self.joins.find_pieces(node, scope), scope.note
+            scope.note, scope.pieces = note, pieces
+        return found
+
+    def _find_origin(  # noqa: PLR0911 - one for each kind
         self, node: Any, scope: Any, value: Any
     ) -> tuple[str, tuple[Any, ...]]:
-        """Return how an expression made its value (see `ValueLink.how`), and what it read."""
-        scope.note = ""
         while isinstance(node, (ast.Await, ast.NamedExpr, ast.Starred, ast.YieldFrom)):
             node = node.value
         if isinstance(node, ast.Constant):
@@ -261,19 +297,18 @@ class OriginReader:
         """Return the link of what own code returned for a call, now or into a cache."""
         name = self._plans.call_name(node)
         link = scope.returned(node, name)
-        if link is not None and self._is_called_back(node, name, link, scope):
+        is_result = link is not None and link.kind == "returned" and type(link.callee) is _CODE
+        if is_result and self.is_called_back(node, link.callee, scope):
             is_other = not self._links.is_same(link.value, value)
             link = None if is_other or _has_key_function(node) else link
         return link if link is not None else self.cached.find(node, scope, value)
 
-    def _is_called_back(self, node: ast.Call, name: str, link: Any, scope: Any) -> bool:
-        """Tell whether code that a library called returned a value, and not what is called.
+    def is_called_back(self, node: ast.Call, code: Any, scope: Any) -> bool:
+        """Tell whether code that ran at the position of a call is not what is called there.
 
-        That has the same position, as `f` in `max(rows, key=f)`, or a key's `__eq__`.
+        A library called it, as `f` in `max(rows, key=f)`, or a key's `__eq__`.
         """
-        code = link.callee
-        if link.kind != "returned" or type(code) is not _CODE:
-            return False
+        name = self._plans.call_name(node)
         if name == "getattr" or code.co_name in (name, f"__{name}__"):
             return False  # `len` gives what `__len__` returned
         function = self.function_of(node, scope)
@@ -331,7 +366,7 @@ class OriginReader:
             return ("drawn" if len(calls) == 1 else "library"), (*calls, *leaves)
         if chosen is None:
             if len(leaves) != 1 or type(leaves[0].value) is not tuple:
-                return "library", leaves
+                return "library" if leaves or _is_of_constants(node) else "", leaves
             return "library", (
                 links.add_items(leaves[0], read(leaves[0].node), self._store, links),
             )
@@ -447,3 +482,22 @@ def _is_chain(node: Any) -> bool:
 def _has_key_function(node: ast.Call) -> bool:
     """Tell whether a function only orders what a call goes through: its results are no result."""
     return any(one.arg == "key" for one in node.keywords)
+
+
+def _is_of_constants(node: ast.Call) -> bool:
+    """Tell whether the arguments of a call are constants."""
+    given = (*node.args, *(one.value for one in node.keywords))
+    read = (ast.Call, ast.Name, ast.Attribute)
+    return not any(isinstance(one, read) for each in given for one in ast.walk(each))
+
+
+def _find_span(start: Any, end: Any, size: int | None) -> tuple[int, int] | None:
+    """Return the first and the end position of a slice; None if a value or a size is missing."""
+    if type(start) is not int or type(end) is not int:
+        return None
+    if size is None:
+        return (start, end) if 0 <= start <= end else None
+    if end == 0 and start < 0:  # of an item at -1
+        end = size
+    start, end, _ = slice(start, end).indices(size)
+    return (start, max(start, end))
