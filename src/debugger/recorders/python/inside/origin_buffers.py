@@ -150,7 +150,7 @@ def _innermost_piece(link: Any, start: int, end: int) -> tuple[Any, int]:
         if link.how == "copy" and link.sources:
             link = link.sources[0].link
             continue
-        for first, last, inner, shift in link.pieces:
+        for first, last, inner, shift in link.pieces if link.kind == "value" else ():
             if first <= start and end <= last:
                 start, end = start + shift, end + shift
                 found = link = inner

@@ -27,7 +27,7 @@ _FUNCTION = type(lambda: None)
 _CODE = type((lambda: None).__code__)
 _BOUND = (staticmethod, classmethod, type(ast.NodeVisitor().visit))
 _JOINING = frozenset({"computed", "library", "drawn"})
-_MAKING = frozenset({"__new__", "__call__"})
+_MAKING = frozenset({"__new__", "__init__", "__call__"})
 _COROUTINE = 0x80
 _CACHE = "_lru_cache_wrapper"  # the type of functions that `functools` has given a cache
 
@@ -318,7 +318,7 @@ class OriginReader:
             function = function.__wrapped__
         kind = type(function)
         if kind is type:
-            return code.co_name not in _MAKING
+            return code.co_name not in _MAKING and code.co_varnames[:1] != ("_cls",)
         if kind is _FUNCTION:
             # A coroutine's own result is what `asyncio.run` and the like give.
             is_through = "__wrapped__" in function.__dict__ or code.co_flags & _COROUTINE

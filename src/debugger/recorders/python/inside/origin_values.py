@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_OPERATORS: Any = {ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__}
 _CLASSES = 5_000
 _SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
 _CONTAINERS = frozenset(
@@ -60,10 +61,10 @@ class ValueReader:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             value = self.read(node.operand, scope)
             return -value if type(value) in (int, float) else self.missing
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             left, right = self.read(node.left, scope), self.read(node.right, scope)
             if type(left) is int and type(right) is int:
-                return left + right if isinstance(node.op, ast.Add) else left - right
+                return _OPERATORS[type(node.op)](left, right)
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             return self._read_type(node, scope)
         if isinstance(node, ast.Tuple):
