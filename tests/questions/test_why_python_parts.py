@@ -44,6 +44,10 @@ def why(cli: Callable[..., Any]) -> Why:
         ("deep", ("set",), "constant"),
         ("last", ("counted", "number"), "constant"),
         ("wide", ("opened", "yielded"), "constant"),
+        # Through the methods of the class below, whose key is another one.
+        ("found", ("caseless", "lower"), "constant"),
+        # The statement that set the one item, and not its key.
+        ("fixed", ("plain",), "constant"),
     ],
 )
 def test_a_value_is_followed_to_the_statements_that_gave_it(

@@ -24,6 +24,14 @@ class Limit:
         object.__setattr__(self, "low", self.low * 10)  # @setattr
 
 
+class Caseless(dict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key.lower(), value)  # @lower
+
+    def __getitem__(self, key):
+        return super().__getitem__(key.lower())
+
+
 def score(row):
     return row["score"]
 
@@ -103,4 +111,11 @@ with opened(3) as grown:  # @opened
     wide = grown
 results = asyncio.run(fetch_all())
 fetched = results[1]["key"]
+caseless = Caseless()
+caseless["Key"] = 5  # @caseless
+found = caseless["KEY"]
+plain = {}
+plain["k"] = 7  # @plain
+name = "k"
+fixed = plain[name]
 print(best, made, limit, first, size, length)  # @end

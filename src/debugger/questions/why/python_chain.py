@@ -212,6 +212,10 @@ class _ChainBuilder:
         known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
         if link.how in _OF_CONTAINERS:
             known = [one for one in known if one[0]]  # a sum or a length is none of the items
+        unseen = [one for one in link.sources if one[1] < 0 and one[2] == link.value]
+        if len(known) == 1 and unseen and known[0][2] != link.value:
+            self._note_open(link, unseen[0][0])
+            return self._end(ChainEnd.NOT_FOLLOWED, f"{unseen[0][0]}: {_UNSEEN}")
         if len(known) == 1:
             return known[0][1]
         wholes = {self._record.links[number].sources[0][1] if self._is_part(number) else -1

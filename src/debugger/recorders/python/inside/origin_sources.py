@@ -383,7 +383,8 @@ class OriginReader:
             # A global whose items were not seen to be written since it was made.
             is_constant = isinstance(table, ast.Name) and scope.is_global(table.id)
         else:
-            is_constant = link.kind == "item" and link.how == "constant"
+            # Of a display: a statement that sets one item is itself what gave the value.
+            is_constant = link.kind == "item" and link.how == "constant" and type(link.name) is str
         if is_constant and _is_chain(key):
             decides = self.operand(key, scope)
             if decides.link is not None:

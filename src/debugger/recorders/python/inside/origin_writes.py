@@ -84,7 +84,7 @@ class StatementWrites:
                 self._finish_method(call, scope)
             elif isinstance(call.func, ast.Name) and call.func.id == "setattr":
                 self._finish_setattr(call, scope)
-            pushed = self._items.find_pushed(call, scope)
+            pushed = self._items.find_set(call, scope) or self._items.find_pushed(call, scope)
             if pushed is not None:
                 self._store_item(call, pushed, scope)
 
@@ -373,7 +373,8 @@ class StatementWrites:
         elif scope.keys.get(id(target), self._missing) is not self._missing:
             holder = self._reader.item_place(base, scope.keys[id(target)]).holder
         before = self._reader.store.last_key(holder, key)
-        link.old = before.value if before is not None else self._missing
+        if before is not None:  # which a method may have written in this statement
+            link.old = before.old if before.number > scope.began else before.value
         self._reader.store.put(holder, key, link)
         return link
 
