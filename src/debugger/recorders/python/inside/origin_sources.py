@@ -146,14 +146,14 @@ class OriginReader:
 
     def _span_of(self, node: Any, sources: Any, scope: Any) -> tuple[int, int] | None:
         """Return the first and the end position of a part of a text or of bytes."""
-        whole, part = self.read(node.value, scope), node.slice
-        if whole is self.missing and sources:
-            whole = sources[0].value
-        kind = whole[1] if type(whole) is tuple and sources else type(whole).__name__
+        base, part = self.read(node.value, scope), node.slice
+        if base is self.missing and sources:
+            base = sources[0].value
+        kind = base[1] if type(base) is tuple and sources else type(base).__name__
         is_slice = isinstance(part, ast.Slice)
-        if kind not in _PLAIN_SEQUENCES and not (whole is self.missing and is_slice):
+        if kind not in _PLAIN_SEQUENCES and not (base is self.missing and is_slice):
             return None
-        size: Any = len(whole) if type(whole) in (str, bytes, bytearray) else None
+        size: Any = len(base) if type(base) in (str, bytes, bytearray) else None
         if not is_slice:
             start = self.read(part, scope)
             return _find_span(start, start + 1 if type(start) is int else None, size)
