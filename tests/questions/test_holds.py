@@ -180,6 +180,18 @@ def test_the_returned_value_and_several_invariants_are_checked_in_one_run(
     assert answer["runs"] <= 3
 
 
+def test_a_returned_value_is_made_false_by_its_return_statement(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "prices.py"
+    script.write_text(
+        "def price(count):\n    if count > 1:\n        return -count\n    return count\n"
+        "for count in (0, 1, 2):\n    price(count)\n"
+    )
+    answer = check("result >= 0", "--each", "price", "--", sys.executable, script)
+    assert statement_of(answer) == ("prices.py", 3, "return -count")
+
+
 def test_what_is_false_from_the_beginning_or_never_reached_is_said(
     cli: Callable[..., Any], check: Callable[..., Any]
 ) -> None:

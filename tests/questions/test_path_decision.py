@@ -60,7 +60,7 @@ def test_the_first_difference_is_told_with_the_operands_of_its_condition(
 ) -> None:
     bad, good = [*run, "aa", "bb", "x", "c"], [*run, "aa", "bb", "c"]
     answer = cli("path", "--", *bad, "--vs", *good, cwd=folder, check=0)
-    assert "\nfirst difference: " in answer.out, str(answer)
+    assert "\ndifference: " in answer.out, str(answer)
     for text in says:
         assert text in answer.out, str(answer)
 

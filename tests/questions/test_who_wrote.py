@@ -371,6 +371,19 @@ def test_a_field_is_followed_from_its_making_on_however_it_is_written(
     ]
 
 
+def test_an_attribute_that_a_class_has_for_its_instances_is_followed_in_the_class(
+    cli: Callable[..., Any],
+) -> None:
+    at = f"writes.py:{_line(WRITES.read_text(), '# after classes')}"
+    command = ("--at", at, "--", sys.executable, WRITES)
+    answer = _wrote(cli, "second.limit", *command, cwd=WRITES.parent)
+    assert [(one["old"], one["new"]) for one in answer["writers"]] == [("5", "4")]
+    assert answer["notes"][0].startswith("second.limit: the class Shared has it from its body")
+    answer = _wrote(cli, "second.rows", *command, cwd=WRITES.parent)
+    assert [(one["old"], one["new"]) for one in answer["writers"]] == [("[]", "[1]")]
+    assert _python_writes(cli, "counts['a']", "classes") == ['counts["a"] += 3: None → 3']
+
+
 def test_a_property_is_said_to_be_one(cli: Callable[..., Any]) -> None:
     at = f"writes.py:{_line(WRITES.read_text(), '# after fields')}"
     words = ("item.double", "--at", at, "--", sys.executable, WRITES)

@@ -1,3 +1,4 @@
+import collections
 import dataclasses
 
 STATE = {"a": []}
@@ -11,6 +12,26 @@ class Item:
     @property
     def double(self):
         return 2 * self.qty
+
+
+class Shared:
+    rows = []
+    limit = 5
+
+
+class Lower(Shared):
+    def lower(self):
+        type(self).limit = 2
+
+
+def classes():
+    first, second = Lower(), Shared()
+    counts = collections.Counter()
+    Shared.limit = 4
+    first.rows.append(1)
+    first.lower()
+    counts["a"] += 3
+    return second  # after classes
 
 
 def update():
@@ -47,6 +68,7 @@ def containers():
 list_of("a").append(3)
 update()
 rows()
+classes()
 fields()
 containers()
 print(STATE)  # after all

@@ -6,6 +6,7 @@ invariant takes long, some lines are skipped: further runs evaluate it after tho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -27,6 +28,7 @@ _SHOWN_MAX = 4  # variables that changed between two checks
 _NOT_TWICE = "the second run did not come to this check: the program does not do the same twice"
 _Record = TypeVar("_Record", bound=Struct)
 _Pair = tuple[str, str]
+_RESULT = re.compile(r"\bresult\b")
 _Site = tuple[str, str, int]  # function, file, line
 RecordRun = Callable[[CheckOrder], Awaitable[CompletedRun]]
 
@@ -192,9 +194,9 @@ def _add_narrowed(
         return msgspec.structs.replace(one, why_unknown=why)
     change = found.change
     if change is None or not found.is_false or not change.stack:
-        call = _passing_call(one, bad, found)
-        if call is not None:
-            return msgspec.structs.replace(one, made_false_by=call)
+        statement = _passing_call(one, bad, found) or _return_statement(one, bad, found)
+        if statement is not None:
+            return msgspec.structs.replace(one, made_false_by=statement)
         return msgspec.structs.replace(one, why_unknown=_why_unseen(found))
     function, file, line = change.stack[0]
     if any(found.between):
@@ -231,6 +233,22 @@ def _passing_call(
         frame=FrameView(0, function, file, line),
         text=line_text(file, line),
         callers=frames_of(bad.stack[2:]),
+        operands=tuple(OperandChange(name, before.get(name), text) for name, text in bad.values),
+    )
+
+
+def _return_statement(
+    one: Invariant, bad: FalseRecord, found: _NarrowedRecord
+) -> BreakingStatement | None:
+    """Return the statement that returned a result with which an invariant is false at the exit."""
+    if bad.kind != "return" or not bad.stack or not _RESULT.search(one.expression):
+        return None
+    before = dict(found.plain_before)
+    function, file, line = bad.stack[0]
+    return BreakingStatement(
+        frame=FrameView(0, function, file, line),
+        text=line_text(file, line),
+        callers=frames_of(bad.stack[1:]),
         operands=tuple(OperandChange(name, before.get(name), text) for name, text in bad.values),
     )
 

@@ -98,7 +98,7 @@ class OperandView(Struct, frozen=True):
 
 
 class DivergingConditionView(Struct, frozen=True):
-    """The first condition that a failing and a passing run both evaluated, and differently."""
+    """A condition that a failing and a passing run both evaluated, and differently."""
 
     function: str
     file: str

@@ -483,7 +483,7 @@ def _format_decision(one: DivergingConditionView | None, page: RenderPage) -> li
     if one.is_true_failing is not None:
         how = "is true" if one.is_true_failing else "is false"
         how += " only in the failing run" if one.passing_hits else " in the failing run"
-    head = f"first difference: {where}  {shorten_value(one.text, _SOURCE)}  {how}"
+    head = f"difference: {where}  {shorten_value(one.text, _SOURCE)}  {how}"
     return [
         fixed_section(f"{head}  (in {short_name(one.function)}; values of a second run)", _LINES),
         list_section(

@@ -41,6 +41,11 @@ class OriginLinkRecord(Struct, frozen=True):
     # The link of the field by which the object was reached that the first value was read from, if
     # it was written by another.
     through: int = -1
+    # Of a part of a text or of bytes: its first and end position in the whole.
+    span: tuple[int, int] | None = None
+    # Of what was joined: the first and end position of each piece, the number of its link, and how
+    # much further on it begins there.
+    pieces: tuple[tuple[int, int, int, int], ...] = ()
 
 
 class OpenEnd(Struct, frozen=True):

@@ -37,8 +37,11 @@ _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _CONTENTS = 3  # writes into a container
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
-_INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
+_SEQUENCE = re.compile(r"b?['\"]|(?:str|bytes|bytearray|memoryview) #")
+_CHARACTERS = re.compile(r"['\"]|str #")
+_SAME_BYTES = frozenset({"bytes", "bytearray", "memoryview"})  # functions that keep positions
 _DISPLAY = re.compile(r"[\[{(]|\w+\(")
+_OBJECT = re.compile(r" #\d+$")
 _BUFFER = re.compile(r"(?:BytesIO|StringIO) #")
 _PLAIN = re.compile(r"-?\d|True|False|nan|b?['\"]")
 _TEXT = re.compile(r"b?['\"]")
@@ -58,7 +61,8 @@ class _ChainBuilder:
         self._shows_all = shows_all
         self._threads = threads
         self._most = most
-        self._index: int | None = None  # of the byte that is followed, in a read
+        self._span: tuple[int, int] | None = None  # of the followed part of a text or of bytes
+        self._is_text = False  # a position in a text is none in its file
         self._stacks: set[tuple[tuple[str, str, int], ...]] = set()
         self.links: list[WhyLink] = []
         self.ended = ChainEnd.NOT_FOLLOWED
@@ -86,7 +90,7 @@ class _ChainBuilder:
                 return
             visited.add(number)
             link = self.last = record.links[number]
-            self._note_index(link)
+            self._note_span(link)
             following = self._next(link, before if before.kind == "part" else None)
             view = self._view(link, following)
             shared = (*self._alias_text(before, link), *self._cache_text(link))
@@ -126,7 +130,8 @@ class _ChainBuilder:
         end = self._find_end(link) if not is_made else None
         if end is not None:
             return self._end(*end)
-        item = self._item_of(link)
+        item = self._enter_piece(link)
+        item = self._item_of(link) if item is None else item
         item = self._used_up(link) if item is None else item
         if item is not None:
             return item
@@ -184,8 +189,9 @@ class _ChainBuilder:
             "new": (ChainEnd.ALLOCATION, None),
             "input": (ChainEnd.INPUT, self._input_text(link.note)),
         }
-        if link.how in known:
-            return known[link.how]
+        is_item = link.how == "new" and not link.sources and _PLAIN.match(link.value or "")
+        if link.how in known:  # an item of a display of constants is one
+            return known["constant" if is_item else link.how]
         if link.how == "unrecorded":
             self._note_open(link)
             return ChainEnd.BOUND, f"the call of {link.note} was not recorded"
@@ -206,6 +212,10 @@ class _ChainBuilder:
         known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
         if link.how in _OF_CONTAINERS:
             known = [one for one in known if one[0]]  # a sum or a length is none of the items
+        unseen = [one for one in link.sources if one[1] < 0 and one[2] == link.value]
+        if len(known) == 1 and unseen and known[0][2] != link.value:
+            self._note_open(link, unseen[0][0])
+            return self._end(ChainEnd.NOT_FOLLOWED, f"{unseen[0][0]}: {_UNSEEN}")
         if len(known) == 1:
             return known[0][1]
         wholes = {self._record.links[number].sources[0][1] if self._is_part(number) else -1
@@ -256,19 +266,39 @@ class _ChainBuilder:
     def _is_definition(self, number: int) -> bool:
         return self._record.links[number].kind == "definition"
 
-    def _note_index(self, link: OriginLinkRecord) -> None:
-        """Note which byte of a read is followed."""
-        holder = link.sources[0][2] or "" if link.sources else ""
-        match = _INDEX.fullmatch(link.name)
-        if link.kind == "part" and match and holder.startswith(("b'", 'b"', "bytes #")):
-            self._index = int(match[1] or 0)
+    def _note_span(self, link: OriginLinkRecord) -> None:
+        """Note which part of a text or of bytes is followed, as they are handed on."""
+        if link.kind == "part":
+            span, inner = link.span, self._span
+            if span is not None and inner is not None:
+                span = (span[0] + inner[0], min(span[0] + inner[1], span[1]))
+            self._span = span
+        elif not (link.how in {"copy", "input"} or link.note in _SAME_BYTES or link.pieces):
+            self._span = None
+        elif link.value is not None and not _SEQUENCE.match(link.value):
+            self._span = None  # a number that was packed
+        self._is_text = self._span is not None and (
+            self._is_text or _CHARACTERS.match(link.value or "") is not None
+        )
+
+    def _enter_piece(self, link: OriginLinkRecord) -> int | None:
+        """Follow a part into the piece of a joined value that has it; None if no piece has it."""
+        if self._span is None:
+            return None
+        first, last = self._span
+        for start, end, number, shift in link.pieces:
+            if number >= 0 and start <= first and last <= end:
+                self._span = (first + shift, last + shift)
+                return number
+        return None
 
     def _input_text(self, note: str) -> str:
+        """Return an input's description, and where the followed bytes are in it."""
         at = _OFFSET.search(note)
-        if at is None or self._index is None or self._index < 0:
+        if at is None or self._span is None or self._is_text:
             return note
-        offset = int(at[1].replace(",", "")) + self._index
-        return f"{note}; byte {self._index} of it is at offset {offset:,}"
+        first, offset = self._span[0], int(at[1].replace(",", "")) + self._span[0]
+        return f"{note}; byte {first} of it is at offset {offset:,}"
 
     def _add_view(self, view: WhyLink) -> None:
         """Add a link; the rounds of a loop that leave a value as it is are one link."""
@@ -278,7 +308,9 @@ class _ChainBuilder:
             self.links.append(view)
             return
         self._rounds += 1
-        rounds = f"{self._rounds:,} later round{'s' * (self._rounds > 1)} left the value as it is"
+        rounds = f"{self._rounds:,} later round{'s' * (self._rounds > 1)}"
+        is_object = _OBJECT.search(view.new or "") is not None  # which may have been changed
+        rounds += " gave the same object" if is_object else " left the value as it is"
         self.links[-1] = msgspec.structs.replace(
             before, operands=view.operands, old=view.old, details=(rounds, *view.details)
         )

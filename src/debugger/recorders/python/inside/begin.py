@@ -179,11 +179,14 @@ class ProcessRecording:
         names: tuple[str, ...] = ("value_links", "statement_plans", "input_calls", "origin_scope")
         names += (
             "origin_sources",
+            "origin_values",
             "origin_writes",
             "origin_arguments",
             "origin_graph",
             "origin_windows",
+            "origin_copies",
             "origin_items",
+            "origin_joins",
             "origin_buffers",
             "origin_choice",
             "origin_iterators",

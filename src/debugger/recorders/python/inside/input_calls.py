@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FILES = frozenset({"TextIOWrapper", "BufferedReader", "FileIO", "BufferedRandom"})
-_READING = frozenset({"read", "readline", "readlines", "read1", "readinto", "readall"})
+_READING = frozenset({"read", "readline", "readlines", "read1", "readinto", "readinto1", "readall"})
 _LOADING = frozenset({"load", "reader", "DictReader", "safe_load", "parse", "next"})
 _PATH_READS = frozenset({"read_text", "read_bytes"})
-_RECEIVING = frozenset({"recv", "recvfrom", "recvmsg", "recv_into"})
+_RECEIVING = frozenset({"recv", "recvfrom", "recvmsg", "recv_into", "recvfrom_into"})
 _CLOCKS = frozenset(
     {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"}
     | {"process_time", "localtime", "gmtime", "strftime", "ctime"}

@@ -16,6 +16,7 @@ _CONSTRUCTORS = frozenset({"__init__", "__new__"})
 _ACCESSORS = frozenset({"getattr", "setattr", "hasattr"})
 _MAKING = frozenset({"new", "computed", "library", "drawn"})
 _UNKNOWN: Any = object()  # an argument that the source does not show
+_FUNCTION = type(lambda: None)
 _WIDE = 2  # bytes of an instruction
 
 
@@ -40,7 +41,7 @@ class CallPositions:
         return None if column is None else (line, end_line, column, end_column)
 
 
-_ITERATED = 0x20 | 0x200  # generators, and asynchronous ones
+_ITERATED = 0x20 | 0x80 | 0x200  # generators and coroutines, whose code begins to run later
 
 
 class ArgumentOrigins:
@@ -57,7 +58,7 @@ class ArgumentOrigins:
         """Give each parameter of a call that begins its link."""
         code = scope.code
         call, given = self._find_arguments(scope)
-        line = call.lineno if call is not None else scope.line
+        line = call.lineno if call is not None else scope.stack[1] if scope.stack else scope.line
         count = code.co_argcount + code.co_kwonlyargcount
         for name in code.co_varnames[:count]:
             value = scope.held.get(name, self._missing)
@@ -162,14 +163,25 @@ class ArgumentOrigins:
             exact = [one for one in calls if self._plans.position_of(one) == scope.position]
             # A generator begins where it is used: `list(f(x))` is no call of it.
             is_begun = scope.code.co_flags & _ITERATED
-            if exact and (not is_begun or self._plans.call_name(exact[0]) in names):
+            if exact and self._plans.call_name(exact[0]) in names:
                 return exact[0]
+            if exact and not is_begun:
+                is_other = self._reader.is_called_back(exact[0], scope.code, parent)
+                return None if is_other else exact[0]
             if exact:
                 inner = [one for one in calls if self._plans.call_name(one) in names]
                 return inner[0] if len(inner) == 1 else None
         same = [one for one in calls if self._plans.call_name(one) in names]
-        # A call of another function in between may have passed other values.
-        return same[0] if len(same) == 1 and scope.is_direct else None
+        # A call of another function in between may have passed other values; a decorator of a
+        # library passes on what it gets.
+        is_passed = scope.is_direct or (len(same) == 1 and self._wraps(same[0], scope))
+        return same[0] if len(same) == 1 and is_passed else None
+
+    def _wraps(self, call: ast.Call, scope: Any) -> bool:
+        """Tell whether a call is of a decorator's function around that of a scope."""
+        function = self._reader.function_of(call, scope.parent)
+        inner = function.__dict__.get("__wrapped__") if type(function) is _FUNCTION else None
+        return type(inner) is _FUNCTION and inner.__code__ is scope.code
 
     def _given(self, code: CodeType, call: Any, scope: Any) -> dict[str, Any]:
         """Return the argument of each parameter: a node, or a star's node with the item's key."""
@@ -235,7 +247,7 @@ class ArgumentOrigins:
             return "", (), ""
         is_call = isinstance(call, ast.Call) and self._plans.call_name(call) not in _ACCESSORS
         if call is None or (name not in given and not is_call):
-            how, sources, note = self._passed_on(scope, snap)
+            how, sources, note = self._passed_on(name, scope, snap)
             return how, sources, note if call is None else ""
         if name not in given:
             has_stars = any(isinstance(one, ast.Starred) for one in call.args)
@@ -246,10 +258,10 @@ class ArgumentOrigins:
             field = self._default_field(name, scope, snap) if not default else None
             if field is not None:
                 return "copy", (made(None, field, snap),), ""
-            return ("default", (), default) if default else self._passed_on(scope, snap)
+            return ("default", (), default) if default else self._passed_on(name, scope, snap)
         node = given[name]
         if node is _UNKNOWN:
-            return self._passed_on(scope, snap)
+            return self._passed_on(name, scope, snap)
         if node is None:
             return "new", (), ""
         parent = scope.parent
@@ -275,8 +287,15 @@ class ArgumentOrigins:
         """Tell whether a stored value is the same, or not known."""
         return self._missing in (one, snap) or bool(self._links.is_same(one, snap))
 
-    def _passed_on(self, scope: Any, snap: Any) -> tuple[str, tuple[Any, ...], str]:
-        """Return the same object among what the caller's statement read."""
+    def _passed_on(self, name: str, scope: Any, snap: Any) -> tuple[str, tuple[Any, ...], str]:
+        """Return the same object among what the caller's statement read, or an equal field of it.
+
+        `replace(x, a=1)` passes on the other fields of `x`.
+        """
+        for one in (*scope.parent.loaded.values(), *scope.parent.results()):
+            field = self._reader.store.parts_of(one.value).get(f".{name}")
+            if field is not None and self._links.is_same(field.value, snap):
+                return "copy", (self._links.ValueOperandLink(None, field, snap),), "library"
         if type(snap) is tuple:
             for one in scope.parent.loaded.values():
                 if one.link is not None and self._links.is_same(one.value, snap):
@@ -350,7 +369,7 @@ class ArgumentOrigins:
                     self._note_new(node, how, sources, values[key], scope.parent)
             elif scope.parent is not None and not given:
                 # The call went through code that is not followed, or unpacked what has no name.
-                how, sources, note = self._passed_on(scope, snap)
+                how, sources, note = self._passed_on(name, scope, snap)
                 note = "unpacked" if scope.is_direct else note
                 if not sources:
                     continue

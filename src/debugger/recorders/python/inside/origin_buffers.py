@@ -124,8 +124,8 @@ class BufferLinks:
         at = self._choice.choose_largest([end - start for start, end, *_ in pieces], size)
         if at is None or (len(pieces) > 1 and pieces[at][1] - pieces[at][0] < size):
             some = tuple(made(None, link, link.value) for _, _, link, _ in pieces[:_OPERANDS])
-            found = self._links.JoinedLink(node, some, snap, pieces)
-            found.take_place(scope.new_link("value", node, "", (), snap))
+            found = scope.new_link("value", node, "computed", some, snap)
+            found.pieces = tuple(pieces)
             return found
         first, last, link, shift = pieces[at]
         begin = first + shift  # within what was written
@@ -134,7 +134,7 @@ class BufferLinks:
             return link
         name = f"[{begin}:{begin + last - first}]"
         found = scope.new_link("part", name, "part", (made(None, link, link.value),), snap)
-        found.is_inferred = last - first < size
+        found.is_inferred, found.span = last - first < size, (begin, begin + last - first)
         return found
 
 
@@ -150,7 +150,7 @@ def _innermost_piece(link: Any, start: int, end: int) -> tuple[Any, int]:
         if link.how == "copy" and link.sources:
             link = link.sources[0].link
             continue
-        for first, last, inner, shift in getattr(link, "pieces", ()):
+        for first, last, inner, shift in link.pieces if link.kind == "value" else ():
             if first <= start and end <= last:
                 start, end = start + shift, end + shift
                 found = link = inner

@@ -129,6 +129,8 @@ class OriginGraph:
             "sources": self._operands(link.sources),
             "owner": self._number(link.owner),
             "through": self._through(link.sources),
+            "span": link.span,
+            "pieces": [[*one[:2], self._number(one[2]), one[3]] for one in link.pieces],
         }
 
     def _is_stale(self, link: Any) -> bool:

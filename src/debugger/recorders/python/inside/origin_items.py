@@ -31,6 +31,7 @@ _ELEMENTS = 500  # of a new container
 _COMPREHENDED = 64  # items of a comprehension whose links are stored
 _SEARCHED = 200  # items among which a new one is searched
 _BUILTIN = type(len)
+_SLOTS: Any = (type(dict.__setitem__), type(dict.__getitem__), type({}.__setitem__))
 _FUNCTION = type(lambda: None)
 
 
@@ -60,11 +61,17 @@ class ItemLinks:
         return self._reader.store.find(place.holder, place.key, value)
 
     def find_equal_item(self, node: Any, link: Any, scope: Any, value: Any) -> Any:
-        """Return the last write of an equal item into a call's result whose keys are not known."""
+        """Return the last write of an equal item into a call's result whose keys are not known.
+
+        Of a function of a library that is an item of what the call was given.
+        """
         is_known = link is not None and not (link.kind == "part" and link.is_inferred)
         if value is self._missing or is_known:
             return None
         base = self._reader.find_by_snap(node.value, scope)
+        if base is None and isinstance(node.value, ast.Call):
+            given = tuple(self._reader.leaves(node.value, scope))
+            return self._reader.store.find_value(given, value)
         parts = self._reader.store.parts_of(base.value) if base is not None else {}
         same = [one for one in parts.values() if self._links.is_same(one.value, value)]
         return same[-1] if same else None
@@ -106,14 +113,21 @@ class ItemLinks:
             place = self.moves.insert_place(owner, call, scope)
             if place is not None:
                 return owner, node, value, f"[{place}]"
+        return owner, node, value, self._free_key(value)
+
+    def _free_key(self, value: Any) -> str:
+        """Return the key of an item that has none: an object's, or a number of its own."""
         if value is not self._missing and type(self._links.snap_value(value)) is tuple:
-            return owner, node, value, f"[@{id(value)}]"
+            return f"[@{id(value)}]"
         # Equal numbers and texts are several items.
         self._pushed += 1
-        return owner, node, value, f"[+{self._pushed}]"
+        return f"[+{self._pushed}]"
 
     def _owner(self, node: Any, scope: Any) -> Any:
         """Return a container: that of a chain, or of `d.setdefault(key, [])`."""
+        if isinstance(node, ast.Call) and self._plans.call_name(node) == "super":
+            first = scope.code.co_varnames[0] if scope.code.co_argcount else ""
+            return scope.held.get(first, self._missing)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr not in _KEYED or not node.args:
                 return self._missing
@@ -129,6 +143,30 @@ class ItemLinks:
         if type(value) in (_BUILTIN, _FUNCTION):
             return str(value.__name__)
         return ""
+
+    def find_set(self, call: Any, scope: Any) -> tuple[Any, Any, Any, str] | None:
+        """Return what a call of `__setitem__` put into a container, as `find_pushed` does.
+
+        That is `super().__setitem__(key, value)` and `dict.__setitem__(self, key, value)`.
+        """
+        function, nodes = call.func, list(call.args)
+        called = self._reader.read(function, scope)
+        is_plain = type(called) in _SLOTS and called.__name__ == "__setitem__"
+        is_method = isinstance(function, ast.Attribute) and function.attr == "__setitem__"
+        if is_method and not is_plain:
+            base = self._reader.read(function.value, scope)
+            if not issubclass(type(base), type):
+                nodes.insert(0, function.value)
+        if not (is_plain or is_method) or len(nodes) != 3:  # noqa: PLR2004 - object, key, value
+            return None
+        owner, key = self._owner(nodes[0], scope), self._reader.read(nodes[1], scope)
+        if owner is self._missing:
+            return None
+        if key is self._missing:
+            value = self._reader.read(nodes[2], scope)
+            return owner, nodes[2], value, self._free_key(value)
+        place = self._reader.item_place(owner, key)
+        return owner, nodes[2], place.value, place.key
 
     def _new_item(self, items: Any, name: str, node: Any, scope: Any) -> Any:
         """Return the object that a call has just put into a list or deque."""
@@ -357,7 +395,7 @@ class ItemLinks:
                 reader.store.forget(known)
                 self.note_new(one, known, scope)
             link = scope.new_link("item", place.key, how, sources, snap)
-            link.note = scope.note
+            scope.complete(link)
             reader.store.put(value, place.key, link)
 
     def _note_joined(self, node: Any, value: Any, scope: Any) -> None:

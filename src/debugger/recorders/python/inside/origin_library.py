@@ -17,8 +17,6 @@ _CALLS = 3  # on one object
 _CALL_KEY = "()"  # of the calls on an object; items have "[", fields "."
 _CACHE = "_lru_cache_wrapper"  # the type of functions that `functools` has given a cache
 _FUNCTION = type(lambda: None)
-_MRO: Any = type.__dict__["__mro__"].__get__
-_NAMES: Any = type.__dict__["__dict__"].__get__
 _PLAIN = frozenset({"int", "float", "complex", "bool", "NoneType", "str", "bytes"})
 
 
@@ -53,7 +51,7 @@ class CachedResults:
 
     def find(self, call: ast.Call, scope: Any, value: Any) -> Any:
         """Return the link of the result that a cache gave a call; None if there is no cache."""
-        function = self._function_of(call, scope)
+        function = self._reader.function_of(call, scope)
         if type(function).__name__ != _CACHE:
             return None
         inner = function.__wrapped__
@@ -83,16 +81,6 @@ class CachedResults:
             results: Any = [] if any(one.endswith("cache") for one in names) else None
             known = self._results[id(code)] = (code, results)
         return known[1]
-
-    def _function_of(self, call: ast.Call, scope: Any) -> Any:
-        """Return the called function; of a method that which its class has."""
-        found = self._reader.read(call.func, scope)
-        if found is self._reader.missing and isinstance(call.func, ast.Attribute):
-            owner = self._reader.read(call.func.value, scope)
-            kind = owner if issubclass(type(owner), type) else type(owner)
-            known = [_NAMES(one) for one in _MRO(kind) if call.func.attr in _NAMES(one)]
-            return known[0][call.func.attr] if known else found
-        return found
 
     def _given(self, call: ast.Call, code: CodeType, scope: Any) -> dict[str, Any]:
         """Return the arguments of a call that can be read, by parameter."""

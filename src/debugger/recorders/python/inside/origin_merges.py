@@ -217,7 +217,7 @@ class MergedItems:
     def _item_link(self, node: Any, name: str, value: Any, snap: Any, scope: Any) -> Any:
         how, sources = self._reader.origin(node, scope, snap)
         link = scope.new_link("item", name, how, sources, snap)
-        link.note = scope.note
+        scope.complete(link)
         if how == "new" and type(snap) is tuple:
             self._reader.store.forget(value)
             self._reader.items.note_elements(node, value, scope)

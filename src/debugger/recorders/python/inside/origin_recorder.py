@@ -518,6 +518,7 @@ class OriginRecorder:
         if code.co_flags & _ITERATED and not is_yield and value is None:
             return  # who goes through it gets what it has yielded
         node = self._plans.result_node(code, statements, is_yield=is_yield)
+        pieces: tuple[Any, ...] = ()
         snap = self._parts.snap_value(value)
         if node is None and code.co_name == "<lambda>":
             how, sources, note = "", (), ""
@@ -532,12 +533,13 @@ class OriginRecorder:
                 if is_delegated
                 else self.reader.origin(node, scope, snap)
             )
-            note = scope.note
+            note, pieces = scope.note, scope.pieces
             if not is_delegated:
                 self._writes.note_container(node, how, sources, value, scope)
         kind = "yielded" if is_yield else "returned"
         link = scope.new_link(kind, code, how, sources, snap)
         link.callee, link.line, link.note = code, frame.f_lineno or scope.line, note
+        link.pieces = pieces
         parent.add_return(scope.position, code.co_name, link)
         self.reader.cached.note_result(scope, link)
         if scope.is_cached and code.co_argcount == 1:  # a library's descriptor may store it

@@ -73,6 +73,7 @@ class CallScope:
         self.thread = 0
         self.line = 0
         self.note = ""
+        self.pieces: tuple[Any, ...] = ()  # of the value whose origin was found last
         self.error: Any = None
         self.inner: dict[str, Any] = {}  # the links of a comprehension's variables
         self.loops: dict[int, int] = {}  # the rounds of each loop
@@ -177,6 +178,10 @@ class CallScope:
         link.frame, link.frames = self.number, self.frames
         return link
 
+    def complete(self, link: Any, note: str = "") -> None:
+        """Give a link what is known of its value, whose origin was found last."""
+        link.note, link.pieces = note or self.note, self.pieces
+
     def caller_stack(self, line: int) -> Any:
         """Return this call and its callers, for the links of a call that it makes."""
         stack, count = self.stack, 1
@@ -221,15 +226,6 @@ class CallScope:
             if known == name and is_here and link.kind != "yielded":
                 return link
         return None
-
-    def result(self, node: Any, name: str, snap: Any) -> Any:
-        """Return the link of the result of a call; None for what it called back alone."""
-        link = self.returned(node, name)
-        if link is None or link.kind != "returned":
-            return link
-        # A function that a library calls, as a key's `__eq__`, returns at the same position.
-        is_other = getattr(link.callee, "co_name", name) != name
-        return None if is_other and not self._shared.links.is_same(link.value, snap) else link
 
     def yielded_value(self, snap: Any) -> Any:
         """Return the link of the last item with a value that a generator has yielded."""

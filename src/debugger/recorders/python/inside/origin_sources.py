@@ -7,7 +7,6 @@ results of calls are known afterwards.
 from __future__ import annotations
 
 import ast
-from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,40 +14,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OPERANDS = 8  # of one expression
+_PLAIN_SEQUENCES = frozenset({"str", "bytes", "bytearray"})
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
-_CLASSES = 5_000
-_SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
-_CONTAINERS = frozenset(
-    {("builtins", one) for one in ("dict", "list", "tuple", "str", "bytes", "bytearray")}
-    | {("collections", "deque"), ("array", "array")}
-)
 _CHANGING = frozenset({"dict", "list", "deque", "array"})
 _COPYING = frozenset(
     {"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict", "deque"}
 )
 _KEYED = frozenset({"get", "setdefault", "__getitem__"})
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
-_MRO: Any = type.__dict__["__mro__"].__get__
-_NAMES: Any = type.__dict__["__dict__"].__get__
-_NAME: Any = type.__dict__["__name__"].__get__
-_MODULE_OF: Any = type.__dict__["__module__"].__get__
 _MODULE = type(ast)
 _FUNCTION = type(lambda: None)
-_GETTER = type(_FUNCTION.__dict__["__code__"])
-_MEMBER = type(_FUNCTION.__dict__["__globals__"])
-_TUPLE_GETTER = type(_NAMES(namedtuple("_Field", "name"))["name"])  # noqa: PYI024
-_WRAPPED = (staticmethod, classmethod, property, _FUNCTION)
-
-
-class FieldPlace:
-    """The object that holds a field or an item, its key there, and the value."""
-
-    __slots__ = ("holder", "key", "value")
-
-    def __init__(self, holder: Any, key: str, value: Any) -> None:
-        self.holder = holder
-        self.key = key
-        self.value = value
+_CODE = type((lambda: None).__code__)
+_BOUND = (staticmethod, classmethod, type(ast.NodeVisitor().visit))
+_JOINING = frozenset({"computed", "library", "drawn"})
+_MAKING = frozenset({"__new__", "__init__", "__call__"})
+_COROUTINE = 0x80
+_CACHE = "_lru_cache_wrapper"  # the type of functions that `functools` has given a cache
 
 
 class OriginReader:
@@ -63,167 +44,25 @@ class OriginReader:
         # The links of items, and the results in caches, which need this reader.
         self.items: Any = None
         self.cached: Any = None
+        self.joins = links.JoinedParts(self, links, plans)
         self.used = links.UsedIterators(self, links, plans)
         self.calls = links.ObjectCalls(self, links)
-        self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
-        self._getters: dict[int, tuple[Any, bool]] = {}
-        self._containers: dict[int, tuple[Any, str]] = {}
+        self._values = values = links.ValueReader(links, inputs)
         self.missing = links.MISSING
+        self.read, self.place = values.read, values.place
+        self.field_place, self.item_place = values.field_place, values.item_place
+        self.parts, self.is_container = values.parts, values.is_container
 
     @property
     def store(self) -> Any:
         """The links of all objects."""
         return self._store
 
-    # -- values ------------------------------------------------------------------------------------
-
-    def read(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
-        """Return the value of a name, a field, an item or a constant; MISSING for any other."""
-        if isinstance(node, ast.Name):
-            return scope.name_value(node.id)
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, (ast.Attribute, ast.Subscript)):
-            place = self.place(node, scope)
-            return place.value if place is not None else self.missing
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            value = self.read(node.operand, scope)
-            return -value if type(value) in (int, float) else self.missing
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            left, right = self.read(node.left, scope), self.read(node.right, scope)
-            if type(left) is int and type(right) is int:
-                return left + right if isinstance(node.op, ast.Add) else left - right
-        if isinstance(node, ast.Tuple):
-            parts = [self.read(one, scope) for one in node.elts]
-            return self.missing if self.missing in parts else tuple(parts)
-        return self.missing
-
-    def place(self, node: Any, scope: Any) -> FieldPlace | None:
-        """Return the place of a field or an item; None if its object cannot be read."""
-        base = self.read(node.value, scope)
-        if base is self.missing:
-            return None
-        if isinstance(node, ast.Attribute):
-            return self.field_place(base, node.attr)
-        key = self.read(node.slice, scope)
-        return self.item_place(base, key) if key is not self.missing else None
-
-    def field_place(self, base: Any, name: str) -> FieldPlace:  # noqa: PLR0911 - one for each kind
-        """Return the place of a field: the object itself, or the class that has it."""
-        kind = type(base)
-        if kind is _MODULE:
-            names = _MODULE.__dict__["__dict__"].__get__(base)
-            return FieldPlace(names, name, names.get(name, self.missing))
-        is_class = issubclass(kind, type)
-        if not is_class:
-            own = self._own_fields(base, kind)
-            if own is not None and name in own:
-                return FieldPlace(base, f".{name}", own[name])
-        for one in _MRO(base if is_class else kind):
-            known = _NAMES(one).get(name, self.missing)
-            if known is self.missing:
-                continue
-            if type(known) is _MEMBER and not is_class:
-                try:
-                    return FieldPlace(base, f".{name}", known.__get__(base))
-                except AttributeError:  # an empty slot
-                    return FieldPlace(base, f".{name}", self.missing)
-            if type(known) is _TUPLE_GETTER and not is_class:  # a field of a named tuple
-                return self.item_place(base, known.__reduce__()[1][0])
-            if type(known) in _WRAPPED or self._computes(type(known)):
-                return FieldPlace(base, f".{name}", self.missing)
-            return FieldPlace(one, f".{name}", known)
-        return FieldPlace(base, f".{name}", self.missing)
-
-    def _computes(self, kind: type) -> bool:
-        """Tell whether the values of a class attribute are those of its `__get__`."""
-        known = self._getters.get(id(kind))
-        if known is None:
-            is_getter = any("__get__" in _NAMES(one) for one in _MRO(kind))
-            if len(self._getters) >= _CLASSES:
-                self._getters.clear()
-            known = self._getters[id(kind)] = (kind, is_getter)
-        return bool(known[1])
-
-    def _own_fields(self, base: Any, kind: type) -> dict[str, Any] | None:
-        """Return an object's dictionary, by the interpreter's own descriptor."""
-        known = self._dicts.get(id(kind))
-        if known is None:
-            getter = None
-            for one in _MRO(kind):
-                found = _NAMES(one).get("__dict__", self.missing)
-                if found is not self.missing:
-                    getter = found if type(found) in (_GETTER, _MEMBER) else None
-                    break
-            if len(self._dicts) >= _CLASSES:
-                self._dicts.clear()
-            known = self._dicts[id(kind)] = (kind, getter)
-        if known[1] is None:
-            return None
-        own = known[1].__get__(base)
-        return own if type(own) is dict else None
-
-    def parts(self, base: Any, most: int) -> list[tuple[str, str, Any]]:
-        """Return the fields and items of an object, each with its key, its text and its value."""
-        container = self._container_of(type(base))
-        if container == "dict":
-            pairs = [(f"[{_key_text(key)}]", one) for key, one in list(dict.items(base))[:most]
-                     if _is_plain_key(key)]  # fmt: skip
-        elif container in ("list", "tuple"):
-            pairs = [(f"[{at}]", base[at]) for at in range(min(len(base), most))]
-        else:
-            own = self._own_fields(base, type(base)) or {}
-            pairs = [(f".{name}", one) for name, one in list(own.items())[:most]
-                     if type(name) is str]  # fmt: skip
-        return [(key, key, one) for key, one in pairs]
-
     def last_writes(self, value: Any, most: int) -> tuple[Any, ...]:
         """Return the last writes into a container of the interpreter's own types."""
-        is_container = type(value) is set or self._container_of(type(value)) in _CHANGING
+        is_container = type(value) is set or self._values.container_of(type(value)) in _CHANGING
         known = self._store.of(value) if is_container else None
         return tuple(known.links.values())[-most:] if known is not None else ()
-
-    def item_place(self, base: Any, key: Any) -> FieldPlace:
-        """Return the place of an item of a container of the interpreter's own types."""
-        kind = type(base)
-        if _NAME(kind) == "ChainMap" and _MODULE_OF(kind) == "collections":
-            base = self._mapping_with(base, key)
-            kind = type(base)
-        value, name = self.missing, f"[{_key_text(key)}]"
-        container = self._container_of(kind)
-        if container == "dict":
-            if _is_plain_key(key):
-                value = dict.get(base, key, self.missing)
-        elif container and type(key) is int:
-            size = len(base)
-            if -size <= key < size:
-                value = base[key]
-                name = f"[{key % size}]"
-        elif type(key) is str:
-            value = self._inputs.environment_value(base, key, self.missing)
-        return FieldPlace(base, name, value)
-
-    def _mapping_with(self, base: Any, key: Any) -> Any:
-        """Return the first mapping of a ChainMap that has a key; the ChainMap itself for none."""
-        for one in (self._own_fields(base, type(base)) or {}).get("maps", ()):
-            if self._container_of(type(one)) != "dict" or not _is_plain_key(key):
-                return base  # it may have any key
-            if dict.__contains__(one, key):
-                return one
-        return base
-
-    def is_container(self, value: Any) -> bool:
-        """Tell whether a value is a container of the interpreter's own, whose items have links."""
-        return type(value) is set or self._container_of(type(value)) != ""
-
-    def _container_of(self, kind: type) -> str:
-        """Return the name of the interpreter's own container that a type reads its items as."""
-        known = self._containers.get(id(kind))
-        if known is None:
-            if len(self._containers) >= _CLASSES:
-                self._containers.clear()
-            known = self._containers[id(kind)] = (kind, _find_container(kind))
-        return known[1]
 
     # -- links -------------------------------------------------------------------------------------
 
@@ -235,7 +74,7 @@ class OriginReader:
             snap = links.snap_value(value) if value is not self.missing else value
             link = scope.name_link(node.id, snap)
             if type(snap) is tuple:
-                link = self.used.find_use(value, snap) or link
+                link = self._find_state(value, snap) or link
             return links.ValueOperandLink(node, link, snap)
         place = self.place(node, scope)
         if place is None or place.value is self.missing:
@@ -243,14 +82,18 @@ class OriginReader:
         snap = links.snap_value(place.value)
         found = links.ValueOperandLink(node, self.place_link(place, snap, scope), snap)
         if type(snap) is tuple:
-            found.link = self.used.find_use(place.value, snap) or found.link
+            found.link = self._find_state(place.value, snap) or found.link
         owner = found.link.owner if found.link is not None else None
         if owner is not None:
             through = links.find_owner(scope.loaded.get(id(node.value)))
             found.through = through if through is not owner else None
         return found
 
-    def place_link(self, place: FieldPlace, snap: Any, scope: Any) -> Any:
+    def _find_state(self, value: Any, snap: Any) -> Any:
+        """Return the link of what an object is by now: a used up iterator, a filled buffer."""
+        return self.used.find_use(value, snap) or self.joins.find_content(value)
+
+    def place_link(self, place: Any, snap: Any, scope: Any) -> Any:
         """Return the link of a field or an item that was seen to be written, or None."""
         link = self._store.find(place.holder, place.key, snap)
         if link is None:
@@ -280,6 +123,10 @@ class OriginReader:
             found.value is self.missing or self._links.is_same(known.value, found.value)
         ):
             return known
+        if not isinstance(node, ast.Attribute):
+            field = self.joins.find_field(node.value, self.read(node.slice, scope), scope)
+            if field is not None:
+                return field.link
         how, sources = self.origin(node.value, scope, self.missing)
         if not sources and how not in ("input", "new", "constant"):
             return None
@@ -287,20 +134,38 @@ class OriginReader:
         name = f".{node.attr}" if is_field else f"[{self._plans.node_text(node.slice)}]"
         if how not in ("copy", ""):
             inner = scope.new_link("value", node.value, how, sources, self.missing)
-            inner.note = scope.note
+            scope.complete(inner)
             sources = (self._links.ValueOperandLink(node.value, inner, self.missing),)
         if not is_field and isinstance(node.slice, ast.Slice):
             # Of a sequence a slice is a part, and its ends are operands.
             sources = (*sources[:1], *self.leaves(node.slice, scope))
         link = scope.new_link("part", name, "part", sources, found.value)
-        link.is_inferred = not self._is_sliced(node, scope)
+        link.span = None if is_field else self._span_of(node, sources, scope)
+        link.is_inferred = link.span is None and not self._is_sliced(node, scope)
         return link
+
+    def _span_of(self, node: Any, sources: Any, scope: Any) -> tuple[int, int] | None:
+        """Return the first and the end position of a part of a text or of bytes."""
+        base, part = self.read(node.value, scope), node.slice
+        if base is self.missing and sources:
+            base = sources[0].value
+        kind = base[1] if type(base) is tuple and sources else type(base).__name__
+        is_slice = isinstance(part, ast.Slice)
+        if kind not in _PLAIN_SEQUENCES and not (base is self.missing and is_slice):
+            return None
+        size: Any = len(base) if type(base) in (str, bytes, bytearray) else None
+        if not is_slice:
+            start = self.read(part, scope)
+            return _find_span(start, start + 1 if type(start) is int else None, size)
+        start = 0 if part.lower is None else self.read(part.lower, scope)
+        end = size if part.upper is None else self.read(part.upper, scope)
+        return _find_span(start, end, size) if part.step is None else None
 
     def _is_sliced(self, node: Any, scope: Any) -> bool:
         """Tell whether an expression is a slice of a sequence of the interpreter's own types."""
         if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
             return False
-        return self._container_of(type(self.read(node.value, scope))) not in ("", "dict")
+        return self._values.container_of(type(self.read(node.value, scope))) not in ("", "dict")
 
     def find_by_snap(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
         """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
@@ -319,13 +184,20 @@ class OriginReader:
         key = self.read(node.slice, scope)
         if key is self.missing:
             return None
-        return self._store.parts_of(base.value).get(f"[{_key_text(key)}]")
+        return self._store.parts_of(base.value).get(f"[{self._links.key_text(key)}]")
 
-    def origin(  # noqa: PLR0911 - one for each kind
+    def origin(self, node: Any, scope: Any, value: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return how an expression made its value (see `ValueLink.how`), and what it read."""
+        scope.note, scope.pieces = "", ()
+        found = self._find_origin(node, scope, value)
+        if isinstance(node, (ast.BinOp, ast.Call)) and found[0] in _JOINING:
+            pieces, note = self.joins.find_pieces(node, scope), scope.note
+            scope.note, scope.pieces = note, pieces
+        return found
+
+    def _find_origin(  # noqa: PLR0911 - one for each kind
         self, node: Any, scope: Any, value: Any
     ) -> tuple[str, tuple[Any, ...]]:
-        """Return how an expression made its value (see `ValueLink.how`), and what it read."""
-        scope.note = ""
         while isinstance(node, (ast.Await, ast.NamedExpr, ast.Starred, ast.YieldFrom)):
             node = node.value
         if isinstance(node, ast.Constant):
@@ -424,9 +296,42 @@ class OriginReader:
     def _find_result(self, node: ast.Call, scope: Any, value: Any) -> Any:
         """Return the link of what own code returned for a call, now or into a cache."""
         name = self._plans.call_name(node)
-        is_known = value is not self.missing
-        link = scope.result(node, name, value) if is_known else scope.returned(node, name)
+        link = scope.returned(node, name)
+        is_result = link is not None and link.kind == "returned" and type(link.callee) is _CODE
+        if is_result and self.is_called_back(node, link.callee, scope):
+            is_other = not self._links.is_same(link.value, value)
+            link = None if is_other or _has_key_function(node) else link
         return link if link is not None else self.cached.find(node, scope, value)
+
+    def is_called_back(self, node: ast.Call, code: Any, scope: Any) -> bool:
+        """Tell whether code that ran at the position of a call is not what is called there.
+
+        A library called it, as `f` in `max(rows, key=f)`, or a key's `__eq__`.
+        """
+        name = self._plans.call_name(node)
+        if name == "getattr" or code.co_name in (name, f"__{name}__"):
+            return False  # `len` gives what `__len__` returned
+        function = self.function_of(node, scope)
+        if type(function) in _BOUND:
+            function = function.__func__
+        elif type(function).__name__ == _CACHE:
+            function = function.__wrapped__
+        kind = type(function)
+        if kind is type:
+            return code.co_name not in _MAKING and code.co_varnames[:1] != ("_cls",)
+        if kind is _FUNCTION:
+            # A coroutine's own result is what `asyncio.run` and the like give.
+            is_through = "__wrapped__" in function.__dict__ or code.co_flags & _COROUTINE
+            return function.__code__ is not code and not is_through
+        return kind.__module__ == "builtins" and function is not self.missing
+
+    def function_of(self, call: ast.Call, scope: Any) -> Any:
+        """Return the called function; of a method that which its class has."""
+        found = self.read(call.func, scope)
+        if found is self.missing and isinstance(call.func, ast.Attribute):
+            owner = self.read(call.func.value, scope)
+            return self._values.class_attribute(owner, call.func.attr)
+        return found
 
     def _buffer_link(self, node: Any, scope: Any, value: Any) -> Any:
         """Return the link of what a call read from a buffer in memory; None if it is not known."""
@@ -461,7 +366,7 @@ class OriginReader:
             return ("drawn" if len(calls) == 1 else "library"), (*calls, *leaves)
         if chosen is None:
             if len(leaves) != 1 or type(leaves[0].value) is not tuple:
-                return "library", leaves
+                return "library" if leaves or _is_of_constants(node) else "", leaves
             return "library", (
                 links.add_items(leaves[0], read(leaves[0].node), self._store, links),
             )
@@ -478,7 +383,8 @@ class OriginReader:
             # A global whose items were not seen to be written since it was made.
             is_constant = isinstance(table, ast.Name) and scope.is_global(table.id)
         else:
-            is_constant = link.kind == "item" and link.how == "constant"
+            # Of a display: a statement that sets one item is itself what gave the value.
+            is_constant = link.kind == "item" and link.how == "constant" and type(link.name) is str
         if is_constant and _is_chain(key):
             decides = self.operand(key, scope)
             if decides.link is not None:
@@ -499,7 +405,7 @@ class OriginReader:
         if isinstance(node.func, ast.Attribute) and node.args:
             owner, key = self.read(node.func.value, scope), self.read(node.args[0], scope)
             if self.missing not in (owner, key):
-                link = self._store.find(owner, f"[{_key_text(key)}]", value)
+                link = self._store.find(owner, f"[{self._links.key_text(key)}]", value)
                 if link is not None:
                     return made(node, link, value)
         link = self.items.find_taken(node, scope, value)
@@ -574,27 +480,25 @@ def _is_chain(node: Any) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
 
 
-def _key_text(key: Any) -> str:
-    if type(key) in _SCALAR_KEYS:
-        return repr(key)[:200]
-    if type(key) is tuple and all(type(one) in _SCALAR_KEYS for one in key):
-        return repr(key)[:200]
-    return "?"
+def _has_key_function(node: ast.Call) -> bool:
+    """Tell whether a function only orders what a call goes through: its results are no result."""
+    return any(one.arg == "key" for one in node.keywords)
 
 
-def _is_plain_key(key: Any) -> bool:
-    """Tell whether a key's hash and comparison run no code of the program."""
-    if type(key) is tuple:
-        return all(type(one) in _SCALAR_KEYS for one in key)
-    return type(key) in _SCALAR_KEYS
+def _is_of_constants(node: ast.Call) -> bool:
+    """Tell whether the arguments of a call are constants."""
+    given = (*node.args, *(one.value for one in node.keywords))
+    read = (ast.Call, ast.Name, ast.Attribute)
+    return not any(isinstance(one, read) for each in given for one in ast.walk(each))
 
 
-def _find_container(kind: type) -> str:
-    """Return the name of the built-in type of a container; "" where a class has its own access."""
-    for one in _MRO(kind):
-        name, module = _NAME(one), _MODULE_OF(one)
-        if (module, name) in _CONTAINERS:
-            return str(name)
-        if "__getitem__" in _NAMES(one):
-            return ""
-    return ""
+def _find_span(start: Any, end: Any, size: int | None) -> tuple[int, int] | None:
+    """Return the first and the end position of a slice; None if a value or a size is missing."""
+    if type(start) is not int or type(end) is not int:
+        return None
+    if size is None:
+        return (start, end) if 0 <= start <= end else None
+    if end == 0 and start < 0:  # of an item at -1
+        end = size
+    start, end, _ = slice(start, end).indices(size)
+    return (start, max(start, end))

@@ -23,6 +23,7 @@ class StatementWrites:
         self._reader = reader
         self._items = items
         self._moves = items.moves
+        self._copies = links.CopiedItems(reader, links, plans, items)
         self._parts = plans
         self._links = links
         self._plans = plans
@@ -44,6 +45,7 @@ class StatementWrites:
             first = scope.loop_starts.setdefault(id(plan.node), scope.lasti)
             if scope.lasti <= first:
                 scope.loops[id(plan.node)] = 0
+        reader.joins.note_target(plan.node, scope)
         for node in plan.loads:
             scope.loaded[id(node)] = reader.load(node, scope)
         for node in plan.targets:
@@ -75,11 +77,14 @@ class StatementWrites:
         for call in plan.calls:
             if scope.positions.get(id(call), -1) >= 0 and call.func.attr == "write" and call.args:
                 self._store_written(call, scope)
+            elif isinstance(call.func, ast.Attribute) and call.func.attr == "__setattr__":
+                self._finish_setattr(call, scope)
             elif isinstance(call.func, ast.Attribute):
+                self._reader.joins.note_filled(call, self._inputs, scope)
                 self._finish_method(call, scope)
             elif isinstance(call.func, ast.Name) and call.func.id == "setattr":
                 self._finish_setattr(call, scope)
-            pushed = self._items.find_pushed(call, scope)
+            pushed = self._items.find_set(call, scope) or self._items.find_pushed(call, scope)
             if pushed is not None:
                 self._store_item(call, pushed, scope)
 
@@ -125,7 +130,7 @@ class StatementWrites:
         """Store where the items of a new container come from."""
         if how == "new" and not isinstance(source, ast.Call):
             if self._plans.is_comprehension(source):
-                self._note_results(value, sources, scope)
+                self._copies.note_results(value, sources, scope)
                 self._items.note_new(source, value, scope)
             elif self._missing is not value:
                 self._reader.store.forget(value)
@@ -133,83 +138,14 @@ class StatementWrites:
         elif how in ("library", "drawn"):
             self._reader.buffers.add_content(source, value, sources)
             self._items.merges.note_fields(source, value, scope)
+            self._copies.note_equal_items(value, sources, scope)
+            self._reader.joins.note_fields(source, value, scope)
         elif how == "copy" and isinstance(getattr(source, "slice", None), ast.Slice):
             self._items.note_slice(source, sources, value, scope)
         elif how == "computed" and isinstance(source, ast.BinOp):
             self._items.note_new(source, value, scope)
         elif how == "copied":
-            self._note_copied(source, sources, value, scope)
-
-    def _note_copied(self, source: Any, sources: Any, value: Any, scope: Any) -> None:
-        """Give a copy of a container the links of the items of the original."""
-        if self._items.merges.note_merged(source, value, scope):
-            return
-        inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
-        self._reader.store.forget(value)
-        self._items.note_elements(inner, value, scope)
-        self._note_yielded(value, scope)
-        for one in sources:
-            original = self._reader.read(one.node, scope)
-            if original is value and one.value != self._links.snap_value(value):
-                self._reader.store.copy_of(one.value, value)  # its name is that of the copy now
-            elif original is not self._missing and original is not value:
-                self._reader.store.copy(original, value)
-                if self._plans.call_name(source) == "deepcopy":
-                    self._note_deep_copied(original, value)
-
-    def _note_yielded(self, value: Any, scope: Any) -> None:
-        """Store the links of the items that a generator has yielded to `list` or `tuple`."""
-        yielded = [one for one in scope.results() if one.kind == "yielded"]
-        if type(value) not in (list, tuple) or not yielded:
-            return
-        before = len(value) - len(yielded)  # items whose links were dropped
-        for at, item in enumerate(value[-_ELEMENTS:], max(len(value) - _ELEMENTS, 0)):
-            snap = self._links.snap_value(item)
-            near = yielded[at - before : at - before + 1] if at >= before else []
-            same = [one for one in (*near, *yielded) if self._links.is_same(one.value, snap)]
-            if same:
-                operand = self._links.ValueOperandLink(None, same[0], snap)
-                link = scope.new_link("item", f"[{at}]", "copy", (operand,), snap)
-                self._reader.store.put(value, f"[{at}]", link)
-
-    def _note_deep_copied(self, original: Any, value: Any) -> None:
-        """Give the parts of a deep copy the links of the original's parts."""
-        waiting, known = [(original, value)], {id(value)}
-        while waiting and len(known) < _ELEMENTS:
-            pair = waiting.pop()
-            parts = [self._reader.parts(one, _ELEMENTS) for one in pair]
-            if type(pair[0]) is not type(pair[1]) or len(parts[0]) != len(parts[1]):
-                continue
-            for (_, _, one), (_, _, copied) in zip(*parts):  # noqa: B905 - of Python 3.8, too
-                if one is not copied and id(copied) not in known:
-                    known.add(id(copied))
-                    self._reader.store.forget(copied)
-                    self._reader.store.copy(one, copied)
-                    waiting.append((one, copied))
-
-    def _note_results(self, value: Any, sources: Any, scope: Any) -> None:
-        """Store the links of a comprehension's items that calls returned."""
-        self._reader.store.forget(value)
-        items = _items_of(value)
-        results = scope.results()
-        known = [self._reader.store.of(read) for one in sources
-                 if (read := self._reader.read(one.node, scope)) is not self._missing]  # fmt: skip
-        for at, (key, one) in enumerate(items):
-            snap = self._links.snap_value(one)
-            link = None
-            if len(results) == len(items) and self._links.is_same(results[at].value, snap):
-                link = results[at]
-            elif type(snap) is tuple:
-                same = [each for each in results if self._links.is_same(each.value, snap)]
-                same += [each for holder in known if holder is not None
-                         for each in holder.links.values()
-                         if self._links.is_same(each.value, snap)]  # fmt: skip
-                link = same[0] if same else None
-            if link is not None:
-                made = scope.new_link(
-                    "item", key, "copy", (self._links.ValueOperandLink(None, link, snap),), snap
-                )
-                self._reader.store.put(value, key, made)
+            self._copies.note_copied(source, sources, value, scope)
 
     def _bind_parts(self, target: Any, source: Any, scope: Any) -> None:
         """Bind the parts of an unpacked value."""
@@ -229,7 +165,10 @@ class StatementWrites:
         for one, path in self._plans.flatten_target(target):
             value = self._target_value(one, scope)
             if value is not self._missing and path not in known:
+                field = self._reader.joins.find_field(source, path[0], scope)
                 found = self._part_origin(path, how, sources, value, scope)
+                found = ("copy", (field,)) if field is not None else found
+                scope.pieces = ()
                 self._put(one, *found, value, scope)
         self._bind_rest(target, how, sources, scope)
 
@@ -276,13 +215,19 @@ class StatementWrites:
         added = tuple(self._reader.leaves(node.value, scope))
         if isinstance(node.op, ast.BitOr) and isinstance(value, dict):
             self._items.merges.note_joined(node.value, value, scope)
-        self._put(node.target, "computed", (*before, *added), value, scope)
+        if type(value) is list and id(node) in scope.sizes:
+            self._store_added(node, node.value, value, scope.sizes[id(node)], scope)
+        pieces = self._reader.joins.find_added(node, before, value, scope)
+        scope.note, scope.pieces = "", pieces
+        link = self._put(node.target, "computed", (*before, *added), value, scope)
+        if pieces and link is not None:
+            self._reader.joins.put_content(value, link)
 
     def _operand_before(self, target: Any, scope: Any) -> tuple[Any, ...]:
         made = self._links.ValueOperandLink
         if isinstance(target, ast.Name):
-            link = scope.previous_link(target.id)
-            return (made(target, link, link.value),) if link is not None else ()
+            found = scope.loaded.get(id(target))
+            return (found,) if found is not None and found.link is not None else ()
         base = scope.bases.get(id(target), self._missing)
         if base is self._missing:
             return ()
@@ -405,21 +350,21 @@ class StatementWrites:
     def _put(
         self, target: Any, how: str, sources: Any, value: Any, scope: Any, *,
         kind: str = "", note: str = "",
-    ) -> None:  # fmt: skip
+    ) -> Any:  # fmt: skip
         snap = self._links.snap_value(value) if value is not self._missing else value
         if isinstance(target, ast.Name):
             link = scope.new_link(kind or "name", target.id, how, sources, snap)
             before = scope.previous_link(target.id)
             link.old = before.value if before is not None else self._missing
-            link.note = note or scope.note
+            scope.complete(link, note)
             scope.put_name(target.id, link)
-            return
+            return link
         base = scope.bases.get(id(target), self._missing)
         if base is self._missing:
-            return
+            return None
         kind = kind or ("field" if isinstance(target, ast.Attribute) else "item")
         link = scope.new_link(kind, target, how, sources, snap)
-        link.note = note or scope.note
+        scope.complete(link, note)
         self._set_owner(link, target.value, scope)
         key = self._key_of(target, base, scope)
         holder = base
@@ -428,8 +373,10 @@ class StatementWrites:
         elif scope.keys.get(id(target), self._missing) is not self._missing:
             holder = self._reader.item_place(base, scope.keys[id(target)]).holder
         before = self._reader.store.last_key(holder, key)
-        link.old = before.value if before is not None else self._missing
+        if before is not None:  # which a method may have written in this statement
+            link.old = before.old if before.number > scope.began else before.value
         self._reader.store.put(holder, key, link)
+        return link
 
     def _set_owner(self, link: Any, holder: Any, scope: Any) -> None:
         """Note by which fields or items the written object was reached."""
@@ -455,7 +402,7 @@ class StatementWrites:
             snap = sources[0].value
         is_field = isinstance(target, ast.Attribute)
         link = scope.new_link("field" if is_field else "item", target, how, sources, snap)
-        link.note = scope.note
+        scope.complete(link)
         key = scope.keys.get(id(target), self._missing)
         name = f".{target.attr}" if is_field else self._reader.item_place(None, key).key
         self._reader.store.put_of(holder.value, name, link)
@@ -495,21 +442,41 @@ class StatementWrites:
 
     def _store_merged(self, call: Any, owner: Any, source: Any, scope: Any) -> None:
         """Store the links of the items by which a list was extended, or a dictionary updated."""
-        node, store = call.args[0], self._reader.store
-        is_extended = call.func.attr == "extend" and type(owner) is list
-        if is_extended and type(source) in (list, tuple):
-            first = len(owner) - len(source)
-            for at, one in enumerate(source[:_ELEMENTS]):
-                link = store.find(source, f"[{at}]", self._links.snap_value(one))
-                if link is not None:
-                    store.put(owner, f"[{first + at}]", link)
-        elif is_extended and isinstance(node, (ast.List, ast.Tuple)):
-            first = len(owner) - len(node.elts)
-            for at, one in enumerate(node.elts[:_ELEMENTS]):
-                value = owner[first + at] if first + at >= 0 else self._missing
-                self._store_item(call, (owner, one, value, f"[{first + at}]"), scope)
+        node = call.args[0]
+        if call.func.attr == "extend" and type(owner) is list:
+            size = scope.sizes.get(id(call), -1)
+            self._store_added(call.func, node, owner, size, scope)
         elif source is not self._missing and type(source) is not str:
-            store.copy(source, owner)
+            self._reader.store.copy(source, owner)
+
+    def _store_added(self, what: Any, node: Any, owner: Any, first: int, scope: Any) -> None:
+        """Store the links of the items by which a list was extended, from a position on."""
+        reader = self._reader
+        source = reader.read(node, scope)
+        if first < 0 and type(source) in (list, tuple):
+            first = len(owner) - len(source)
+        if first < 0 and isinstance(node, (ast.List, ast.Tuple)):
+            first = len(owner) - len(node.elts)
+        known = reader.find_by_snap(node, scope) if source is self._missing else None
+        parts = reader.store.parts_of(known.value) if known is not None else {}
+        is_display = isinstance(node, (ast.List, ast.Tuple)) and not _has_star(node.elts)
+        for at, one in enumerate(owner[first : first + _ELEMENTS] if first >= 0 else ()):
+            snap, key = self._links.snap_value(one), f"[{first + at}]"
+            if is_display:
+                how, sources = reader.origin(node.elts[at], scope, snap)
+            else:
+                link = parts.get(f"[{at}]")
+                if source is not self._missing:
+                    link = reader.store.find(source, f"[{at}]", snap)
+                if link is None:
+                    continue
+                scope.note, scope.pieces = "", ()
+                how, sources = "copy", (self._links.ValueOperandLink(node, link, snap),)
+            link = scope.new_link("stored", what, how, sources, snap)
+            scope.complete(link)
+            reader.store.put(owner, key, link)
+            if is_display and how in ("new", "copied"):
+                self.note_container(node.elts[at], how, sources, one, scope)
 
     def _store_written(self, call: Any, scope: Any) -> None:
         """Store the link of what a call wrote to a buffer in memory."""
@@ -517,7 +484,7 @@ class StatementWrites:
         snap = self._links.snap_value(value) if value is not self._missing else value
         how, sources = self._reader.origin(call.args[0], scope, snap)
         link = scope.new_link("stored", call.func, how, sources, snap)
-        link.note = scope.note
+        scope.complete(link)
         buffer = self._reader.read(call.func.value, scope)
         self._reader.buffers.add_write(buffer, scope.positions[id(call)], link)
 
@@ -527,7 +494,7 @@ class StatementWrites:
         snap = self._links.snap_value(value) if value is not self._missing else value
         how, sources = self._reader.origin(node, scope, snap)
         link = scope.new_link("stored", call.func, how, sources, snap)
-        link.note = scope.note
+        scope.complete(link)
         holder = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
         self._set_owner(link, holder, scope)
         self._reader.store.put(owner, key, link)
@@ -535,27 +502,21 @@ class StatementWrites:
             self.note_container(node, how, sources, value, scope)
 
     def _finish_setattr(self, call: Any, scope: Any) -> None:
-        if len(call.args) != 3:  # noqa: PLR2004 - object, name, value
+        nodes = list(call.args)
+        if len(nodes) == 2 and scope.code.co_argcount:  # noqa: PLR2004 - super().__setattr__(name, value)
+            nodes.insert(0, ast.Name(scope.code.co_varnames[0], ast.Load()))
+        if len(nodes) != 3:  # noqa: PLR2004 - object, name, value
             return
-        owner, name = (self._reader.read(one, scope) for one in call.args[:2])
+        owner, name = (self._reader.read(one, scope) for one in nodes[:2])
         if owner is self._missing or type(name) is not str:
             return
         place = self._reader.field_place(owner, name)
         snap = self._missing
         if place.value is not self._missing:
             snap = self._links.snap_value(place.value)
-        how, sources = self._reader.origin(call.args[2], scope, snap)
+        how, sources = self._reader.origin(nodes[2], scope, snap)
         link = scope.new_link("field", f"setattr {name}", how, sources, snap)
         self._reader.store.put(place.holder, place.key, link)
-
-
-def _items_of(value: Any) -> list[tuple[str, Any]]:
-    if type(value) is dict:
-        return [(f"[{key!r}]", one) for key, one in list(value.items())[:_ELEMENTS]
-                if type(key) in (str, int)]  # fmt: skip
-    if type(value) in (list, tuple):
-        return [(f"[{at}]", one) for at, one in enumerate(value[:_ELEMENTS])]
-    return []
 
 
 def _goes_on(loop: Any, following: int) -> bool:

@@ -24,7 +24,9 @@ _OPTIMIZED = 0x1
 _BODIES = ("body", "orelse", "finalbody")
 _SOURCE_MAX = 4 << 20  # bytes
 _BUFFERED = frozenset({"write", "getvalue", "getbuffer"})
-READS = frozenset({"read", "readline", "readlines", "read1", "readinto", "load", "recv", "reader"})
+READS = frozenset(
+    {"read", "readline", "readlines", "read1", "readinto", "readinto1", "load", "recv", "reader"}
+)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

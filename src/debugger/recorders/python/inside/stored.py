@@ -27,7 +27,10 @@ _RECENT = 16  # holders that are looked at after each line that may write
 _LOOKED_NS = 15_000_000_000  # in all; then only what a line assigns to is looked at
 _LIBRARIES = frozenset({"pandas", "numpy"})  # whose items are read as they are
 _SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
-_MISSING = object()
+_MISSING: Any = object()
+_KEYS = frozenset((str, int, float, bool, bytes, type(None), tuple))
+_MRO: Any = type.__dict__["__mro__"].__get__
+_NAMES: Any = type.__dict__["__dict__"].__get__
 _CHANGING = frozenset(
     ("append", "insert", "extend", "pop", "remove", "clear", "update", "setdefault", "sort", "add")
 )
@@ -49,6 +52,8 @@ class WriteRecorder:
         self._writes: deque[tuple[int, list[Any]]] = deque(maxlen=_WRITES_MAX)
         self._files: dict[str, dict[int, list[ast.expr]]] = {}
         self._bindings: dict[str, list[ast.Assign]] = {}
+        # The lines of class bodies that assign the attribute, by file and class; no event tells.
+        self._bodies: dict[tuple[str, str], int] = {}
         # By frame: the line that runs, and the holders of what it assigns to.
         self._before: dict[int, tuple[int, list[Any]]] = {}
         self._recent: dict[
@@ -134,6 +139,8 @@ class WriteRecorder:
             return
         number = self._holder_number(holder)
         state = self._last.get(number)
+        if issubclass(type(holder), type):
+            return  # it was made by its body
         if state is not None and line in self._making_lines(code, frame):
             self._record_write(thread, frame, line, number, (None, state[0]))
 
@@ -261,6 +268,19 @@ class WriteRecorder:
         value = own.get(self._root, frame.f_globals.get(self._root, _MISSING))
         for step in self._steps[:-1]:
             value = self._follow_step(value, step)
+        if self._final is not None and self._final[0] == "attribute" and value is not _MISSING:
+            return self._attribute_owner(value, self._final[1])
+        return value
+
+    def _attribute_owner(self, value: Any, name: str) -> Any:
+        """Return the class that has an attribute for its instances; else the object itself."""
+        is_class = issubclass(type(value), type)
+        if not is_class and self._parts.field(value, name)[0]:
+            return value
+        for base in _MRO(value if is_class else type(value)):
+            if name in _NAMES(base):
+                is_stored = not hasattr(type(_NAMES(base)[name]), "__get__")
+                return base if is_stored else value
         return value
 
     def _why_unseen(self, holder: Any, value: Any) -> str:
@@ -269,9 +289,24 @@ class WriteRecorder:
             for base in type(holder).__mro__:
                 if isinstance(vars(base).get(self._final[1]), property):
                     return f"{self._final[1]} is a property: its function computes the value"
+        if issubclass(type(holder), type) and value is not _MISSING:
+            return self._body_text(holder)
+        if value is _MISSING and self._final is not None and self._final[0] == "item":
+            return f"{type(holder).__name__} has no such item, or computes it"
         if value is _MISSING:
             return f"it is not stored where it can be read: {type(holder).__name__} computes it"
         return ""
+
+    def _body_text(self, owner: Any) -> str:
+        """Say where the body of a class assigns the attribute; "" if its source is not known."""
+        module = sys.modules.get(str(_NAMES(owner).get("__module__")))
+        file = getattr(module, "__file__", None)
+        if type(file) is not str:
+            return ""
+        self._read_assignments(file)
+        line = self._bodies.get((file, owner.__name__))
+        place = file.rpartition("/")[2]
+        return f"the class {owner.__name__} has it from its body, {place}:{line}" if line else ""
 
     def _has_name(self, code: CodeType) -> bool:
         return any(self._root in names
@@ -288,13 +323,25 @@ class WriteRecorder:
         kind, key = step
         if value is _MISSING:
             return _MISSING
-        if kind == "attribute":
-            there, found = self._parts.field(value, key)
-            return found if there else _MISSING
-        if type(value) is dict and type(key) in (str, int):
-            return value.get(key, _MISSING)
-        if type(value) in (list, tuple) and type(key) is int and -len(value) <= key < len(value):
-            return value[key]
+        return self._read_field(value, key) if kind == "attribute" else self._read_item(value, key)
+
+    def _read_field(self, value: Any, key: Any) -> Any:
+        if key == "__class__":
+            return type(value)
+        owner = self._attribute_owner(value, key)
+        if issubclass(type(owner), type) and key in _NAMES(owner):
+            return _NAMES(owner)[key]
+        there, found = self._parts.field(value, key)
+        return found if there else _MISSING
+
+    def _read_item(self, value: Any, key: Any) -> Any:
+        base = next((one for one in (dict, list, tuple, deque) if isinstance(value, one)), None)
+        if base is not None and type(value).__getitem__ is base.__getitem__:
+            if base is dict:
+                return dict.get(value, key, _MISSING) if type(key) in _KEYS else _MISSING
+            if type(key) is int and -len(value) <= key < len(value):
+                return value[key]
+            return _MISSING
         return self._item_of_library(value, key)
 
     def _is_of_library(self, value: Any) -> bool:
@@ -370,13 +417,23 @@ class WriteRecorder:
             owner = self._resolve_node(node.value, code, frame)
             key = self._resolve_node(node.slice, code, frame)
             return self._follow_step(owner, ["item", key])
-        return _MISSING
+        return self._resolve_type(node, code, frame)
+
+    def _resolve_type(self, node: ast.expr, code: CodeType, frame: FrameType) -> Any:
+        """Return the class of `type(x)`."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1:
+            return _MISSING
+        value = self._resolve_node(node.args[0], code, frame)
+        is_type = isinstance(node.func, ast.Name) and node.func.id == "type"
+        return type(value) if is_type and value is not _MISSING else _MISSING
 
     # -- which lines may write ---------------------------------------------------------------------
 
     def _assignment_targets(self, code: CodeType) -> dict[int, list[ast.expr]]:
         """Return a file's assignments to the name, field or item, by line."""
-        file = code.co_filename
+        return self._read_assignments(code.co_filename)
+
+    def _read_assignments(self, file: str) -> dict[int, list[ast.expr]]:
         if file not in self._files:
             found: dict[int, list[ast.expr]] = {}
             try:
@@ -386,6 +443,8 @@ class WriteRecorder:
                 # A source that cannot be read has no known assignments.
                 tree = ast.Module([], [])
             for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef):
+                    self._note_class(file, node)
                 if isinstance(node, ast.Assign) and self._is_root(node.targets):
                     self._bindings.setdefault(file, []).append(node)
                 target = self._write_target(node)
@@ -395,6 +454,14 @@ class WriteRecorder:
                     found.setdefault(line, []).append(target)  # type: ignore[arg-type]
             self._files[file] = found
         return self._files[file]
+
+    def _note_class(self, file: str, node: ast.ClassDef) -> None:
+        """Note the line of a class body that assigns the attribute."""
+        for one in node.body:
+            targets: Any = getattr(one, "targets", None) or [getattr(one, "target", None)]
+            names = [each.id for each in targets if isinstance(each, ast.Name)]
+            if self._final is not None and self._final == ["attribute", *names[:1]]:
+                self._bodies[file, node.name] = one.lineno
 
     def _is_root(self, targets: list[ast.expr]) -> bool:
         return any(isinstance(one, ast.Name) and one.id == self._root for one in targets)

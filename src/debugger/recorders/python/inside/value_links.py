@@ -102,8 +102,10 @@ class ValueLink:
         "number",
         "old",
         "owner",
+        "pieces",
         "root",
         "sources",
+        "span",
         "stack",
         "thread",
         "value",
@@ -131,6 +133,9 @@ class ValueLink:
         # the link, and of the call that the statement is in.
         self.began = self.number = self.frame = 0
         self.frames: tuple[int, ...] = ()  # the calls on the stack of an unrecorded caller
+        # Of a part of a text or of bytes: its first and end position; of a joined one: its pieces.
+        self.span: tuple[int, int] | None = None
+        self.pieces: tuple[Any, ...] = ()
         self.depth = 1
         for one in sources:
             if one.link is not None and one.link.depth >= self.depth:
@@ -151,6 +156,7 @@ class ValueLink:
         found.take_place(self)
         found.old, found.callee, found.note = self.old, self.callee, self.note
         found.owner, found.root = self.owner, self.root
+        found.span, found.pieces = self.span, self.pieces
         found.is_inferred = True
         return found
 
@@ -164,21 +170,11 @@ class ValueLink:
                 continue
             visited.add(id(link))
             if self.depth - link.depth >= limit:
-                link.sources, link.note = (), "cut"
+                link.sources, link.pieces, link.note = (), (), "cut"
             else:
                 waiting += [one.link for one in link.sources if one.link is not None]
                 link.depth = max(1, link.depth - limit)
         self.depth = limit
-
-
-class JoinedLink(ValueLink):
-    """A value that was joined of pieces: the start, the end and the link of each."""
-
-    __slots__ = ("pieces",)
-
-    def __init__(self, name: Any, sources: Any, value: Any, pieces: list[Any]) -> None:
-        super().__init__("value", name, "computed", sources, value)
-        self.pieces = pieces
 
 
 def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:

@@ -1,0 +1,82 @@
+"""`why` follows a part of a value of Python into the piece, the item or the field that it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from debuggees import PROGRAMS, find_marker
+
+SOURCE = "why/parts.py"
+Why = Callable[[str], dict[str, Any]]
+
+
+@pytest.fixture
+def why(cli: Callable[..., Any]) -> Why:
+    """Return what asks for the origin of an expression at the end of the program."""
+
+    def run(expression: str) -> dict[str, Any]:
+        at = f"parts.py:{find_marker(SOURCE, 'end')}"
+        command = ["why", expression, "--at", at, "--timeout", "100"]
+        words = ("--", sys.executable, "parts.py")
+        told = cli("--json", *command, *words, check=0, cwd=PROGRAMS / "why", timeout=120)
+        data: dict[str, Any] = told.data["data"]
+        return data
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("expression", "markers", "ended"),
+    [
+        # What a library calls back, as a key function, gives no result.
+        ("best", ("best",), "allocation"),
+        ("lowest", ("best",), "allocation"),
+        # `b"abcdef"[2]` is of the second chunk, not of the last.
+        ("picked", ("joined", "second"), "constant"),
+        ("filled", ("joined", "second"), "constant"),
+        ("item", ("extended",), "constant"),
+        ("made", ("count",), "constant"),
+        ("limit.low", ("setattr",), "constant"),
+        ("deep", ("set",), "constant"),
+        ("last", ("counted", "number"), "constant"),
+        ("wide", ("opened", "yielded"), "constant"),
+        # Through the methods of the class below, whose key is another one.
+        ("found", ("caseless", "lower"), "constant"),
+        # The statement that set the one item, and not its key.
+        ("fixed", ("plain",), "constant"),
+    ],
+)
+def test_a_value_is_followed_to_the_statements_that_gave_it(
+    why: Why, expression: str, markers: tuple[str, ...], ended: str
+) -> None:
+    answer = why(expression)
+    lines = {one["frame"]["line"] for one in answer["links"]}
+    assert {find_marker(SOURCE, name) for name in markers} <= lines
+    assert answer["ended"] == ended
+
+
+@pytest.mark.parametrize(
+    ("expression", "ending"),
+    [
+        ("first", "byte 3 of it is at offset 3"),
+        ("size", "byte 8 of it is at offset 8"),
+        # The second field of the record is the count of bytes that were read.
+        ("length", "parts.py, read 1, offset 0"),
+    ],
+)
+def test_bytes_are_followed_to_their_position_in_the_input(
+    why: Why, expression: str, ending: str
+) -> None:
+    answer = why(expression)
+    assert (answer["ended"], answer["ending"].endswith(ending)) == ("input", True)
+
+
+def test_the_argument_of_a_coroutine_is_not_what_started_the_loop(why: Why) -> None:
+    answer = why("fetched")
+    last = answer["links"][-1]
+    assert last["text"] == "passed as key to fetch by a library's code"
+    assert answer["ended"] == "not followed"
