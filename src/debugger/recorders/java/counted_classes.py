@@ -118,13 +118,13 @@ class SourceFinder:
     def cover(self, classes: Sequence[CountedClass]) -> Iterator[CoveredFunction]:
         """Yield the methods that ran, by the files of their sources.
 
-        A jar may have its libraries' classes among the program's own, whose sources are here: where
-        some of a jar's are found, its other classes are left out.
+        A jar may be a library's, or have libraries' classes among the program's own: where some
+        sources are found, classes of jars without one are left out.
         """
         files = [self._find(one) for one in classes]
-        with_source = {one.folder for one, file in zip(classes, files, strict=True) if file}
+        has_source = any(files)
         for one, file in zip(classes, files, strict=True):
-            if file is None and one.folder in with_source and not Path(one.folder).is_dir():
+            if file is None and has_source and not Path(one.folder).is_dir():
                 continue
             package = one.name.rpartition(".")[0].replace(".", "/")
             yield from self._methods(one, file or str(Path(one.folder, package, one.source)))

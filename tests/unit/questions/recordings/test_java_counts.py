@@ -25,6 +25,7 @@ def test_methods_that_ran_have_the_lines_of_their_source(tmp_path: Path) -> None
     folder = tmp_path / "src" / "main" / "java" / "shop"
     folder.mkdir(parents=True)
     (folder / "Cart.java").write_text(SOURCE)
+    (tmp_path / "plain").mkdir()
     classes, omitted = read_counts(WRITTEN.format(tmp_path).splitlines(keepends=True))
     assert omitted == 2
     assert [one.simple_name for one in classes] == ["Cart.Item", "Cart", "Tool", "Plain"]
@@ -32,12 +33,19 @@ def test_methods_that_ran_have_the_lines_of_their_source(tmp_path: Path) -> None
     assert classes[2].folder == str(tmp_path / "app.jar")
     covered = list(SourceFinder([]).cover(classes))
     names = [one.name for one in covered]
-    assert names == ["Cart.Item.<init>", "Cart.total", "Tool.run", "Plain.run"]
+    # Tool is of a jar, and its source is not here: a library's.
+    assert names == ["Cart.Item.<init>", "Cart.total", "Plain.run"]
     total = covered[1]
     assert (total.file, total.line, total.count) == (str(folder / "Cart.java"), 3, 1)
     # A bracket alone and a line of inlined code, behind the end, are left out.
     assert [(one.line, one.times) for one in total.parts] == [(3, 1), (4, 2)]
     assert list_lineless(classes) == ["Plain"]
+
+
+def test_without_any_source_all_counted_classes_are_the_programs(tmp_path: Path) -> None:
+    classes, _ = read_counts(WRITTEN.format(tmp_path).splitlines())
+    names = [one.name for one in SourceFinder([]).cover(classes)]
+    assert names == ["Cart.Item.<init>", "Cart.total", "Tool.run", "Plain.run"]
 
 
 def test_of_a_jar_with_its_libraries_only_classes_with_sources_are_the_programs(
