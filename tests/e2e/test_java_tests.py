@@ -68,6 +68,15 @@ def test_a_build_tools_forked_jvm_is_debugged(cli: Cli, project: Path) -> None:
     assert (ended["reason"], ended["exit_code"]) == ("exit", 1)
 
 
+def test_the_lines_of_a_build_tools_tests_are_counted(cli: Cli, project: Path) -> None:
+    shown = cli("path", "--around", "Cart.total", "--", "./mvnw", "test", check=0, cwd=project).out
+    assert "Cart.total Cart.java:" in shown
+    assert "sum += " in shown
+    command = ("java", "-jar", CONSOLE, "-cp", "classes", "-c", "shop.CartTest")
+    shown = cli("path", "--", *command, check=0, cwd=project).out
+    assert "in 2 files" in shown.splitlines()[0]  # none of JUnit's own
+
+
 def test_a_build_that_fails_before_its_tests_says_why(cli: Cli, project: Path) -> None:
     broken = project.parent / "broken"
     shutil.copytree(project, broken)

@@ -9,7 +9,7 @@ import pytest
 
 from cli_commands import Cli, answer_data
 from debuggees import PROGRAMS, find_marker
-from debugger.backends.adapters.java import java_home
+from debugger.system import java_home
 
 FOLDER = PROGRAMS / "java_virtual"
 VIRTUAL_SINCE = 21

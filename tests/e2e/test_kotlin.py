@@ -61,6 +61,16 @@ def test_a_method_is_stopped_in_inspected_stepped_and_ends(
     assert [one["text"] for one in end["output"]] == ["2 [PEN, INK] 60"]
 
 
+def test_lines_are_counted_once_around_inlined_code(
+    shared_cli: Cli, program: KotlinProgram
+) -> None:
+    words = ("path", "--around", "ShopKt.main", "--", "java", "-cp", program.class_path, MAIN)
+    (main,) = kotlin(shared_cli, *words)["places"]
+    found = {one["line"]: one["times"] for one in main["lines"]}
+    assert (found[line("names") + 1], found[line("parsed")]) == (1, 1)
+    assert max(found) == line("parsed")  # no lines of inlined code behind the file's end
+
+
 def test_inline_functions_lambdas_and_coroutines_have_the_names_of_the_source(
     shared_cli: Cli, program: KotlinProgram
 ) -> None:

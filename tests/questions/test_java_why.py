@@ -104,6 +104,14 @@ def test_a_key_class_without_a_hash_explains_the_null(shared_cli: Cli, classes: 
     ]
 
 
+def test_a_text_that_calls_built_does_not_end_where_its_builder_was_made(
+    shared_cli: Cli, classes: Path
+) -> None:
+    found = follow(shared_cli, classes, "shown", at("state"), "state")
+    assert steps(found) == [("written", line("state") - 1)]
+    assert found["ending"] == "the calls that changed text up to there"
+
+
 def test_a_list_changed_in_its_loop_names_the_change(shared_cli: Cli, classes: Path) -> None:
     found = follow(shared_cli, classes, "QUEUE", "crash", "loop")
     assert steps(found) == [("written", line("drops"))]

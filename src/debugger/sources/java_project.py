@@ -10,6 +10,7 @@ _DEPTH = 4  # folders below the project, for those of its modules
 _MODULES_MAX = 200
 _SKIPPED = frozenset({"src", "target", "build", "node_modules", "out", "bin"})
 _ROOTS = ("src/{}/java", "src/{}/kotlin", "src/{}/groovy", "src/{}/scala")
+_OUT_OF_PACKAGE = (".kt", ".scala", ".groovy")
 _SETS = ("test", "main", "integrationTest", "it", "testFixtures")
 
 
@@ -44,12 +45,24 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
 
 
 def find_class_source(modules: Sequence[str], class_name: str, file_name: str) -> str | None:
-    """Return the source file of a class, by the file's name in its class file; None if unknown."""
-    package = class_name.rpartition(".")[0].replace(".", "/")
+    """Return the source file of a class, by the file's name in its class file; None if unknown.
+
+    Those of Kotlin, Scala and Groovy may lie outside of the folders of their package.
+    """
+    package = class_name.rpartition(".")[0]
+    parts = package.split(".") if package else []
     roots = [root.format(each) for each in _SETS for root in _ROOTS]
-    for module in modules:
-        for root in (*roots, "src", "test", ""):
-            path = Path(module, root, package, file_name)
-            if path.is_file():
-                return str(path)
+    is_elsewhere = file_name.endswith(_OUT_OF_PACKAGE)
+    for omitted in range(len(parts) + 1 if is_elsewhere else 1):
+        for module in modules:
+            for root in (*roots, "src", "test", ""):
+                path = Path(module, root, *parts[omitted:], file_name)
+                if path.is_file() and (not omitted or _declares(path, package)):
+                    return str(path)
     return None
+
+
+def _declares(path: Path, package: str) -> bool:
+    """Tell whether a file declares a package."""
+    lines = path.read_text("utf-8", "replace").splitlines()
+    return any(one.strip().rstrip(";") == f"package {package}" for one in lines)

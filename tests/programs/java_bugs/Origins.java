@@ -121,6 +121,13 @@ public class Origins {
                 String room = ROOMS.get(new Id("x"));  // @asks
                 System.out.println(room.length());
             }
+            case "state" -> {
+                StringBuilder text = new StringBuilder();
+                text.append("ab");
+                text.setLength(1);
+                String shown = text.toString();
+                System.out.println(shown);  // @state
+            }
             case "loop" -> {
                 fill();
                 for (String name : QUEUE) {

@@ -1,4 +1,4 @@
-"""Runs a program once with its lines counted, in Node and Go, or in Node with values followed."""
+"""Runs a program once with its lines counted (Node, Go, Java), or with values followed (Node)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import parse_location
 from debugger.paths import runtime_dir
 from debugger.questions.path.answer import LineCount
+from debugger.questions.recordings import java_run
 from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall, stdin_bytes
@@ -33,15 +34,20 @@ from debugger.recorders.native.native_recorder import BLOCKS
 from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.node.origin_run import NodeOrigin, NodeOriginOrder, NodeOriginRecorder
 from debugger.recorders.node.v8_ranges import WindowMarks, find_window_marks
-from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
+from debugger.recorders.recorded_process import (
+    CompletedRun,
+    ProcessRecorder,
+    record_run,
+    roots_of,
+)
 from debugger.session.stepping import WaitLimit
 from debugger.sources import project_files
 from debugger.system.node_options import split_options
 
 COUNTED = "counted"
 _SCRIPTS = "node-scripts"  # in the runtime directory: what the recorder has rewritten
-JAVASCRIPT, GO = "javascript", "go"
-LANGUAGES = frozenset({JAVASCRIPT, GO})
+JAVASCRIPT, GO, JAVA = "javascript", "go", "java"
+LANGUAGES = frozenset({JAVASCRIPT, GO, JAVA})
 NOTE = (
     "only counts are known of {}: not who called whom, in which order, with what; "
     "debugger probe --at FUNC 'EXPR, EXPR' -- CMD tells values"
@@ -50,7 +56,7 @@ _BETWEEN = {
     JAVASCRIPT: "of the thread that came there alone",
     GO: "with what other goroutines ran meanwhile",
 }
-_NAMES = {JAVASCRIPT: "JavaScript", GO: "Go", BLOCKS: "native code"}
+_NAMES = {JAVASCRIPT: "JavaScript", GO: "Go", JAVA: "Java", BLOCKS: "native code"}
 _LINES = 60  # parts of a function
 
 
@@ -77,7 +83,7 @@ async def run_counted(
     with tempfile.TemporaryDirectory(prefix="counted-", dir=scratch) as folder:
         argv: list[str]
         env: Mapping[str, str] = launch.env
-        recorder: NodeRecorder | go.GoRecorder
+        recorder: ProcessRecorder
         if language == JAVASCRIPT:
             marks = (
                 await asyncio.to_thread(find_window_marks, window, roots)
@@ -86,6 +92,14 @@ async def run_counted(
             )
             argv, env = await asyncio.to_thread(node_command, launch)
             recorder = make_node_recorder(roots, marks)
+        elif language == JAVA:
+            if window is not None:
+                raise DebuggerError(
+                    ErrorCode.NOT_SUPPORTED,
+                    "in Java whole runs are counted, not a part between two locations",
+                    hint=f"debugger path -- {shlex.join(words)}",
+                )
+            argv, recorder = await java_run.prepare_java(launch, Path(folder), patience)
         else:
             argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
         return await record_run(

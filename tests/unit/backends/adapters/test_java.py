@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from debugger.backends import select_backend
-from debugger.backends.adapters.java import java_command, java_home, run_adapter
+from debugger.backends.adapters.java import run_adapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.hang.reported_waits import find_awaited_expression
+from debugger.sources import java_command
+from debugger.system import java_home
 
 MODULES = 'MODULES="java.base jdk.jdi"\n'
 
@@ -132,3 +134,21 @@ def test_a_child_jvm_is_named_by_what_it_runs():
     assert find(["java", option, "-cp", "lib", "shop.Main", "-x"]) == ("shop.Main", "-x")
     assert find(["java", option, "-jar", "app.jar", "1"]) == ("app.jar", "1")
     assert find(["java", option]) == ()
+
+
+def test_the_jars_of_the_program_itself_are_listed(tmp_path: Path) -> None:
+    for name, file in {"app.jar": "shop/Main.class", "lib.jar": "lib/Tool.class"}.items():
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(file, b"")
+    command = java_command.JavaCommand(class_path=("*", "classes"), main_class="shop.Main")
+    assert command.list_own_jars(str(tmp_path)) == [str(tmp_path / "app.jar")]
+    assert java_command.JavaCommand(jar="/a/app.jar").list_own_jars("/b") == ["/a/app.jar"]
+
+
+def test_a_source_of_a_package_is_compiled_from_the_packages_root() -> None:
+    command = java_command.JavaCommand(main_class="shop.Main", source="/a/src/shop/Main.java")
+    assert command.source_root == "/a/src"
+    outside = java_command.JavaCommand(main_class="shop.Main", source="/a/Main.java")
+    assert outside.source_root == "/a"
+    words = command.compile_words("javac", "/out")
+    assert words[-3:] == ["-sourcepath", "/a/src", "/a/src/shop/Main.java"]

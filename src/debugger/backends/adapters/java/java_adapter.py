@@ -10,7 +10,6 @@ import msgspec
 
 from debugger.backends import abilities
 from debugger.backends.adapters.agent_adapter import AgentAdapter
-from debugger.backends.adapters.java import build_tool, java_command, java_home
 from debugger.backends.base import (
     AttachTarget,
     LaunchTarget,
@@ -35,7 +34,8 @@ from debugger.model.program import (
     Variable,
 )
 from debugger.paths import data_dir
-from debugger.sources import java_project
+from debugger.sources import java_command, java_project
+from debugger.system import java_build_tool, java_home
 from debugger.system.process_info import look_at
 
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
@@ -46,6 +46,8 @@ _ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
 _HISTORY = "DEBUGGER_JAVA_HISTORY"  # the field whose writes are recorded, for `who-wrote`
 _RECORD = "DEBUGGER_JAVA_RECORD"  # what gives values and is recorded, for `why`; one a line
+# The option that connects a JVM to the adapter, which alone knows the port (jdi/Connector.java).
+_JDWP = "{jdwp}"
 _RETURNED = "returned"  # the description of a step's stop (jdi/Target.java)
 _ERROR_BEGIN, _ERROR_END = "<error: ", ">"
 
@@ -114,18 +116,16 @@ class JavaAdapter(AgentAdapter):
             "record": launch.env.get(_RECORD, "").splitlines(),
             "env": {_HISTORY: None, _RECORD: None},
         }
-        if build_tool.is_build_tool(launch.program):
+        if java_build_tool.is_build_tool(launch.program):
             return {
-                "command": build_tool.debugged_words(launch.program, launch.args),
+                "command": java_build_tool.words_with_option(launch.program, launch.args, _JDWP),
                 "cwd": launch.cwd,
                 "folders": java_project.list_modules(launch.cwd),
                 "stopOnEntry": launch.stop_on_entry,
                 **recorded,
             }
         command = java_command.parse_program(launch.program, launch.args, launch.cwd)
-        is_java = Path(launch.program).name == "java"
-        jdk = java_home.find_jdk(launch.env)
-        java = launch.program if is_java or jdk is None else jdk.java
+        java = java_home.choose_java(launch.program, launch.env)
         # What is compiled lies beside the session's files, and goes with them.
         classes = str(Path(files.stdout).parent / "classes")
         source = command.source

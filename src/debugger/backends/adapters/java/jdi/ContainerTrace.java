@@ -24,6 +24,11 @@ final class ContainerTrace {
     private static final Set<String> INPUT_CALLS = Set.of("java.lang.System.getenv",
             "java.lang.System.getProperty", "java.lang.System.currentTimeMillis",
             "java.lang.System.nanoTime", "java.lang.Math.random", "java.util.UUID.randomUUID");
+    /** Classes, or the beginnings of their names, whose objects hold what calls put into them. */
+    private static final List<String> STATEFUL = List.of("java.lang.StringBuilder",
+            "java.lang.StringBuffer", "java.util.StringJoiner", "java.util.concurrent.atomic.",
+            "java.util.BitSet", "java.util.regex.Matcher", "java.nio.", "java.io.StringWriter",
+            "java.io.ByteArrayOutputStream");
     private static final int ENTRIES_MAX = 10_000;
     private static final int CONTAINERS_MAX = 4;
     private static final int KEYS_SHOWN = 4;
@@ -82,6 +87,14 @@ final class ContainerTrace {
         }
         if (receiver != null && IF_ABSENT.contains(name) && Containers.isMap(receiver)) {
             return followEntry(at, call, receiver);
+        }
+        boolean isState = (call.receiver instanceof ValueNode.Local
+                || call.receiver instanceof ValueNode.FieldRead)
+                && STATEFUL.stream().anyMatch(type::startsWith);
+        if (isState) {
+            // Where the object was made says nothing of what it holds now.
+            return trace.report().end("not followed", "the calls that changed "
+                    + CodeText.of(call.receiver, at.method()) + " up to there");
         }
         boolean isMaker = Set.of("of", "asList", "copyOf", "singletonList").contains(name);
         return isMaker ? followMaker(at, call) : trace.followOperands(at, call, call.parts());

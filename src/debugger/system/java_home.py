@@ -1,4 +1,4 @@
-"""Finds a JDK that can run our adapter: 17 or later, with the module jdk.jdi."""
+"""Finds a JDK that can run our adapter for Java: 17 or later, with the module jdk.jdi."""
 
 from __future__ import annotations
 
@@ -45,6 +45,12 @@ def find_jdk(env: Mapping[str, str], configured: str | None = None) -> JavaHome 
         return _read_home(home)
     found = (_read_home(one) for one in _list_homes(env))
     return next((one for one in found if one is not None), None)
+
+
+def choose_java(program: str, env: Mapping[str, str]) -> str:
+    """Return the `java` that runs a program: the user's own word, or that of the JDK found."""
+    jdk = None if Path(program).name == "java" else find_jdk(env)
+    return jdk.java if jdk is not None else program
 
 
 def _list_homes(env: Mapping[str, str]) -> Iterator[Path]:

@@ -46,6 +46,31 @@ class JavaCommand:
         main = ["-jar", self.jar] if self.jar is not None else [self.main_class or ""]
         return [java, *self.options, *cp, *main, *self.arguments]
 
+    def compile_words(self, javac: str, classes: str) -> list[str]:
+        """Return the words of the compiler for `source`, and for what it uses of its folder."""
+        assert self.source is not None
+        path = ["-cp", ":".join(self.class_path)] if self.class_path else []
+        own = ["-g", "-nowarn", "-proc:none", "-d", classes, "-sourcepath", self.source_root]
+        return [javac, *own, *path, self.source]
+
+    @property
+    def source_root(self) -> str:
+        """The folder that the packages of `source` begin in."""
+        folder = Path(self.source or "").parent
+        if self.main_class is None:
+            return str(folder)
+        package = self.main_class.split(".")[:-1]
+        is_in_package = package == list(folder.parts[-len(package) :]) if package else False
+        return str(folder.parents[len(package) - 1] if is_in_package else folder)
+
+    def list_own_jars(self, cwd: str) -> list[str]:
+        """Return the jars that have the program itself: its own, or those with the main class."""
+        if self.jar is not None:
+            return [str(Path(cwd, self.jar))]
+        file = (self.main_class or "").replace(".", "/") + ".class"
+        files = [each for one in self.class_path for each in _expand_entry(Path(cwd, one))]
+        return [str(one) for one in files if one.is_file() and file in _list_jar(one)]
+
 
 def parse_program(program: str, args: Sequence[str], cwd: str) -> JavaCommand:
     """Return what a JVM runs for a source, a class file, a jar, or the words of `java`.
@@ -140,6 +165,11 @@ def _check_class(name: str, entries: Sequence[str], cwd: str) -> None:
         f"no class {name} on the class path {':'.join(entries)}",
         hint="debugger start java -- -cp FOLDER_OR_JAR CLASS, the class with its package",
     )
+
+
+def _expand_entry(path: Path) -> list[Path]:
+    """Return what an entry of a class path means: `lib/*` is all jars in `lib`."""
+    return sorted(path.parent.glob("*.jar")) if path.name == "*" else [path]
 
 
 def _list_jar(path: Path) -> frozenset[str]:
