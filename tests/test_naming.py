@@ -281,7 +281,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/runner": 1638,
     "questions/test": 3361,
     "questions/try_change": 688,
-    "questions/who_wrote": 2101,
+    "questions/who_wrote": 2113,
     "questions/why": 10798,
     "recorders": 2719,
     "recorders/go": 558,
