@@ -293,7 +293,7 @@ BUDGETS: Mapping[str, int] = {
     "session/inside": 69,
     "session/pointers": 498,
     "session/timeline": 1668,
-    "sources": 2113,
+    "sources": 2132,
     "symbols": 603,
     "symbols/dwarf": 6297,
     "system": 2427,

@@ -10,7 +10,7 @@ import functools
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -264,7 +264,8 @@ def _find_loops(text: str, brackets: Mapping[int, int]) -> Iterator[tuple[int, i
     """Yield the parts of loops that run in each round: with the head, behind its first part."""
     heads = {end: start for start, end in brackets.items()}
     for start, end in brackets.items():
-        before = len(text[:start].rstrip()) if text[start] == "{" else 0
+        blanks = text[max(0, start - _HEAD_MAX) : start]
+        before = start - len(blanks) + len(blanks.rstrip()) if text[start] == "{" else 0
         head = heads.get(before - 1)
         if head is not None and _LOOP.search(text, max(0, head - _HEAD_MAX), head):
             yield max(text.find(";", head, start), head), end
@@ -276,11 +277,16 @@ def _read_declarations(
     path: str, script: _Script, brackets: Mapping[int, int]
 ) -> Iterator[_Declaration]:
     outline = outline_file(path, size_max=_SIZE_MAX)
-    blocks = list(brackets.items())
-    for one in _DECLARATION.finditer(script.text):
-        line, column = script.position(one.start())
-        function = outline.innermost_function(line, column) if outline is not None else None
-        block = max((each for each in blocks if each[0] < one.start() < each[1]), default=None)
+    functions = outline.functions if outline is not None else ()
+    extents = [(script.offset(one.begin), script.offset(one.end)) for one in functions]
+    by_extent = dict(zip(extents, functions, strict=True))
+    found = list(_DECLARATION.finditer(script.text))
+    starts = [one.start() for one in found]
+    blocks = _innermost_extents(sorted(brackets.items()), starts)
+    enclosing = _innermost_extents(sorted(extents), starts)
+    for one, block, extent in zip(found, blocks, enclosing, strict=True):
+        line, _ = script.position(one.start())
+        function = by_extent[extent] if extent is not None else None
         yield _Declaration(
             line=line,
             start=one.start(),
@@ -291,6 +297,22 @@ def _read_declarations(
             is_in_head=block is not None and script.text[block[0]] != "{",
             is_var=one[1] == "var",
         )
+
+
+def _innermost_extents(
+    extents: Sequence[tuple[int, int]], offsets: Sequence[int]
+) -> Iterator[tuple[int, int] | None]:
+    """Yield the innermost of sorted, nested extents around each of some ascending offsets."""
+    opened: list[tuple[int, int]] = []
+    following = iter(extents)
+    extent = next(following, None)
+    for at in offsets:
+        while extent is not None and extent[0] < at:
+            opened.append(extent)
+            extent = next(following, None)
+        while opened and opened[-1][1] < at:
+            opened.pop()
+        yield opened[-1] if opened else None
 
 
 def _statement_end(text: str, at: int, brackets: Mapping[int, int]) -> int:
