@@ -289,7 +289,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/node": 934,
     "recorders/python": 12684,
     "recorders/script": 263,
-    "session": 5248,
+    "session": 5327,
     "session/inside": 69,
     "session/pointers": 498,
     "session/timeline": 1668,

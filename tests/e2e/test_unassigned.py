@@ -174,3 +174,48 @@ def test_in_rust_and_go_a_local_is_not_there_before_it_is_assigned(
     assert {"count", "total", "text"} <= views_of(cli).keys()
     assert "last" not in views_of(cli)
     assert MARK not in cli("locals", check=0).out
+
+
+@pytest.mark.adapter("js-debug")
+def test_variables_of_javascript_are_marked_until_their_declaration_has_run(
+    cli: Callable[..., Any],
+) -> None:
+    places = [
+        word
+        for at in ("inner", "entry", "round")
+        for word in ("-b", marked_location("unassigned/late.mjs", at))
+    ]
+    cli("start", str(find_source("unassigned/late.mjs")), *places, check=0)
+    # V8 ends a program whose debugger reads a property of what a module has not exported yet.
+    refused = "config has no value yet: its declaration, in its module, has not run"
+    assert refused in cli("print", "config.size", check=1).err
+    cli("frame", "1", check=0)
+    assert "config is declared in line 2" in cli("print", "config.size", check=1).err
+    cli("continue", check=0)
+    assert answer_data(cli("--json", "print", "config.size", check=0))["value"] == "2"
+    cli("continue", check=0)
+    marked = {name for name, one in views_of(cli).items() if one["value"] == MARK}
+    # `note2` is named in a function that could run before.
+    assert marked == {"text", "Row", "row", "last", "i"}
+    assert "text is declared in line 11" in cli("print", "text.length", check=1).err
+    hint = "row is not assigned yet: the debugger shows undefined for that"
+    assert answer_data(cli("--json", "print", "row", check=0))["hint"] == hint
+    changed = answer_data(cli("--json", "continue", check=0))["changed"]
+    assert (changed[0]["name"], changed[0]["previous"]) == ("i", MARK)
+    # In a loop it may have been assigned in the round before.
+    assert views_of(cli)["last"]["value"] == "undefined"
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_condition_of_javascript_fails_where_it_reads_an_undeclared_variable(
+    cli: Callable[..., Any],
+) -> None:
+    program = str(find_source("unassigned/late.mjs"))
+    words = ("--at", marked_location("unassigned/late.mjs", "entry"), "--when")
+    out = cli("holds", "n > 0", *words, "Row", "--", "node", program).out
+    assert "could not be evaluated at 1 check: Row: Row is declared in line 12" in out
+    assert "not reached" not in out
+    # A condition that is a variable alone is not taken for a location that was not reached.
+    out = cli("holds", "n > 0", *words, "row", "--", "node", program).out
+    assert "was reached, and no check meets --when row" in out
+    assert "row: always undefined" in out

@@ -65,6 +65,8 @@ def test_lines_that_may_write_an_element_or_a_variable_are_found() -> None:
         (3, "row.cells", "0"),
     ]
     assert [one.line for one in find_writing_lines("/f.js", text, "total")] == [4]
+    typed = "const total: Map<string, number> = new Map();\nf(total == 1 ? a : b);\n"
+    assert [one.line for one in find_writing_lines("/f.ts", typed, "total")] == [1]
 
 
 def test_what_stands_in_quotes_or_comments_writes_nothing() -> None:
@@ -167,6 +169,35 @@ def test_a_failed_assertion_is_a_location_and_a_returned_value_is_followed_into_
     assert data["value"] == "7"
     assert [one["frame"]["line"] for one in data["links"]] == [11, 8, 6, 5, 11]
     assert data["ending"] == "2 is a literal at sums.test.js:11"
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "text", "line", "ending"),
+    [
+        # The second read of the getter wrote nothing.
+        ("stale", "this.#doubled written, write 2", 8, "7 is a literal at ordered.mjs:13"),
+        ("worst", "rows[0] moved by reverse, from [2]", 20, "it is made at ordered.mjs:18"),
+        ("worst", "[2] before moved by sort, from [1]", 19, "it is made at ordered.mjs:18"),
+        # A sort that changed nothing has moved nothing.
+        ("still", "[2, 1].sort(() => 0)[1] set in the literal that made the object", 22, None),
+        ("counted", "rates.total written, write 2", 3, "5 is a literal at ordered.mjs:24"),
+        ("late", "again.total written, write 2", 3, "5 is a literal at ordered.mjs:24"),
+        ("answer", "text written", 27, None),
+        ("light", "pixels[0] written", 30, None),
+    ],
+)
+def test_a_value_is_followed_through_what_moved_or_left_it(
+    cli: Callable[..., Any], expression: str, text: str, line: int, ending: str | None
+) -> None:
+    words = [expression, "--at", "ordered.mjs:34", "--", "node", "ordered.mjs"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    (link,) = [one for one in data["links"] if one["text"] == text]
+    assert link["frame"]["line"] == line
+    assert ending in {None, data["ending"]}
+    assert data["ended"] == {"answer": "input"}.get(expression, data["ended"])
+    if expression == "light":
+        assert link["details"] == ["260 was assigned, and the array's elements hold 4 of it"]
 
 
 def _marked_line(file: str, marker: str) -> int:

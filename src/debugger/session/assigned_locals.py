@@ -16,6 +16,7 @@ from debugger.backends.abilities import DisassemblyAbility
 from debugger.errors import DebuggerError
 from debugger.model.debugger_words import Runtime
 from debugger.model.program import Frame, Instruction, Variable
+from debugger.session import javascript_locals
 from debugger.session.pointers.memory_layout import is_loaded_file, read_knowledge
 from debugger.session.session import Session
 from debugger.symbols.dwarf.binary_image import BinaryImage
@@ -68,6 +69,8 @@ async def unassigned_names(
     session: Session, frame: Frame, variables: Sequence[Variable]
 ) -> frozenset[str]:
     """Return the names of the locals that are surely not assigned yet (a job)."""
+    if session.traits.runtime is Runtime.NODE:
+        return await javascript_locals.unassigned_names(session, frame, variables)
     if not variables or not frame.line or not frame.address or not _is_examined(session, frame):
         return frozenset()
     address, is_caller = int(frame.address, 16), frame.index > 0

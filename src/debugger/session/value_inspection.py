@@ -15,12 +15,18 @@ from debugger.backends.base import Backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model import events as states
-from debugger.model.debugger_words import one_line
+from debugger.model.debugger_words import Runtime, one_line
 from debugger.model.events import EventKind, State
 from debugger.model.number_format import NumberFormat, format_number, parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Variable
 from debugger.model.statement import LOCALS, rust_type
-from debugger.session import assigned_locals, machine_inspection, own_texts, views
+from debugger.session import (
+    assigned_locals,
+    javascript_locals,
+    machine_inspection,
+    own_texts,
+    views,
+)
 from debugger.session.inspection import frame_of
 from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
@@ -275,7 +281,7 @@ async def evaluate_expression(
         else:
             value = await session.backend.evaluate(expression, frame, purpose)
     except DebuggerError as error:
-        raise _with_rust_hint(session, error, frame) from error
+        raise await _explain_failure(session, error, frame) from error
     if purpose is EvaluationPurpose.EVALUATE:
         # It may have changed anything.
         session.selection.note_evaluated()
@@ -327,8 +333,22 @@ def _name_in_full(child: answers.VariableView, value: Variable) -> answers.Varia
 async def _value_hint(session: Session, value: Variable, frame: Frame) -> str | None:
     """Return how to read a value that says little; None for most."""
     if await assigned_locals.unassigned_names(session, frame, [value]):
-        return f"{value.name} is not assigned yet: this is what was in its memory before"
+        return f"{value.name} is not assigned yet: {_unassigned_value(session)}"
     return await own_texts.hint_own_text(session, [value], frame)
+
+
+def _unassigned_value(session: Session) -> str:
+    """Tell what the debugger shows of a variable that is not assigned yet."""
+    if session.traits.runtime is Runtime.NODE:
+        return "the debugger shows undefined for that"
+    return "this is what was in its memory before"
+
+
+async def _explain_failure(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:
+    """Return an expression's failure in the words of its language."""
+    if session.traits.runtime is Runtime.NODE:
+        return await javascript_locals.declaration_error(session, frame, error)
+    return _with_rust_hint(session, error, frame)
 
 
 def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:

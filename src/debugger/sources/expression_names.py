@@ -41,6 +41,7 @@ KEYWORDS = frozenset(
         *("type", "typeof", "var", "void", "while", "with", "yield"),
     )
 )
+_OWN_SUFFIX = "$cli"
 _READER = "debuggerCliRead"  # a function that reads one variable from outside of an expression
 
 
@@ -73,6 +74,20 @@ def rename_variables(expression: str, names: Mapping[str, str]) -> str:
         return renamed
     values = ",".join(f"()=>{other}" for other in readers)
     return f"(({','.join(readers.values())})=>(\n{renamed}\n))({values})"
+
+
+def mark_own_names(code: str) -> str:
+    """Return code whose own variables are called as no program's are.
+
+    Code around an expression of the user's must not hide the variables that it reads.
+    """
+    own = _own_names(code)
+    parts, last = [], 0
+    for one in _words(code):
+        if one.name in own:
+            parts += [code[last : one.end], _OWN_SUFFIX]
+            last = one.end
+    return "".join([*parts, code[last:]])
 
 
 def variables_of(expression: str) -> tuple[str, ...]:

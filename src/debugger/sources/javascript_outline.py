@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -29,6 +29,8 @@ _NAME = r"[\w$#]+"
 _FUNCTION = re.compile(rf"(?<![\w$.])function\b\s*\*?\s*({_NAME})?\s*(?=[(<])")
 _CLASS = re.compile(rf"(?<![\w$.])class\s+({_NAME})[^{{;()]*(?=\{{)|(?<![\w$.])class\s*(?=\{{)")
 _METHOD = re.compile(rf"(?<![\w$.#])({_NAME})\s*(?=\()")
+# `[Symbol.iterator]() {`: no other text has a bracket, a parameter list and a block in a row.
+_COMPUTED_METHOD = re.compile(r"(?<=\])\s*(?=\()")
 _ARROW = re.compile(r"=>")
 _RESULT = re.compile(r"\)\s*:[^()=;{}?]*\Z")
 # What a function without a name of its own is put into: `name = `, `a.name = `, `name: `.
@@ -210,7 +212,7 @@ class _OutlineReader:
 
     def read_outline(self) -> JavaScriptOutline:
         found: dict[int, JavaScriptFunction] = {}
-        for one in (*self._plain_functions(), *self._arrow_functions(), *self._method_functions()):
+        for one in self._every_function():
             found.setdefault(one[0], one[1])
         start = self._first_statement()
         return JavaScriptOutline(
@@ -222,7 +224,7 @@ class _OutlineReader:
         """Read the functions of a name only, with what is around each."""
         self._only = name
         found: dict[int, JavaScriptFunction] = {}
-        for one in (*self._plain_functions(), *self._arrow_functions(), *self._method_functions()):
+        for one in self._every_function():
             if one[1].name.rpartition(".")[2].lstrip("#") == name:
                 found.setdefault(one[0], one[1])
         outer = self._outer_names(sorted(found))
@@ -230,6 +232,12 @@ class _OutlineReader:
             NestedFunction(one, ".".join(filter(None, [*outer[at], one.name])))
             for at, one in sorted(found.items())
         ]
+
+    def _every_function(self) -> Iterator[tuple[int, JavaScriptFunction]]:
+        yield from self._plain_functions()
+        yield from self._arrow_functions()
+        yield from self._method_functions()
+        yield from self._computed_methods()
 
     def _outer_names(self, positions: Sequence[int]) -> dict[int, list[str]]:
         """Return the names of the functions around each body, the outermost first."""
@@ -303,6 +311,17 @@ class _OutlineReader:
                 found += self._read_function(
                     self._qualified_name(one[1], one.start()), one.start(), one.end()
                 )
+        return found
+
+    def _computed_methods(self) -> list[tuple[int, JavaScriptFunction]]:
+        """Read the methods whose names are expressions."""
+        found = []
+        for one in _COMPUTED_METHOD.finditer(self._text):
+            start = self._starts.get(one.start() - 1)
+            if start is None or self._is_unwanted(None, start):
+                continue
+            name = self._qualified_name(self._text[start : one.start()], start)
+            found += self._read_function(name, start, one.end())
         return found
 
     def _read_function(

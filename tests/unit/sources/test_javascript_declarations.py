@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from debuggees import program_text
-from debugger.sources.javascript_declarations import find_undeclared, replace_undeclared
+from debugger.sources.javascript_declarations import (
+    find_outer_declarations,
+    find_unassigned,
+    find_undeclared,
+    guard_reads,
+    linked_names,
+)
 
 TEXT = program_text("declarations.js")
 NAMES = ["top", "a", "b", "s", "inner", "i", "f", "q", "x", "z", "after"]
@@ -40,8 +46,62 @@ def test_names_that_are_declared_at_a_line_or_behind_it_are_found(
 def test_an_expression_fails_where_it_reads_an_undeclared_name(tmp_path: Path) -> None:
     path = tmp_path / "add.js"
     path.write_text(TEXT)
-    replaced = replace_undeclared(str(path), 3, "a < s && o.s > 1")
-    assert "ReferenceError" in replaced
-    assert replaced.startswith("a < ")
-    assert replaced.endswith(" && o.s > 1")
-    assert replace_undeclared(str(path), 14, "a < s && o.s > 1") == "a < s && o.s > 1"
+    guarded = guard_reads(str(path), 3, "a < s && o.s > 1")
+    assert "ReferenceError" in guarded
+    assert guarded.startswith("a < ")
+    assert guarded.endswith(" && o.s > 1")
+    assert guard_reads(str(path), 14, "a < s && o.s > 1") == "a < s && o.s > 1"
+
+
+VARS = program_text("vars.js")
+VAR_NAMES = ["x", "y", "p", "i", "w", "f", "d", "e", "later"]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "expected"),
+    [
+        # A parameter has the value of the call, and an inner function may have assigned `f`.
+        (2, 3, {"x", "i", "w", "d", "e"}),
+        # Within its own declaration.
+        (4, 5, {"x", "i", "w", "d", "e"}),
+        (6, 11, {"i", "w", "d", "e"}),
+        (7, 16, {"i", "w", "d", "e"}),
+        # From here on a round before may have assigned what comes behind.
+        (7, 19, {"d", "e"}),
+        (8, 5, {"d", "e"}),
+        (13, 5, {"e"}),
+        (17, 16, set()),
+        (20, 3, set()),
+        # A method whose name is an expression is a function of its own.
+        (23, 26, set()),
+        (22, 1, {"later"}),
+    ],
+)
+def test_variables_are_unassigned_before_what_can_assign_them(
+    line: int, column: int, expected: set[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "vars.js"
+    path.write_text(VARS)
+    assert set(find_unassigned(str(path), line, column, VAR_NAMES)) == expected
+
+
+def test_outer_declarations_are_those_of_the_blocks_around(tmp_path: Path) -> None:
+    path = tmp_path / "outer.js"
+    path.write_text("function f() {\n  let a = 1;\n  return () => b;\n}\nlet b = 2;\n")
+    assert find_outer_declarations(str(path), 3, ["a", "b"], 16) == {"a": 2, "b": 5}
+    assert find_outer_declarations(str(path), 2, ["a", "b"], 3) == {"b": 5}
+    assert find_outer_declarations(str(path), 5, ["a", "b"], 1) == {}
+
+
+def test_the_names_that_modules_share_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "module.mjs"
+    path.write_text(
+        "import first, { second, third as fourth } from './a.mjs';\nimport * as all from 'b';\n"
+        "export const fifth = 5;\nexport { sixth as seventh };\nexport default class Eighth {}\n"
+    )
+    found = linked_names(str(path))
+    assert {"first", "second", "fourth", "fifth", "sixth"} <= found
+    assert "all" not in found
+    guarded = guard_reads(str(path), 5, "fifth.size")
+    assert guarded.startswith("(`${typeof fifth}`==='undefined'&&fifth!==undefined?")
+    assert guarded.endswith(":fifth).size")

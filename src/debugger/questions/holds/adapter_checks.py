@@ -18,6 +18,7 @@ from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
 from debugger.model.location import NO_FUNCTION, is_pattern
+from debugger.output.location_text import format_count
 from debugger.questions.holds.answer import (
     BreakingStatement,
     FalseCheck,
@@ -433,7 +434,7 @@ def _call_notes(question: QuestionRun, request: CheckRequest, log: CheckLog) -> 
 def _ending_notes(ending: ProbeEnd, numbers: Sequence[int], request: CheckRequest) -> Iterator[str]:
     for number, (count, text) in ending.failures.items():
         if number <= len(numbers):
-            yield f"--when could not be evaluated at {count:,} checks: {text}"
+            yield f"--when could not be evaluated at {format_count(count, 'check')}: {text}"
     bound = {one.id: one.bound for one in ending.breakpoints if one.bound is not None}
     missed = {
         request.places[numbers[number - 1]].asked: one

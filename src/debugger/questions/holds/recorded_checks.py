@@ -13,6 +13,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.location import is_pattern
+from debugger.output.location_text import format_count
 from debugger.questions.holds.answer import (
     CheckedObject,
     FalseCheck,
@@ -250,6 +251,6 @@ def _notes(ran: CompletedRun, counts: Sequence[_ChecksRecord]) -> Iterator[str]:
     failed = sum(one.when_failed for one in counts)
     if failed:
         error = next(one.when_error for one in counts if one.when_error)
-        yield f"--when could not be evaluated at {failed:,} checks: {error}"
+        yield f"--when could not be evaluated at {format_count(failed, 'check')}: {error}"
     if len(ran.recordings) > 1:
         yield f"the checks of {len(ran.recordings)} processes together: each numbers its own"

@@ -292,12 +292,11 @@ async def condition_values(
 ) -> str:
     """Return the values of a condition's operands at a location, from a run of its own.
 
-    It is "" for a condition without operands, and for a location that is not reached.
+    A condition without operands is its own: a variable. It is "" for a location that is not
+    reached.
     """
     question = replace(await build_question(call, options), name="probe")
-    operands = condition_operands(when, hash_comments=question.language == "python")
-    if not operands:
-        return ""
+    operands = condition_operands(when, hash_comments=question.language == "python") or (when,)
     try:
         answer = await take_probes(
             call,

@@ -52,5 +52,5 @@ def _operands_of(place: ProbePlace, point: ProbePoint, *, is_python: bool) -> tu
     """Return the operands of a condition that was never true; none if it was never evaluated."""
     if point.when is None or place.hits or place.condition_error is not None:
         return ()
-    found = condition_operands(point.when, hash_comments=is_python)
+    found = condition_operands(point.when, hash_comments=is_python) or (point.when,)
     return found[:_OPERANDS_MAX]

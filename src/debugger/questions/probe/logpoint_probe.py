@@ -42,7 +42,7 @@ from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
-from debugger.sources.javascript_declarations import replace_undeclared
+from debugger.sources.expression_names import mark_own_names
 
 _HEAD = re.compile(
     r"(?P<indent>\s*)(?:(?:export|default|async|static|pub(?:\([^)]*\))?|unsafe|const|inline)\s+)*"
@@ -122,8 +122,7 @@ _ERROR = re.compile(
 _LINE_END = re.compile(r"\n|\\n")  # LLDB escapes it in a logpoint's text
 # The address of a text says nothing that is the same in the next run.
 _POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
-# JSON where it loses nothing, else what Node itself writes of a value (util.inspect). The user's
-# expression is outside of all functions that have names of ours.
+# JSON where it loses nothing, else what Node itself writes of a value (util.inspect).
 _JS_WHOLE = (
     "let whole=1;const plain=x=>{const up=Object.getPrototypeOf(x);"
     "return Array.isArray(x)||up===null||Object.getPrototypeOf(up)===null};let text;"
@@ -134,7 +133,9 @@ _JS_WHOLE = (
     "if(!whole)text=inspect?inspect(v,{depth:3,breakLength:Infinity,customInspect:false,"
     "maxArrayLength:20,maxStringLength:200}):JSON.stringify(v);"
 )
-_JS = (
+_VALUE = "VALUE"  # the place of the user's expression
+# No variable of a program has these names: its own are looked for in the whole text.
+_JS = mark_own_names(
     "(()=>{try{return(v=>{if(typeof v==='string')return JSON.stringify(v);"
     "if(typeof v==='bigint')return String(v)+'n';"
     "if(typeof v==='function')return 'function '+v.name;"
@@ -142,7 +143,7 @@ _JS = (
     f"{_JS_WHOLE}return {JAVASCRIPT_MARK}(v)"
     "+text.replace(/\\n +(?:at|\\.{3}) .*?( \\x7b)?(?=\\n|$)/g,"
     "'$1').replace(/\\n */g,' ')"
-    ".slice(0,300)})(%s)}"
+    f".slice(0,300)}})({_VALUE})}}"
     "catch(e){return '<'+e+'>'}})()"
 )
 
@@ -162,7 +163,7 @@ def _mark_text(log: LogDialect) -> str:
 def _value_expression(expression: str, runtime: Runtime, language: str) -> str:
     """Return an expression whose text is the value of the user's, in full."""
     if runtime is Runtime.NODE or language == "javascript":
-        return _JS % expression
+        return _JS.replace(_VALUE, expression)
     if runtime is Runtime.PYTHON:
         return f"repr({expression})"
     if runtime is Runtime.RUBY:
@@ -465,9 +466,6 @@ def build_logpoint(
     """Build the logpoint of a probe; `burst` hits of it are logged however fast they come."""
     addresses = go_addresses(one.expressions, language)
     expressions = [*one.expressions, *addresses.values()]
-    if language == "javascript" and one.spec.file and one.spec.line:
-        file, line = one.spec.file, one.spec.line
-        expressions = [replace_undeclared(file, line, each) for each in expressions]
     text = logpoint_text(expressions, traits, language)
     return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=burst)
 

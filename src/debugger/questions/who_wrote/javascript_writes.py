@@ -20,6 +20,7 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import EvaluationPurpose
+from debugger.output.location_text import format_count
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.questions.who_wrote.answer import WhoWrote, build_writers_answer
@@ -111,6 +112,8 @@ def find_writing_lines(file: str, text: str, expression: str) -> Iterator[Writin
     else:
         variable = re.escape(expression.strip())
         patterns.append((rf"(?<![\w$.]){variable}\b{_ASSIGNS}", ""))
+        # With a type of TypeScript.
+        patterns.append((rf"\b(?:let|const|var)\s+{variable}\s*!?:[^=;]+=(?![=>])", ""))
     # What is in quotes and comments writes nothing; a key is read from the text itself.
     lines = zip(text.split("\n"), blank_quoted(text).split("\n"), strict=True)
     for number, (line, code) in enumerate(lines, 1):
@@ -234,6 +237,14 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
     target = question.target
     script = getattr(target, "program", None)
     cwd = str(getattr(target, "cwd", "."))
+    lines = source_files.read_source(request.at.file) if request.at.file is not None else None
+    if lines is not None and (request.at.line or 0) > len(lines):
+        length = format_count(len(lines), "line")
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{request.place} is behind the end of the file: it has {length}",
+            hint="debugger path -- CMD shows what ran",
+        )
     sources = await asyncio.to_thread(find_sources, cwd, request.expression, script)
     if request.scope is not None and not split_expression(request.expression)[0]:
         file, first, last = request.scope

@@ -384,7 +384,9 @@ def _never_reached(
             hint="debugger who-wrote --timeout 300 …",
         )
     missing = missing_name(stop)
-    unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
+    unbound = [
+        one.why_unbound for one in stop.unbound if one.id == 1 and isinstance(one.why_unbound, str)
+    ]
     failed = [one for one in stop.notes if "condition" in one]
     why = f": {(unbound or failed)[0]}" if unbound or failed else ""
     if hits:

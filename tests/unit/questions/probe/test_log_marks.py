@@ -11,6 +11,7 @@ from debugger.model.breakpoints import split_template
 from debugger.questions.probe import logpoint_probe
 from debugger.questions.probe.object_identity import split_mark
 from debugger.questions.probe.probe_table import ProbeCell
+from debugger.sources.expression_names import variables_of
 
 BREAK = "\x1f"
 
@@ -110,6 +111,14 @@ def test_values_of_javascript_are_written_as_they_are(expression: str, text: str
     # The first object that the program has met is number 1.
     is_object = expression.startswith(("(", "[", "new", "Object"))
     assert (identity, departure) == ("1" if is_object else "", "")
+
+
+def test_no_variable_of_javascript_is_hidden_by_those_that_format_its_value() -> None:
+    # What has other names in the script that runs is found in the whole text, by name.
+    names = ("v", "k", "x", "y", "t", "up", "text", "whole", "plain", "inspect", "h", "d", "n")
+    for name in (*names, "s", "w", "i", "e"):
+        written = logpoint_probe.logpoint_text([name], TRAITS["js-debug"], "javascript")
+        assert name in variables_of(written)
 
 
 def test_hits_that_had_no_room_are_counted() -> None:

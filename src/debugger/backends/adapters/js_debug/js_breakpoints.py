@@ -32,6 +32,7 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSp
 from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
 from debugger.sources.compiled_names import OriginalNames, SourceIndex
+from debugger.sources.javascript_declarations import guard_reads
 from debugger.sources.javascript_search import (
     enclosing_function,
     functions_in,
@@ -576,13 +577,13 @@ def _breakpoint_arguments(breakpoint_: Breakpoint, names: OriginalNames | None) 
     column = column_of(breakpoint_)
     if column is not None:
         found["column"] = column
-    if names is None:
-        text = stop_condition(breakpoint_)
-    else:
-        line = at.line or 1
-        text = stop_condition(
-            breakpoint_, lambda one: names.compile_expression(one, line, column or 1)
-        )
+    line = at.line or 1
+
+    def compile_expression(expression: str) -> str:
+        guarded = guard_reads(at.file, line, expression, column) if at.file else expression
+        return names.compile_expression(guarded, line, column or 1) if names else guarded
+
+    text = stop_condition(breakpoint_, compile_expression)
     if text is not None:
         found["condition"] = text
     return found

@@ -15,7 +15,7 @@ from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.debug_adapter import AdapterConnection
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,
@@ -26,7 +26,10 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
+from debugger.model.statement import LOCALS
+from debugger.sources import javascript_declarations as declarations
 from debugger.sources import javascript_outline as source
+from debugger.sources.expression_names import variables_of
 
 # Characters of a field's value: a longer one would fill the object's whole preview.
 _SHORT = 100
@@ -316,13 +319,42 @@ async def _evaluate_handle(connection: AdapterConnection, expression: str) -> in
 async def note_evaluation(
     connection: AdapterConnection, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
-    """Note that an expression may change variables; its evaluation is left to the protocol."""
-    del frame
+    """Note that an expression may change variables; its evaluation is left to the protocol.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED if it reads a variable whose declaration has not run.
+    """
+    await _check_declared(connection, expression, frame)
     # A path of names changes nothing, unless it has getters.
     is_harmless = purpose is EvaluationPurpose.PRINT and _PATH.match(expression)
     if connection.breakpoint_sender is not None and not is_harmless:
         connection.breakpoint_sender.is_changed = True
     return None
+
+
+async def _check_declared(
+    connection: AdapterConnection, expression: str, frame: Frame | None
+) -> None:
+    """Check that the variables which an expression reads have their declarations behind them."""
+    if frame is None or frame.file is None or frame.line is None:
+        return
+    names = variables_of(expression)
+    undeclared = declarations.find_undeclared(frame.file, frame.line, names, frame.column)
+    tests = {name: f"typeof {name}==='undefined'" for name in undeclared}
+    for name in declarations.linked_names(frame.file):
+        tests[name] = declarations.linked_test(name)
+    for name in [one for one in names if one in tests]:
+        arguments = ask.EvaluateArguments(tests[name], "watch", frame.handle)
+        try:
+            body = await connection.send_request("evaluate", arguments, dap.EvaluateBody)
+            is_missing = body.result == "true"
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            is_missing = True  # a variable that a closure has: V8 refuses it
+        if is_missing:
+            why = declarations.describe_undeclared(name, undeclared.get(name))
+            raise DebuggerError(ErrorCode.EVALUATION_FAILED, why, hint=LOCALS)
 
 
 async def returned_value(

@@ -99,6 +99,7 @@ function followBytes(chain, range, time, text, value = NONE) {
   }
   const link = chain.link('written', `${text}${part} written${how}${places.argumentsOf(act)}`, site.node, act, more);
   if (part) link.details.push(...describeRest(rest));
+  if (event.given !== undefined) link.details.push(`${event.given} was assigned, and the array's elements hold ${event.value} of it`);
   chain.whole = null; // it may be a part, or of another type
   if (!event.how) return chain.afterWrite(event);
   const first = Math.max(range.begin, event.begin);

@@ -268,6 +268,9 @@ class Chain {
     const object = valueOf(node.object, act, time);
     const text = short(textOf(node, act));
     if (node.object.name === 'arguments' && !values.findVariable(node.object, act)) return this.argument(node, act, time, text);
+    const imported = values.findImportedMember(node, act);
+    const assigned = lastBefore(imported?.events, time);
+    if (assigned) return this.writtenVariable(text, assigned, imported);
     if (object === NONE) {
       // What the object comes from says where the value does.
       return node.object.type === 'Identifier' || node.object.type === 'CallExpression'
@@ -326,6 +329,9 @@ class Chain {
   // The last write of a property before a time, or the literal that made it.
   property(object, key, time, text) {
     if (types.isProxy(object)) return this.proxied(object, key, time, text);
+    const exported = types.isModuleNamespaceObject(object) ? values.findExported(object, key) : null;
+    const assigned = lastBefore(exported?.events, time);
+    if (assigned) return this.writtenVariable(text, assigned, exported);
     const length = key === 'length' && Array.isArray(object) ? iterables.followLength(this, object, time, text) : undefined;
     if (length !== undefined) return length;
     const read = this.node === this.whole ? this.value : NONE;
@@ -392,6 +398,10 @@ class Chain {
     const old = before.length ? before.at(-1).value : values.valueBefore(object, key);
     if (old !== NONE) more.old = old;
     const by = event.site.method ? ` by ${event.site.method}` : '';
+    if (event.origin !== undefined) {
+      this.link('written', `${text} moved by ${event.moves}, from [${event.origin}]`, event.site.node, event.act, more);
+      return this.propertyOfValue(object, event.origin, event.time, `[${event.origin}] before`);
+    }
     const count = before.length ? `, write ${before.length + 1}` : '';
     const how = by || argumentsOf(event.act);
     this.link('written', `${text} written${how}${count}`, event.site.node, event.act, more);
@@ -656,7 +666,7 @@ function timeOf(node, target, act, time) {
   const events = target.type === 'Identifier'
     ? values.findVariable(target, act)?.events
     : isObject(object) ? trace.properties.get(object)?.get(values.keyOf(target, act, time)) : null;
-  return events?.findLast((one) => one.time < time && one.site.node === node)?.time ?? time;
+  return events?.findLast((one) => one.time < time && one.site.node === node && one.act === act)?.time ?? time;
 }
 
 // The call of `bind` that made the function that a call calls, with plain arguments; null for others.

@@ -16,7 +16,7 @@ const NAMESPACES = new Set([
   'Array', 'Object', 'JSON', 'Math', 'Number', 'String', 'Promise', 'Reflect', 'Buffer', 'BigInt',
   'Date', 'Symbol', 'console', 'util', 'path', 'fs',
 ]);
-const INPUTS = /^(readFileSync|readFile|now|random|randomUUID|randomBytes|readSync|prompt|hrtime|get(Hours|Time|Minutes))$/;
+const INPUTS = /^(readFileSync|readFile|now|random|randomUUID|randomBytes|readSync|prompt|hrtime|exec(?:File)?Sync|spawnSync|get(Hours|Time|Minutes))$/;
 const INDEX = /^(0|[1-9]\d*)$/;
 
 function short(text) {

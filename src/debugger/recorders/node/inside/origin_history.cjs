@@ -20,13 +20,15 @@ function findWrites(node, act, time) {
   const object = node.type === 'MemberExpression' ? values.valueOf(node.object, act, time) : NONE;
   const own = types.isProxy(object) ? targetOf(object, 'get') : object;
   const key = isObject(own) ? values.keyOf(node, act, time) : NONE;
+  const exported = types.isModuleNamespaceObject(own) ? values.findExported(own, key) : null;
+  if (exported) return { writes: exported.events.filter((one) => one.time < time).map(isWriteOf), dropped: exported.events.dropped ?? 0 };
   if (key === NONE || values.readOwn(own, key)?.getter) return null;
   const inBuffer = bytes.writesOfElement(own, key, time);
   if (inBuffer) return { writes: inBuffer.map((event) => ({ event, value: event.value ?? NONE })).reverse(), dropped: 0 };
   const events = trace.properties.get(own);
   const literal = values.literalProperty(own, key);
   const made = literal && !literal.spread
-    ? [{ event: { site: { node: literal.property ?? literal.node }, act: literal.birth.act, time: literal.birth.time }, value: values.valueOf(literal.node, literal.birth.act, literal.birth.time) }]
+    ? [{ event: { site: { node: literal.property ?? literal.node }, act: literal.birth.act, time: literal.birth.time }, value: values.valueOf(literal.node, literal.birth.act, literal.birth.time), text: places.textOf(literal.node, literal.birth.act) }]
     : [];
   const all = [...(events?.get(key) ?? []), ...(events?.get('*') ?? [])].filter((one) => one.time < time);
   const written = all.sort((a, b) => a.time - b.time).map((event) => ({ event, value: event.value }));
@@ -39,10 +41,11 @@ function listWrites({ site, act, value, began }) {
   if (!found) return null;
   const { writes, dropped } = found;
   const last = writes.at(-1);
-  const rows = writes.map(({ event, value: made }, at) => ({
-    frame: places.makeFrame(event.site.node, event.act), stack: places.makeStack(event.act),
-    statement: places.textOf(event.site.node, event.act),
-    old: at > 0 ? values.formatValue(writes[at - 1].value) : null, new: values.formatValue(made),
+  const textAt = ({ value: made, text = null }) => values.formatValue(made) ?? text;
+  const rows = writes.map((one, at) => ({
+    frame: places.makeFrame(one.event.site.node, one.event.act), stack: places.makeStack(one.event.act),
+    statement: places.textOf(one.event.site.node, one.event.act),
+    old: at > 0 ? textAt(writes[at - 1]) : null, new: textAt(one),
   }));
   const isLast = !last || last.value === NONE || Object.is(last.value, value);
   return { writes: rows.slice(-WRITES), dropped: dropped + Math.max(rows.length - WRITES, 0), is_last: isLast };

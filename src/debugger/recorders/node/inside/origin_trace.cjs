@@ -7,6 +7,7 @@ const { findWrittenBytes } = require('./origin_ranges.cjs');
 const KEPT = 64; // writes of one variable or property, and results of one call in one activation
 const VIEWS = 1000; // of one buffer
 const PENDING = 64; // generators that have not begun
+const MOVED = 1000; // elements of an array whose order is compared
 const NONE = Symbol('unknown');
 
 const trace = {
@@ -49,6 +50,13 @@ function addEvent(table, object, key, event) {
   const list = keys.get(key);
   if (list) keep(list, event);
   else keys.set(key, [event]);
+}
+
+// `a ??= b` writes nothing where a value is there.
+const LOGICAL = new Set(['||=', '&&=', '??=']);
+
+function isNoWrite({ node }, list, value) {
+  return LOGICAL.has(node.operator) && Boolean(list?.length) && Object.is(list.at(-1).value, value);
 }
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
@@ -157,6 +165,7 @@ function addVariable(act, target, event) {
   if (!owner) return;
   const lists = (owner.variables ??= []);
   const list = (lists[target.binding.index] ??= []);
+  if (isNoWrite(event.site, list, event.value)) return;
   keep(list, event);
   trace.onWrite?.(list, event);
 }
@@ -240,8 +249,27 @@ function addMutation(act, site, top, time) {
   } else if (recv instanceof Date) {
     addProperty(recv, 'time', event('time', NONE, 0, { how: method }));
   } else if (isObject(recv) && recv[method] === Array.prototype[method]) {
-    addArrayMutation(recv, method, args, event);
+    if (top.before) addMoves(recv, top.before, event, method);
+    else addArrayMutation(recv, method, args, event);
   }
+}
+
+// The elements of an array before a call that orders them anew; null of other calls.
+function elementsBefore(object, { method }) {
+  const isOrdered = (method === 'sort' || method === 'reverse') && Array.isArray(object) && !types.isProxy(object);
+  return isOrdered && object.length <= MOVED ? Array.from(object) : null;
+}
+
+// The elements that are at another place after such a call, each with its place before.
+function addMoves(array, before, event, moves) {
+  const places = new Map();
+  before.forEach((one, at) => places.set(one, [...(places.get(one) ?? []), at]));
+  array.forEach((one, at) => {
+    const origin = places.get(one)?.shift();
+    if (origin !== undefined && !Object.is(before[at], one)) {
+      addProperty(array, String(at), event('', one, undefined, { moves, origin: String(origin) }));
+    }
+  });
 }
 
 function addArrayMutation(array, method, args, event) {
@@ -338,11 +366,14 @@ const hooks = {
       // A typed array keeps what its elements can hold: 44 of 300.
       const isView = ArrayBuffer.isView(top.recv);
       const isConverted = isView && typeof value === 'number';
+      const given = value;
       if (isConverted) value = top.recv[key] ?? value;
       if (isView && top.recv.BYTES_PER_ELEMENT && !trace.properties.has(top.recv)) addView(top.recv);
       if (site.node.operator === 'delete') value = undefined;
       const event = { time: ++trace.time, site, act, value, isConverted };
-      const isTaken = !top.kids.some((one) => isSetterOf(one, key));
+      if (isConverted && !Object.is(given, value)) event.given = given;
+      const known = isObject(top.recv) ? trace.properties.get(top.recv)?.get(key) : null;
+      const isTaken = !top.kids.some((one) => isSetterOf(one, key)) && !isNoWrite(site, known, value);
       if (isTaken) addWrite(targetOf(top.recv, 'set'), key, event);
     }
     return result;
@@ -377,7 +408,10 @@ const hooks = {
   },
   o(act, object) {
     const top = act.stack.at(-1);
-    if (top) top.recv = object;
+    if (top) {
+      top.recv = object;
+      top.before = elementsBefore(object, trace.sites.get(top.site));
+    }
     return object;
   },
   g(act, value) {

@@ -77,7 +77,8 @@ function findVariable(node, act) {
     owner = owner.lexical;
   }
   if (!owner) return null;
-  const exported = binding.kind === 'import' ? findExport(binding.node, owner.site.file) : null;
+  const isNamed = binding.kind === 'import' && binding.node.type === 'ImportSpecifier';
+  const exported = isNamed ? findExport(binding.node, owner.site.file, binding.node.imported) : null;
   const events = owner.variables?.[binding.index] ?? [];
   return exported ?? { binding, owner, ...(holder ? eventsOfRound(events, binding, holder) : { events }) };
 }
@@ -94,11 +95,32 @@ function eventsOfRound(events, binding, { captured, site, began }) {
 }
 
 // The variable that another module of the program exports by its own name.
-function findExport(specifier, file) {
+function findExport(specifier, file, exported) {
   const from = specifier.parent?.source?.value ?? '';
-  if (!from.startsWith('.') || specifier.type !== 'ImportSpecifier') return null;
+  if (!from.startsWith('.')) return null;
   const owner = trace.modules.get(path.resolve(path.dirname(file), from));
-  const binding = owner?.site.scope.names.get(specifier.imported.name ?? specifier.imported.value);
+  const binding = owner?.site.scope.names.get(exported.name ?? exported.value);
+  return binding ? { binding, owner, events: owner.variables?.[binding.index] ?? [] } : null;
+}
+
+// The same of `rates.total` behind `import * as rates`; null for other expressions.
+function findImportedMember({ object, property, computed }, act) {
+  const found = object.type === 'Identifier' && !computed ? findVariable(object, act) : null;
+  const isNamespace = found?.binding.kind === 'import' && found.binding.node.type === 'ImportNamespaceSpecifier';
+  return isNamespace ? findExport(found.binding.node, found.owner.site.file, property) : null;
+}
+
+// The variable of a module of the program that a namespace has under its own name. The module is
+// known by its exports: its names, and their values.
+function findExported(namespace, key) {
+  const isOf = ({ site, variables }) => Object.keys(namespace).every((name) => {
+    if (name === 'default') return true;
+    const binding = site.scope.names.get(name);
+    const last = binding ? variables?.[binding.index]?.at(-1) : null;
+    return Boolean(binding) && (!last || Object.is(variableValue(last, Infinity), namespace[name]));
+  });
+  const [owner, ...others] = [...trace.modules.values()].filter(isOf);
+  const binding = owner && !others.length ? owner.site.scope.names.get(key) : null;
   return binding ? { binding, owner, events: owner.variables?.[binding.index] ?? [] } : null;
 }
 
@@ -267,6 +289,8 @@ const readers = {
     return self === undefined ? NONE : self;
   },
   MemberExpression(node, act, time) {
+    const event = lastBefore(findImportedMember(node, act)?.events, time);
+    if (event) return variableValue(event, time);
     const object = valueOf(node.object, act, time);
     const key = object === NONE ? NONE : keyOf(node, act, time);
     return key === NONE ? NONE : readProperty(object, key, time);
@@ -337,6 +361,6 @@ const isGuilty = (value) =>
   value === Infinity || value === -Infinity;
 
 module.exports = {
-  chooseBranch, countItems, findVariable, formatScalar, formatValue, isGuilty, keyOf, lastBefore, lastCall,
+  chooseBranch, countItems, findExported, findImportedMember, findVariable, formatScalar, formatValue, isGuilty, keyOf, lastBefore, lastCall,
   inheritedFrom, lengthBefore, literalProperty, readOwn, readProperty, selfOf, valueBefore, valueOf, variableValue,
 };
