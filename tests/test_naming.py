@@ -246,7 +246,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1193,
-    "backends/adapters": 11857,
+    "backends/adapters": 11867,
     "backends/dap": 4550,
     "backends/inprocess": 11812,
     "backends/lldb": 3766,
@@ -282,7 +282,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 3361,
     "questions/try_change": 688,
     "questions/who_wrote": 2101,
-    "questions/why": 10936,
+    "questions/why": 11003,
     "recorders": 2719,
     "recorders/go": 558,
     "recorders/native": 662,
