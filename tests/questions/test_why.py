@@ -379,8 +379,17 @@ def test_an_item_of_a_vector_that_has_grown_is_followed_to_the_line_that_put_it_
     line = find_marker("why/returned.cpp", "push")
     moves = [(one["text"].partition(" ")[0], one["frame"]["line"]) for one in answer["links"]]
     assert moves[:2] == [("copied", line), ("written", line)]
-    # `i` of that moment, not of the vector's last growth.
-    assert answer["links"][2]["operands"] == [{"text": "i", "value": "3", "is_followed": False}]
+    # What `i++` has read at that moment, not at the vector's last growth.
+    assert answer["links"][2]["operands"] == [{"text": "i", "value": "2", "is_followed": False}]
+
+
+def test_a_small_number_is_followed_through_statements_that_count(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "counted.c", "answer", "@show", is_patient=True)
+    names = ["answer", "returned", "best", "copied", "stored"]
+    lines = [find_marker("why/counted.c", one) for one in names]
+    # Reading `items[n++]` would count once more, and the program would crash.
+    assert [one["frame"]["line"] for one in answer["links"]][:5] == lines
+    assert {one["certainty"] for one in answer["links"]} == {"rerun"}
 
 
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")

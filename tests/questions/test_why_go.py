@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,61 @@ def test_the_hit_of_a_line_is_chosen_and_an_element_of_a_range_is_found(
         assert answer["value"] == "2"
         assert answer["ending"] == f"2 is a literal at flow.go:{_line('end')}"
         assert answer["links"][0]["kind"] == "loaded"
+
+
+_RECOVERED = PROGRAMS / "recovered.go"
+
+
+@pytest.mark.adapter("delve")
+def test_a_result_that_a_deferred_function_wrote_is_found_though_the_stack_has_moved(
+    cli: Callable[..., Any],
+) -> None:
+    at = {one: find_marker("why/recovered.go", one) for one in ("after", "call", "error", "return")}
+    words = ["--json", "why", "err", "--at", f"recovered.go:{at['after']}", "--", str(_RECOVERED)]
+    answer = cli(*words, check=0).data["data"]
+    assert [(one["frame"]["line"], one["certainty"]) for one in answer["links"]] == [
+        *((at["call"], "seen"), (at["return"], "inferred"), (at["error"], "seen")),
+        (at["error"] - 1, "seen"),
+    ]
+    # It ran by the panic, and the `return` was never reached.
+    assert answer["links"][1]["text"] == "returned by average, or by its recovered panic"
+
+
+@pytest.mark.adapter("delve")
+def test_a_local_without_a_write_has_its_zero_value_or_is_not_declared_yet(
+    cli: Callable[..., Any],
+) -> None:
+    place = f"recovered.go:{find_marker('why/recovered.go', 'panic')}"
+    words = ["--at", place, "--", str(_RECOVERED)]
+    ending = cli("--json", "why", "r", *words, check=0).data["data"]["ending"]
+    assert ending == f"the zero value: r is a result of average, not written before {place}"
+    line = find_marker("why/recovered.go", "after")
+    place = f"recovered.go:{line}"
+    missing = cli("why", "b", "--at", place, "--", str(_RECOVERED), check=1).err
+    assert f"b has no value at {place}: it is declared by {place}, which has not run" in missing
+    assert f"hint: debugger why b --at recovered.go:{line + 1} -- " in missing
+
+
+@pytest.mark.adapter("delve")
+def test_nothing_is_seen_in_order_in_an_optimised_build(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = tmp_path / "recovered"
+    build = ["go", "build", "-o", str(program), str(_RECOVERED)]
+    subprocess.run(build, check=True, timeout=100, cwd=tmp_path)
+    at = {one: find_marker("why/recovered.go", one) for one in ("after", "minus", "panic")}
+    words = ["--at", f"recovered.go:{at['after']}", "--", str(program)]
+    answer = cli("--json", "why", "a", *words, check=0).data["data"]
+    assert {one["certainty"] for one in answer["links"]} == {"inferred"}
+    assert answer["links"][-1]["frame"]["line"] == at["minus"]
+    assert "main.main was built with optimisation" in answer["notes"][0]
+    words[1] = f"recovered.go:{at['panic']}"
+    missed = cli("why", "r", *words, check=1).err
+    assert "was not reached; in a build with optimisation a line may run without its" in missed
+    words[1] = f"recovered.go:{at['panic'] - 1}"
+    answer = cli("--json", "why", "r", *words, check=0).data["data"]
+    assert answer["value"] == "<optimized out>"
+    assert answer["ending"].startswith("average was built with optimisation: r was in registers")
 
 
 @pytest.mark.adapter("delve")

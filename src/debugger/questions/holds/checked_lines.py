@@ -22,7 +22,7 @@ from debugger.symbols.source_names import sources_of
 
 LINES_MAX = 60  # places of one run
 _UP_MAX = 4  # folders above a program in which its sources are searched
-_LIBRARIES = ("/usr/", "/rustc/", "library/")
+_LIBRARIES = ("/usr/", "/rustc/", "/rust/deps/", "library/")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx")
 _WORDS = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "else", "do", "with", "sizeof", "defer"}

@@ -18,6 +18,7 @@ from debugger.questions.why import (
     value_lines,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty
+from debugger.questions.why.native_links import LINE_ASK
 from debugger.questions.why.native_steps import (
     NextStep,
     ReachedEnd,
@@ -100,7 +101,10 @@ def copied_memory(call: StatementOrigin, position: ValuePosition) -> NextStep:
         size=position.value.size,
         bytes=position.value.bytes,
     )
-    name = f"{source}[{shift}]" if shift else f"*{source}"
+    type_ = position.value.type or "char"
+    name = f"*({type_} *)((char *){source} + {shift})" if shift else f"*({type_} *){source}"
+    if out.pointee == 1:
+        name = f"{source}[{shift}]"
     return msgspec.structs.replace(position, expression=name, value=value)
 
 
@@ -255,4 +259,37 @@ def at_optimised_out(name: str, known: TraceValue, position: ValuePosition) -> V
     value = msgspec.structs.replace(position.value, address=0, is_register=True, type=known.type)
     return msgspec.structs.replace(
         position, expression=name, value=value, certainty=LinkCertainty.INFERRED
+    )
+
+
+def end_without_memory(name: str, frame: TraceFrame, *, is_constant: bool = False) -> ReachedEnd:
+    """Return the end at a constant, or at a name that has no value."""
+    place = place_of(frame)
+    if is_constant or name.isupper():
+        return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
+    command = LINE_ASK.format(name, Path(frame.file or "?").name, frame.line)
+    return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{name} could not be evaluated at {place}: {command}")
+
+
+def end_of_operand(
+    name: str, value: TraceValue | None, position: ValuePosition, *, is_copy: bool
+) -> ReachedEnd | None:
+    """Return the end at an operand without memory, or with another value than was copied from it.
+
+    None if the operand can be followed.
+    """
+    place = place_of(position.frame)
+    if name.startswith("&"):
+        return ReachedEnd(ChainEnd.ALLOCATION, f"{name} is the address of a variable, {place}")
+    if re.match(r"argv\[", name):
+        return ReachedEnd(ChainEnd.INPUT, f"{name} is an argument of the command line")
+    if value is None or not (value.address or value.is_register or not value.bytes):
+        return end_without_memory(name, position.frame, is_constant=value is not None)
+    if not is_copy or not frame_values.is_another_value(value, position.value, position.event):
+        return None
+    return ReachedEnd(
+        ChainEnd.NOT_FOLLOWED,
+        f"{name} is {value.text} at {place}, which is not what was copied from it: it has changed "
+        "since, or optimised code has used another value",
+        is_opaque=True,
     )

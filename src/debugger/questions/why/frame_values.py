@@ -10,13 +10,17 @@ import msgspec
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.answer import ValueOperand
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.questions.why.traced_run import TraceFrame, TraceValue
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
 _OPERANDS = 4
+_WHOLE = frozenset({"int", "unsigned", "pointer", "enum", "bool"})
 _STACK = 8 << 20  # bytes
 # A plain variable on the left side.
 _DECLARES = re.compile(r"(?:let\s+)?(?:mut\s+)?[\w:<>&* ]*\b\w+\s*(?::[^=]*)?=(?!=)")
 _TYPE_HEAD = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:struct|class|union)\s+\w+[^=()]*$")
+_ASSIGNED = re.compile(
+    r"(?:let\s+(?:mut\s+)?|(?:[A-Za-z_][\w:<>]*\s+)+[*&]*)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?!=)"
+)
 _FIELDS_MAX = 48  # characters of a small struct
 
 
@@ -62,6 +66,35 @@ def value_before(
     return msgspec.structs.replace(value, address=old + shift) if old else None
 
 
+def is_another_value(source: TraceValue, copied: TraceValue, event: TraceEvent | None) -> bool:
+    """Tell whether a variable has another whole number than the one that was copied from it.
+
+    Of a single byte it is one that the write has not given to any byte.
+    """
+    if source.kind not in _WHOLE or not source.bytes or not copied.bytes:
+        return False
+    if copied.kind == source.kind and copied.size == source.size:
+        return not source.is_equal(copied)
+    if source.size != 1 or event is None or not event.old or not event.new:
+        return False
+    old, new = bytes.fromhex(event.old), bytes.fromhex(event.new)
+    changed = {after for before, after in zip(old, new, strict=False) if before != after}
+    return bool(changed) and bytes.fromhex(source.bytes)[0] not in changed
+
+
+def assigns_another(frame: TraceFrame, name: str) -> bool:
+    """Tell whether a frame's statement assigns to another local than the one that was written.
+
+    Optimised code mixes the instructions of several lines.
+    """
+    target = _ASSIGNED.match(frame.statement)
+    written = frame.vars.get(name)
+    if target is None or written is None or target[1] == name:
+        return False
+    other = frame.vars.get(target[1])
+    return other is None or other.address != written.address
+
+
 def begin_of(value: TraceValue) -> int:
     """Return where the memory begins that an argument of a copy names."""
     return value.address if value.kind in {"array", "struct"} else value.number
@@ -102,9 +135,29 @@ def argument_at(frame: TraceFrame, address: int) -> str:
     return ""
 
 
-def operand_views(origin: StatementOrigin, frame: TraceFrame) -> tuple[ValueOperand, ...]:
-    """Return the operands of a sum with their values."""
+def read_operands(
+    origin: StatementOrigin, frame: TraceFrame, event: TraceEvent | None, written: TraceValue
+) -> dict[str, TraceValue]:
+    """Return the operands of a statement with the values that it has read, as far as known.
+
+    The memory that it wrote has the new value already: in `n = n - step` the old one was read.
+    """
     known = {name: frame.vars[name] for name in origin.operands if name in frame.vars}
+    old = event.old if event is not None else None
+    for name, one in known.items():
+        is_written = one.address and (one.address, one.size) == (written.address, written.size)
+        if is_written and old and len(old) >= 2 * one.size:
+            content = old[: 2 * one.size]
+            text = native_values.format_bytes(content, one.kind) or one.text
+            known[name] = msgspec.structs.replace(one, bytes=content, text=text)
+    return known
+
+
+def operand_views(
+    origin: StatementOrigin, frame: TraceFrame, event: TraceEvent | None, written: TraceValue
+) -> tuple[ValueOperand, ...]:
+    """Return the operands of a sum with the values that it has read."""
+    known = read_operands(origin, frame, event, written)
     texts = {name: _short_text(one) for name, one in known.items()}
     shown = [ValueOperand(name, text) for name, text in texts.items() if text]
     return tuple(shown[:_OPERANDS])

@@ -109,12 +109,12 @@ def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite 
         found = _last_write(records, position, prefix)
         if found is None:
             continue
+        mine, outer = (position.addresses.get(one, 0) for one in (expression, prefix))
         # The write of a variable hides those of its fields if these lie in it.
         is_inside = best is None or (
             found.record.sequence > best.record.sequence
-            and 0
-            <= position.addresses.get(expression, 0) - position.addresses.get(prefix, 1)
-            < _NEAR
+            and mine != 0 != outer
+            and 0 <= mine - outer < _NEAR
             and "*" not in prefix
         )
         if is_inside:
@@ -162,7 +162,7 @@ def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWri
         added = side.origin.arguments[1:] if side.kind == "append" and side.origin else ()
         for text in added:
             value = one.values.get(text, text)
-            is_top = value.startswith(go_values.UNREADABLE) and top in one.lengths.values()
+            is_top = go_values.plain_value(value) is None and top in one.lengths.values()
             if value == position.value or is_top:
                 return FoundWrite(one, text, site.targets[0], LinkCertainty.INFERRED)
     return None

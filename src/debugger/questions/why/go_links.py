@@ -24,10 +24,12 @@ class GoLinks:
         self.links: list[WhyLink] = []
         # Whether the records are those of the run that reached the location.
         self.is_first_run = True
+        # Whether the program was built with optimisation: its lines run in another order, then.
+        self.is_optimised = False
 
     def certainty(self, position: GoPosition) -> LinkCertainty:
         """Return how the value of a position is known."""
-        if position.certainty is LinkCertainty.INFERRED:
+        if position.certainty is LinkCertainty.INFERRED or self.is_optimised:
             return LinkCertainty.INFERRED
         return LinkCertainty.SEEN if self.is_first_run else LinkCertainty.RERUN
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -23,13 +24,16 @@ from debugger.questions.locations.missing_function import (
 from debugger.questions.probe.logpoint_probe import logpoint_text, parse_cells
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion, describe_end
-from debugger.questions.why.go_plan import LoggedExpression, logged_expressions
+from debugger.questions.why import go_values
+from debugger.questions.why.go_plan import LoggedExpression, address_text, logged_expressions
 from debugger.questions.why.go_source import GoSite
 
 _RECORDS_MAX = 20_000
 _STOPS_MAX = 20_000
 _FRAMES = 40
 _NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+")
+_USER_END = 1 << 47  # delve gives what is in registers an address of its own, above this
+_STACK_BITS = 36
 _RUNTIME = re.compile(r"runtime\.|testing\.|internal/|reflect\.")
 
 
@@ -44,6 +48,7 @@ class GoRecord(Struct, frozen=True):
     # Of the frame: its distance from the beginning of the goroutine's stack.
     depth: int
     values: Mapping[str, str]
+    # As `stable_address` gives them.
     addresses: Mapping[str, int]
     pointers: Mapping[str, int]
     lengths: Mapping[str, int]
@@ -140,20 +145,25 @@ class GoLog:
                 continue
             number = _NUMBER.match(cell.text)
             if one.role == "value":
-                values[one.path] = cell.text
+                values[one.path] = go_values.as_optimised_out(cell.text)
             elif number is not None and one.role == "depth":
                 depths.append(int(number[0], 0))
             elif number is not None:
                 numbers[one.role][one.path] = int(number[0], 0)
+        here, high = depths if len(depths) > 1 else (0, 0)
+        stable = {
+            path: stable_address(address, here, high, thread or 0)
+            for path, address in numbers["address"].items()
+        }
         self.records += [
             GoRecord(
                 site,
                 self.count + number,
                 self._hits[at],
                 thread or 0,
-                depths[1] - depths[0] if len(depths) > 1 else 0,
+                high - here,
                 values,
-                numbers["address"],
+                stable,
                 numbers["pointer"],
                 numbers["length"],
             )
@@ -172,6 +182,7 @@ class GoStop:
         self.goroutine = 0
         self._frames: tuple[Frame, ...] = ()
         self._depths: dict[int, int] = {}
+        self._high: int | None = None  # where the goroutine's stack begins
 
     async def read_stack(self, thread: int) -> None:
         """Read the frames of the goroutine."""
@@ -207,7 +218,7 @@ class GoStop:
         found = await session.run_job(
             lambda: session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
         )
-        return found.value
+        return go_values.as_optimised_out(found.value)
 
     async def number_of(self, expression: str, index: int) -> int:
         """Return an expression's value as a number; 0 if it has none."""
@@ -219,9 +230,40 @@ class GoStop:
         """Return the distance of a frame from the beginning of the stack; 0 if unknown."""
         if index not in self._depths:
             here = await self.number_of("uintptr(_RSP)", index)
-            high = await self.number_of("runtime.curg.stack.hi", 0)
-            self._depths[index] = high - here if here and high else 0
+            if self._high is None:
+                self._high = await self.number_of("runtime.curg.stack.hi", 0)
+            self._depths[index] = self._high - here if here and self._high else 0
         return self._depths[index]
+
+    async def address_of(self, path: str, index: int) -> int:
+        """Return the address of a path in a frame, which can be compared with the records'."""
+        depth = await self.depth_of(0)
+        address = await self.number_of(address_text(path), index)
+        high = self._high or 0
+        return stable_address(address, high - depth, high, self.goroutine)
+
+    async def is_optimised(self, index: int) -> bool:
+        """Tell whether the function of a frame was built with optimisation."""
+        session, frame = self._run.session, self._frames[index]
+        scopes = await session.run_job(lambda: session.backend.read_scopes(frame))
+        # The mark is the name of a scope: "Locals (warning: optimized function)".
+        return any("optimized" in one.name for one in scopes)
+
+
+def stable_address(address: int, low: int, high: int, goroutine: int) -> int:
+    """Return an address that stays the same when Go moves a goroutine's stack; 0 if there is none.
+
+    Args:
+        address: As delve gives it.
+        low: The end of the stack's used part.
+        high: The beginning of the stack.
+        goroutine: To which the stack belongs.
+    """
+    if not 0 < address < _USER_END:
+        return 0
+    if low <= address < high:
+        return address - high - (goroutine << _STACK_BITS)
+    return address
 
 
 class GoLocation(Struct, frozen=True):
@@ -250,7 +292,7 @@ async def run_to_location(
     others = [one for one in sites if not _is_at(one, location.spec)]
     log = GoLog(question, others, first=len(begins) + 1)
     async with question_run.run_question(log.tap_question(begins)) as run:
-        stop = await _reach(run, location)
+        stop = await _reach(run, location, is_built=_is_built(question))
         found = GoStop(run, log)
         await found.read_stack(stop.thread if stop.thread is not None else 0)
         yield found
@@ -288,7 +330,7 @@ def _is_at(site: GoSite, spec: BreakpointSpec | None) -> bool:
     return spec is not None and (site.file, site.line) == (spec.file, spec.line)
 
 
-async def _reach(run: RunningQuestion, location: GoLocation) -> answers.Stop:
+async def _reach(run: RunningQuestion, location: GoLocation, *, is_built: bool) -> answers.Stop:
     stop = await run.wait_first()
     hits = 0
     for _ in range(_STOPS_MAX):
@@ -305,10 +347,18 @@ async def _reach(run: RunningQuestion, location: GoLocation) -> answers.Stop:
         if location.spec is not None and stop.reason == StopReason.EXCEPTION.value:
             break
         stop = await run.go_on(run.session_of(stop))
-    raise _not_reached(stop, location, hits)
+    raise _not_reached(stop, location, hits, is_built=is_built)
 
 
-def _not_reached(stop: answers.Stop, location: GoLocation, hits: int) -> DebuggerError:
+def _is_built(question: QuestionRun) -> bool:
+    """Tell whether the program was built before, and perhaps with optimisation."""
+    program = Path(str(question.target.program))
+    return program.suffix != ".go" and not program.is_dir()
+
+
+def _not_reached(
+    stop: answers.Stop, location: GoLocation, hits: int, *, is_built: bool
+) -> DebuggerError:
     if stop.state == State.RUNNING.value or stop.timed_out:
         return DebuggerError(
             ErrorCode.TIMEOUT,
@@ -325,8 +375,13 @@ def _not_reached(stop: answers.Stop, location: GoLocation, hits: int) -> Debugge
     if (missing := missing_name(stop)) is not None:
         again = repeat_question("debugger why EXPR --at", missing[1])
         return DebuggerError(ErrorCode.NOT_FOUND, describe_near(*missing), hint=again)
-    unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
+    # The logpoints are numbered after the location.
+    unbound = [
+        one.why_unbound for one in stop.unbound if one.id == 1 and isinstance(one.why_unbound, str)
+    ]
     why = f": {unbound[0]}" if unbound else f": {hits:,} hits" if hits else ""
+    if is_built and not why:
+        why = "; in a build with optimisation a line may run without its breakpoint"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"{describe_end(stop.exit_code, stop.signal, [one.text for one in stop.output])}, and"

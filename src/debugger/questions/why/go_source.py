@@ -577,6 +577,12 @@ def describe_address_use(function: GoSourceFunction, name: str, line: int) -> st
     return ""
 
 
+def recovers(function: GoSourceFunction) -> bool:
+    """Tell whether a function calls `recover`, as in a function that it defers."""
+    body = lines_of(function.file)[function.head - 1 : function.last]
+    return any("recover()" in _without_comment(one) for one in body)
+
+
 def line_of(function: GoSourceFunction, statement: str) -> int:
     """Return the line of a function at which a statement begins; its head without one."""
     lines = lines_of(function.file)

@@ -29,6 +29,7 @@ from debugger.questions.why.go_chain import (
 from debugger.questions.why.go_links import GoLinks
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
+from debugger.questions.why.go_unwritten import explain_unwritten
 from debugger.questions.why.go_values import are_different
 from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.why_request import repeat_with
@@ -40,7 +41,6 @@ _INPUTS = re.compile(
     r"(?:os\.(?:Args|Getenv|LookupEnv|ReadFile|Environ)|io\.ReadAll|rand\.|time\.Now|flag\."
     r"|bufio\.|\w+\.(?:Read\w*|Text|Scan\w*)\b|fmt\.S?F?[Ss]can)"
 )
-_WRITERS_SHOWN = 4
 _CONVERTERS = re.compile(r"(?:strconv\.(?:Atoi|Parse\w+|Itoa|Format\w+)|strings\.Trim\w*)$")
 
 
@@ -76,28 +76,7 @@ class GoSteps(GoLinks):
         function = position.activation.function
         if root in function.parameters or root == function.receiver:
             return await self._explain_parameter(stop, position, root)
-        return self._explain_unwritten(position, root)
-
-    def _explain_unwritten(self, position: GoPosition, root: str) -> ChainEnded:
-        for one in self.sources.globals_named(root):
-            name = Path(one.file).name
-            writers = self.sources.unseen_writers(root)
-            if writers:
-                shown = ", ".join(writers[:_WRITERS_SHOWN])
-                text = f"no write of {root} was seen; not watched are {shown}"
-                return ChainEnded(ChainEnd.NOT_FOLLOWED, text)
-            return ChainEnded(
-                ChainEnd.CONSTANT, f"{root} was not changed: {one.text} at {name}:{one.line}"
-            )
-        function = position.activation.function
-        place = f"{Path(function.file).name}:{position.line}"
-        by = go_source.describe_address_use(function, root, position.line) or "a pointer to it"
-        return ChainEnded(
-            ChainEnd.NOT_FOLLOWED,
-            f"no line of the program's sources was seen to write {position.expression} before "
-            f"{place}: a library may have, or {by}; debugger who-wrote "
-            f"'{position.expression}' --at {place} -- CMD watches the memory from there on",
-        )
+        return explain_unwritten(self.sources, position, root, is_optimised=self.is_optimised)
 
     async def _explain_write(
         self, stop: GoStop, position: GoPosition, found: go_chain.FoundWrite
@@ -297,8 +276,9 @@ class GoSteps(GoLinks):
         if returned is None:
             return ChainEnded(
                 ChainEnd.NOT_FOLLOWED,
-                f"no return of {called} was seen for the call at {place}: debugger calls "
-                f"{origin.function} -- CMD",
+                f"no return of {called} was seen for the call at {place}"
+                + ", where optimisation may have put its code" * self.is_optimised
+                + f": debugger calls {origin.function} -- CMD",
             )
         return await self._follow_return(stop, here, returned, suffix, number, side)
 
@@ -317,11 +297,16 @@ class GoSteps(GoLinks):
             site.function, returned.goroutine, returned.depth, None, caller, returned
         )
         is_inner = site in self.sources.closure_returns
+        # A recovered panic ends in the same code as the last `return`.
+        may_recover = go_source.recovers(site.function)
         self.links.append(
             WhyLink(
                 LinkKind.RETURNED,
-                self.certainty(here),
-                "returned by " + "a function in " * is_inner + site.function.name,
+                LinkCertainty.INFERRED if may_recover else self.certainty(here),
+                "returned by "
+                + "a function in " * is_inner
+                + site.function.name
+                + ", or by its recovered panic" * may_recover,
                 frame=FrameView(0, site.function.name, site.file, site.line),
                 statement=site.statement,
                 thread=None,

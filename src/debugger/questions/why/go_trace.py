@@ -13,7 +13,7 @@ from debugger.model.answers.frames import FrameView
 from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_plan, go_source, go_values, go_watch
+from debugger.questions.why import go_plan, go_source, go_unwritten, go_values, go_watch
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
 from debugger.questions.why.go_chain import (
     ChainEnded,
@@ -160,8 +160,8 @@ class GoTrace:
         text = f"{seconds:.0f} s are the most for all runs: {more}"
         if self.frame is None:
             text = (
-                f"within {seconds:.0f} s the lines that may give it ran too often to be logged: "
-                f"--nth or --when choose an earlier moment, {more}"
+                f"within {seconds:.0f} s, with the build, the location was not reached with the "
+                f"lines logged that may give it: --nth or --when choose an earlier moment, {more}"
             )
             try:
                 async with asyncio.timeout_at(began + self._question.patience.seconds):
@@ -242,12 +242,15 @@ class GoTrace:
         if isinstance(step, NeedsRun):
             value = await stop.evaluate(expression, number)
             before = step.position.value
-            is_known = before is not None and not before.startswith(go_values.UNREADABLE)
+            is_known = go_values.plain_value(before) is not None
             if is_known and value not in {None, before}:
                 self.notes.append(f"in the further run {expression} is {value}, and was {before}")
         else:
+            self._steps.is_optimised = await stop.is_optimised(number)
             value = await self._value_there(stop, expression, number)
             self._steps.value = value
+            if self._steps.is_optimised:
+                self.notes.append(go_unwritten.describe_optimisation(frame.function))
             self.frame = FrameView(frame.index, frame.function, frame.file, frame.line)
         bare = GoPosition(expression, activation, stop.log.count, frame.line or 0, value, certainty)
         return await self._with_addresses(stop, bare)
@@ -259,6 +262,21 @@ class GoTrace:
             if error.code is not ErrorCode.EVALUATION_FAILED:
                 raise
             place = self._request.place
+            frame = stop.frames[number]
+            function = self._sources.function_at(frame.file, frame.line)
+            missing = function and go_unwritten.explain_missing(
+                self._sources,
+                function,
+                expression,
+                frame.line or 0,
+                is_optimised=self._steps.is_optimised,
+            )
+            if missing:
+                raise DebuggerError(
+                    error.code,
+                    f"{expression} has no value at {place}: {missing.reason}",
+                    hint=missing.hint,
+                ) from None
             shorter = go_source.split_path(expression)[1:2]
             again = repeat_with(shorter[0] if shorter else "NAME", place)
             raise DebuggerError(
@@ -276,7 +294,7 @@ class GoTrace:
             return msgspec.structs.replace(position, addresses=known, pointers=pointers)
         addresses, pointers = {}, {}
         for prefix in go_source.split_path(position.expression.lstrip("&")):
-            addresses[prefix] = await stop.number_of(go_plan.address_text(prefix), index)
+            addresses[prefix] = await stop.address_of(prefix, index)
             if not addresses[prefix] or prefix != position.expression:
                 pointers[prefix] = await stop.number_of(go_plan.pointer_text(prefix), index)
         return msgspec.structs.replace(position, addresses=addresses, pointers=pointers)

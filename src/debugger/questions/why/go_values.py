@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from debugger.questions.why import statement_origin
 
-UNREADABLE = "(unreadable"  # delve's own message
+_UNREADABLE = "(unreadable"  # delve's own message
+OPTIMISED_OUT = "<optimized out>"
+_OPTIMISED_OUT = re.compile(
+    r"\(unreadable (?:empty OP stack|could not find loclist entry|[^)]*optimized)"
+)
 _INTEGER = re.compile(r"-?\d+")
 _STRING = re.compile(r'"[^"\\]*"')
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
@@ -57,8 +61,14 @@ def sum_of(text: str, values: Mapping[str, str]) -> str | None:
 
 def plain_value(text: str | None) -> str | None:
     """Return a logged value; None for delve's own message, as of a key that a map does not have."""
-    is_message = text is None or re.match(r"\{[a-z ]+\}$", text) or text.startswith(UNREADABLE)
-    return None if is_message else text
+    if text is None or text.startswith((_UNREADABLE, OPTIMISED_OUT)):
+        return None
+    return None if re.match(r"\{[a-z ]+\}$", text) else text
+
+
+def as_optimised_out(text: str) -> str:
+    """Return a value as delve gives it, but for its messages about what is optimised out."""
+    return OPTIMISED_OUT if _OPTIMISED_OUT.match(text) else text
 
 
 def is_zero(value: str | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -105,15 +105,16 @@ class HeapHistory:
         address = position.value.address
         name = _written_name(event)
         block = event.blocks.get(name)
-        if block is not None and not block[1] <= address < block[1] + block[2]:
+        if block is not None and _is_beside(address, block[1], block[2]):
             self._writer, self._address = (name, block[1], block[2]), address
             texts.append(OVERLAP)
-        value = own.vars.get(name)
-        if value is not None and value.kind == "array":
+        array = _written_name(event, kinds=("array",))
+        value = own.vars.get(array)
+        if value is not None:
             beyond = address - (value.address + value.size)
             if 0 <= beyond < _BEYOND_MAX:
                 texts.append(
-                    f"it writes past the end of {name} ({value.size} bytes), "
+                    f"it writes past the end of {array} ({value.size} bytes), "
                     f"{beyond:,} bytes beyond it"
                 )
         if self._start <= address < self._start + max(self._size, 1):
@@ -191,6 +192,12 @@ class HeapHistory:
         return self.watches_for(self._address, slots)
 
 
+def _is_beside(address: int, start: int, size: int) -> bool:
+    """Tell whether an address is outside of a block, and as near as an overflow goes."""
+    is_inside = start <= address < start + size
+    return not is_inside and start - _BEYOND_MAX < address < start + size + _BEYOND_MAX
+
+
 def _event_text(event: TraceEvent) -> str:
     own = event.own
     if own is None:
@@ -207,7 +214,7 @@ def _base_of(expression: str) -> str:
     return next((one for one in match.groups() if one), "") if match else ""
 
 
-def _written_name(event: TraceEvent) -> str:
+def _written_name(event: TraceEvent, kinds: Sequence[str] = ("pointer", "array")) -> str:
     """Return the pointer or array through which a statement writes."""
     own = event.own
     if own is None:
@@ -221,7 +228,7 @@ def _written_name(event: TraceEvent) -> str:
     else:
         text = re.split(r"(?<![=!<>])[-+*/|&^]?=(?!=)", own.statement)[0]
     names = [one for one in {**own.vars} if re.search(rf"(?<![\w.>]){re.escape(one)}(?!\w)", text)]
-    pointers = [one for one in names if own.vars[one].kind in {"pointer", "array"}]
+    pointers = [one for one in names if own.vars[one].kind in kinds]
     # `p + 4` is in the block of `p`.
     in_blocks = [one for one in pointers if one in event.blocks]
     return max(in_blocks or pointers, key=len, default="")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -29,6 +28,8 @@ from debugger.questions.why.chain_positions import (
     before_change,
     copied_memory,
     end_in_library,
+    end_of_operand,
+    end_without_memory,
     given_operand,
     given_through,
     is_changed_parameter,
@@ -40,7 +41,6 @@ from debugger.questions.why.chain_positions import (
 from debugger.questions.why.container_items import ItemStore
 from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.native_links import (
-    LINE_ASK,
     NativeLinks,
     describe_origin,
     describe_sum,
@@ -70,6 +70,8 @@ class NativeChain(NativeLinks):
         super().__init__()
         # The sum that ended the chain, if one did.
         self.computed: tuple[ValuePosition, StatementOrigin] | None = None
+        # The names of the program's functions, of which one may be called as a library's is.
+        self.own_functions: frozenset[str] = frozenset()
 
     def explain_position(self, position: ValuePosition) -> NextStep:
         """Return where the value of an expression must come from, by its frame alone."""
@@ -166,18 +168,16 @@ class NativeChain(NativeLinks):
             is_opaque=True,
         )
 
-    def _follow_operand(self, name: str, position: ValuePosition) -> NextStep:
+    def _follow_operand(
+        self, name: str, position: ValuePosition, *, is_copy: bool = True
+    ) -> NextStep:
         frame = position.frame
-        place = place_of(frame)
-        if name.startswith("&"):
-            return ReachedEnd(ChainEnd.ALLOCATION, f"{name} is the address of a variable, {place}")
-        if re.match(r"argv\[", name):
-            return ReachedEnd(ChainEnd.INPUT, f"{name} is an argument of the command line")
         old = position.event.old if position.event is not None else None
         before = frame_values.value_before(name, position.expression, old, frame, position.value)
         value = before or frame.vars.get(name)
-        if value is None or not (value.address or value.is_register or not value.bytes):
-            return _end_without_memory(name, frame, is_constant=value is not None)
+        ended = end_of_operand(name, value, position, is_copy=is_copy)
+        if value is None or ended is not None:
+            return ended or end_without_memory(name, frame)
         if value.is_register and not value.bytes:
             return at_optimised_out(name, value, position)
         if value.characters is not None and position.value.kind in {"struct", "text"}:
@@ -239,7 +239,7 @@ class NativeChain(NativeLinks):
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         place = place_of(position.frame)
-        if native_values.is_input(origin.function):
+        if native_values.is_input(origin.function) and origin.function not in self.own_functions:
             return ReachedEnd(ChainEnd.INPUT, f"{origin.text} at {place}")
         # Rust's `new` is a function like any other.
         is_new = origin.function == "new" and not (position.frame.file or "").endswith(".rs")
@@ -305,11 +305,9 @@ class NativeChain(NativeLinks):
 
     def _follow_computed(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         known = position.frame.vars
-        read = {
-            name: known[name]
-            for name in origin.operands
-            if name in known and known[name].kind not in {"struct", "array"}
-        }
+        event = None if position.is_ahead else position.event
+        operands = frame_values.read_operands(origin, position.frame, event, position.value)
+        read = {name: one for name, one in operands.items() if one.kind not in {"struct", "array"}}
         # The sum itself has the value already: the memory that was written is no operand.
         mine = position.value.address
         if not read:
@@ -326,7 +324,7 @@ class NativeChain(NativeLinks):
         if len(equal) == 1 and position.value.number:
             return as_inferred(self._follow_operand(equal[0], position))
         if len(read) == 1 and len(origin.operands) == 1:
-            step = self._follow_operand(next(iter(read)), position)
+            step = self._follow_operand(next(iter(read)), position, is_copy=False)
             return before_change(step, position)
         texts = {name: value.text for name, value in read.items()}
         guilty = find_guilty_factor(origin.text, texts, position.value.text)
@@ -401,6 +399,8 @@ class NativeChain(NativeLinks):
         name = frame_values.argument_at(frame, position.value.address)
         given = origin_at(frame, position.expression)
         origin = given_operand(given.origin, position)
+        if frame_values.assigns_another(frame, position.expression):
+            origin = StatementOrigin(OriginKind.UNKNOWN, given.statement)
         if origin.kind in {OriginKind.UNKNOWN, OriginKind.CALL} and native_values.COPYING.search(
             frame.statement
         ):
@@ -416,7 +416,7 @@ class NativeChain(NativeLinks):
                 return passed
         kind, text = describe_origin(origin)
         is_sum = origin.kind is OriginKind.COMPUTED
-        operands = frame_values.operand_views(origin, frame) if is_sum else ()
+        operands = frame_values.operand_views(origin, frame, event, target.value) if is_sum else ()
         self.add_write(
             event, position, text, position.index, details, threads, kind=kind, operands=operands
         )
@@ -460,7 +460,9 @@ class NativeChain(NativeLinks):
             statement=given.statement,
             new=target.value.text if target.value.kind not in {"struct", "array"} else None,
             stack=native_values.callers_of(event.frames, 0),
-            operands=frame_values.operand_views(origin, frame) if is_sum else (),
+            operands=frame_values.operand_views(origin, frame, None, target.value)
+            if is_sum
+            else (),
         )
         return self._follow_origin(origin, at_subject(position, given.line))
 
@@ -583,12 +585,3 @@ class NativeChain(NativeLinks):
             stack=native_values.callers_of(event.frames, 0)[:1],
         )
         return self._follow_origin(origin, at_subject(position, given.line))
-
-
-def _end_without_memory(name: str, frame: TraceFrame, *, is_constant: bool) -> ReachedEnd:
-    """Return the end at a constant, or at a name that has no value."""
-    place = place_of(frame)
-    if is_constant or name.isupper():
-        return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
-    command = LINE_ASK.format(name, Path(frame.file or "?").name, frame.line)
-    return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"{name} could not be evaluated at {place}: {command}")

@@ -36,6 +36,7 @@ from debugger.questions.why.traced_run import (
 )
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
+from debugger.sources.function_names import last_part
 
 _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
@@ -97,6 +98,7 @@ class NativeTrace(ReturnTrace):
             LinkCertainty.SEEN,
         )
         self._heap.note_survey(survey, request.expression)
+        self._chain.own_functions = frozenset(last_part(one.name) for one in survey.functions)
         ended = await self._follow_steps(position)
         await self._complete_overlap()
         await self._add_executed_sources()

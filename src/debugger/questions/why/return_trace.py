@@ -91,7 +91,7 @@ class ReturnTrace:
             unknown = (
                 "was not seen to return to this line"
                 if is_known
-                else "is no function of the program with source, or has no single definition"
+                else "has no code of its own with source (inlined or a library's), or no single one"
             )
             return (
                 self._chain.follow_call_operand(target)

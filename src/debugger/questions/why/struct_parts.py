@@ -49,8 +49,11 @@ def part_at(
     if not holders:
         return known
     start, size, type_ = max(holders, key=lambda one: one[1])
-    field = re.search(r"(?:\.|->)([A-Za-z_]\w*)(?: \(byte \d+\))?$", expression)
-    found = StructPart(type_, size, value.address - start, field[1] if field else "")
+    field = re.search(r"(?:\.|->)(\w+)(?: \(byte \d+\))?$", expression)
+    name = field[1] if field else ""
+    # gdb's name of a tuple's field.
+    name = f"__{name}" if name.isdecimal() else name
+    found = StructPart(type_, size, value.address - start, name)
     # A name of the whole struct does not say which field it is, and another one has said so.
     is_known = known is not None and msgspec.structs.replace(known, field="") == found
     return known if is_known else found
@@ -132,8 +135,8 @@ def literal_element(
     literal = _BRACES.match(origin.text)
     items = statement_origin.split_arguments(literal[1]) if literal is not None else ()
     number = re.fullmatch(r"__(\d+)", part.field) if part is not None else None
-    if number is not None and origin.kind is OriginKind.COMPUTED:
-        # A tuple of Rust, without its brackets.
+    if number is not None and origin.kind in {OriginKind.COMPUTED, OriginKind.CALL}:
+        # A tuple of Rust, without its brackets: `a, b.len()` looks like a call.
         given = statement_origin.split_arguments(origin.text)
         is_tuple = len(given) > max(int(number[1]), 1)
         return statement_origin.classify_expression(given[int(number[1])]) if is_tuple else origin

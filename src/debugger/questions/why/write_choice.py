@@ -190,7 +190,9 @@ def find_assignment(position: ValuePosition, runs: NativeRuns) -> tuple[TraceEve
     field = position.part.field if position.part is not None else last[1] if last else ""
     numbers = runs.sources.settled_lines(function, names[0], field)
     keys = runs.sites.line_keys(function.file, numbers)
-    if not numbers or len(keys) != len(numbers) or keys & set(result.hot):
+    # Of a line without code of its own the hit is another line's.
+    unknown = keys & {*result.hot, *result.moved}
+    if not numbers or len(keys) != len(numbers) or unknown:
         return None
     before = runs.sequence_of(position.event)
     some = [

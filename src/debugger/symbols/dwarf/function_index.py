@@ -84,7 +84,7 @@ def _units_with_linked_names(units: Iterable[DebugUnit]) -> list[int]:
 
 _NEAR_MAX = 20_000  # names that are compared
 # Where the sources of a compiler's and the system's libraries are.
-_LIBRARIES = ("/rustc/", "/usr/include/", "/usr/lib/", "library/")
+_LIBRARIES = ("/rustc/", "/rust/deps/", "/usr/include/", "/usr/lib/", "library/")
 _FILE = re.compile(r"@file:(\S+)")
 
 

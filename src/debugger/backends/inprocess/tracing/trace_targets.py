@@ -20,7 +20,7 @@ _WILD: Final = re.compile(r"(\*\*|\*|\?)")
 _LIBRARY: Final = re.compile(r"([\w.+-]+)!(.+)")
 USERCODE: Final = "@usercode"
 # Where compilers and package tools put the sources that they bring along.
-_SYSTEM_SOURCES: Final = ("/usr/", "/rustc/", "/lib/")
+_SYSTEM_SOURCES: Final = ("/usr/", "/rustc/", "/rust/deps/", "/lib/")
 _FETCHED_SOURCES: Final = ("/.rustup/", "/.cargo/registry/", "/rustlib/src/")
 # The most names that are searched for suggestions.
 _NAMES_MAX: Final = 50_000

@@ -31,7 +31,7 @@ def find_copies(content: str) -> list[int]:
     size = len(value)
     # Small numbers of four bytes, and what is all zeros or ones, are everywhere.
     least = int.from_bytes(value[:_LEAST], "little", signed=True) if size == _LEAST else 1 << 16
-    is_known = size in {_LEAST, 2 * _LEAST} and len(set(value)) > 1 and abs(least) >= 1 << 8
+    is_known = size in {_LEAST, 2 * _LEAST} and len(set(value)) > 1 and abs(least) >= 1 << 5
     if not is_known:
         return []
     found: dict[int, bytes] = {}

@@ -24,9 +24,11 @@ _TEXT = 96  # characters of a value
 _BYTES = 16  # bytes of a value
 _STRUCT_BYTES = 512  # bytes of a struct, in which a copied value is searched
 _STATEMENT_LINES = 5
-_LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/usr/src/", "/build/", "./")
+_LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/rust/deps/", "/usr/src/", "/build/")
 _REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
 _FIELD = re.compile(r"\w+->\w+")
+_ENDED_STEP = re.compile(r"(->|\.)(\w+)")
+_ENDED_PATH = re.compile(rf"(?P<root>[A-Za-z_]\w*)(?P<steps>(?:{_ENDED_STEP.pattern})*)")
 
 
 def read_frames(
@@ -133,7 +135,7 @@ def _block_of(block: Any, function: Any) -> Any:
 
 def is_library(file: str | None) -> bool:
     """Tell whether a source file is none of the program's own."""
-    return file is None or file.startswith(_LIBRARIES) or "/.cargo/registry/" in file
+    return file is None or file.startswith((*_LIBRARIES, "./")) or "/.cargo/registry/" in file
 
 
 def _canonical_address(frame: Any) -> int:
@@ -160,22 +162,30 @@ def _add_operands(frame: Any, one: dict[str, Any]) -> None:
 
 
 def _read_ended(frame: Any, name: str) -> dict[str, Any] | None:
-    """Return the value of a local whose block ends with the last instruction; None for others.
+    """Return the value of a local, or its field, whose block ends with the last instruction.
 
-    Where a write was seen, the frame is behind it: Rust's block of a loop may have ended there.
+    Where a write was seen, the frame is behind it: the block of a loop may have ended there. None
+    for what has not ended.
     """
-    if not name.isidentifier():
+    path = _ENDED_PATH.fullmatch(name)
+    if path is None:
         return None
     try:
         inner, block = frame.block(), gdb.block_for_pc(frame.pc() - 1)
         while block is not None and block.function is None and block.start != inner.start:
             for symbol in block:
-                if symbol.print_name == name and symbol.is_variable:
-                    return describe_value(symbol.value(frame))
+                if symbol.print_name == path["root"] and symbol.is_variable:
+                    return describe_value(_step_into(symbol.value(frame), path["steps"]))
             block = block.superblock
     except (gdb.error, RuntimeError, ValueError, OverflowError):
         return None
     return None
+
+
+def _step_into(value: Any, steps: str) -> Any:
+    for sign, field in _ENDED_STEP.findall(steps):
+        value = (value.dereference() if sign == "->" else value)[field]
+    return value
 
 
 def _is_visible(name: str) -> bool:
@@ -379,8 +389,8 @@ _ITERATORS = {"_M_node": 32, "_M_cur": 8, "_M_current": 0}
 
 
 def _read_through_iterator(expression: str) -> dict[str, Any] | None:
-    """Read `it->field` or `*it` of a container's iterator without a call of its operator."""
-    match = re.fullmatch(r"\*?(\w+)(?:->(\w+))?", expression)
+    """Read `it->field.inner` or `*it` of a container's iterator without a call of its operator."""
+    match = re.fullmatch(r"\*?(\w+)(?:->(\w+(?:\.\w+)*))?", expression)
     if match is None or expression.isidentifier():
         return None
     base = gdb.parse_and_eval(match[1])
@@ -397,7 +407,9 @@ def _read_through_iterator(expression: str) -> dict[str, Any] | None:
             element = kind.template_argument(0)
             element = element.target() if element.code == gdb.TYPE_CODE_PTR else element
             value = gdb.Value(begin).cast(element.pointer()).dereference()
-            return describe_value(value[match[2]] if match[2] else value)
+            for field in match[2].split(".") if match[2] else ():
+                value = value[field]
+            return describe_value(value)
     return None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _OPERANDS = 24  # of one statement
-_OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
+# An index that changes something is none: gdb would change the program by reading the element.
+_INDEX = r"\[(?:(?!\+\+|--)[^\[\]()=])*\]"
+_OPERAND = re.compile(rf"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|{_INDEX})*")
 _KEYWORDS = frozenset(
     {"if", "else", "while", "for", "do", "return", "switch", "case", "break", "continue", "goto"}
     | {"sizeof", "static", "const", "auto", "struct", "union", "enum", "class", "new", "delete"}
