@@ -287,7 +287,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 558,
     "recorders/native": 662,
     "recorders/node": 934,
-    "recorders/python": 12208,
+    "recorders/python": 12250,
     "recorders/script": 263,
     "session": 5248,
     "session/inside": 69,
