@@ -59,8 +59,9 @@ class ReportedEvents:
         self.threads = call_spots.ThreadTable({_thread.get_ident(): self.thread})
 
     def shown(self) -> tuple[object, object, object]:
-        for guard in self.hits or ():
-            self.lines.setdefault(key_of(guard.code), set()).add(guard.line)
+        for hit in self.hits or ():
+            number, line = code_rewriter.split_line_number(hit)
+            self.lines.setdefault(key_of(self.hooks[number].code), set()).add(line)
         return self.begun, self.left, self.lines
 
 
@@ -144,7 +145,8 @@ def faster_hooks(code: CodeType, seen: ReportedEvents) -> dict[str, Any]:
     """Return what code needs that looks its calls up itself; every third is not known first."""
     call = ReportedCall(key_of(code), seen.thread)
 
-    def first() -> ReportedCall:
+    def first(key: int) -> ReportedCall:
+        assert key == id(code)
         seen.thread.kids[id(code)] = call
         seen.thread.top = call
         return call
@@ -168,7 +170,6 @@ def faster_hooks(code: CodeType, seen: ReportedEvents) -> dict[str, Any]:
     return {
         "threads": seen.threads,
         "thread": _thread.get_ident,
-        "key": id(code),
         "first": first,
         "counted": begin_counted,
         "finish": finish,
@@ -203,13 +204,12 @@ def rewrite(
         else one
         for one in code.co_consts
     )
-    made = code.replace(co_consts=constants)
     if not is_followed(code):
-        return made
+        return code.replace(co_consts=constants)
     key = key_of(code)
 
-    def start() -> object:
-        seen.begun[key] += 1
+    def start(own: int) -> object:
+        seen.begun[key] += own == id(code)
         return key
 
     # Each hook gets what the start hook of its frame returned.
@@ -225,7 +225,8 @@ def rewrite(
     def unwind(call: object, offset: int, error: BaseException) -> None:
         seen.left[key] += call is key and offset >= 0 and isinstance(error, BaseException)
 
-    def stop() -> None:
+    def stop(own: int) -> None:
+        assert own == id(code)
         hooks.close_calls()
         raise ValueError  # a fault of a hook changes nothing
 
@@ -234,7 +235,9 @@ def rewrite(
     callbacks |= line_hooks(key, seen) if has_each else {}
     if not is_first and not code.co_flags & _GENERATES:
         callbacks |= faster_hooks(code, seen)
-    hooks = code_rewriter.CodeHooks(code, made, callbacks, seen.hits, followed=followed)
+    hooks = code_rewriter.CodeHooks(
+        code, constants, callbacks, seen.hits, followed=followed, number=len(seen.hooks)
+    )
     hooks.begin_lines(key)
     seen.hooks.append(hooks)
     if is_fast and not code.co_flags & _GENERATES:
@@ -249,7 +252,7 @@ def test_a_random_program_reports_what_a_tracer_sees(seed: int) -> None:
     printed, traced = run_traced(code)
     for is_fast in (True, False):
         seen = ReportedEvents()
-        seen.hits = code_rewriter.HookGuard()
+        seen.hits = code_rewriter.LineHits()
         assert run_code(rewrite(code, seen, is_fast=is_fast)) == printed
         assert seen.shown() == traced.shown()
 
@@ -278,7 +281,7 @@ def test_a_random_program_that_looks_its_calls_up_reports_what_a_tracer_sees(see
     code = compile(ProgramWriter(seed).write(), FILE, "exec")
     printed, traced = run_traced(code)
     seen = ReportedEvents()
-    seen.hits = code_rewriter.HookGuard()
+    seen.hits = code_rewriter.LineHits()
     made = rewrite(code, seen, is_first=False)
     assert hash(made) != hash(code)
     assert run_code(made) == printed
@@ -292,7 +295,7 @@ def test_a_random_program_whose_calls_are_not_counted_reports_its_lines(seed: in
     printed, traced = run_traced(code)
     for is_fast in (True, False):
         seen = ReportedEvents()
-        seen.hits = code_rewriter.HookGuard()
+        seen.hits = code_rewriter.LineHits()
         made = rewrite(code, seen, is_counted=False, is_fast=is_fast)
         assert run_code(made) == printed
         assert seen.shown() == (Counter(), Counter(), traced.lines)
@@ -305,7 +308,7 @@ def test_calls_of_a_random_program_beyond_the_budget_are_counted(seed: int, foll
     printed, traced = run_traced(code)
     for is_first in (True, False):
         seen = ReportedEvents()
-        seen.hits = code_rewriter.HookGuard()
+        seen.hits = code_rewriter.LineHits()
         made = rewrite(code, seen, is_first=is_first, followed=followed)
         assert run_code(made) == printed
         assert seen.shown()[2] == traced.lines
@@ -344,3 +347,5 @@ def test_a_guard_that_is_sent_to_another_process_is_closed_there() -> None:
     assert not guard
     assert sent
     assert hash(sent)
+    hits = code_rewriter.LineHits([3])
+    assert pickle.loads(pickle.dumps(hits)) == []

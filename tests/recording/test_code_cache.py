@@ -77,6 +77,19 @@ async def test_a_changed_function_and_a_damaged_file_are_rewritten(
 
 
 @on_311
+async def test_a_script_that_is_imported_too_is_kept_apart(scratch: Path, tmp_path: Path) -> None:
+    (tmp_path / "part.py").write_text("def f(x):\n    return x + 1\nprint(f(2))\n")
+    (tmp_path / "main.py").write_text("import part\nprint(part.f(5))\n")
+    found = []
+    for script in ("part.py", "main.py") * 2:
+        ran = await record(tmp_path, scratch, script, lines=LineRecording.HIT)
+        found.append((ran.output_lines(), summarise(ran.recordings[0])))
+    assert found[:2] == found[2:]
+    assert [lines for lines, _ in found[:2]] == [["3"], ["3", "6"]]
+    assert len(cached_files(scratch)) == 3
+
+
+@on_311
 async def test_a_folder_that_others_can_write_to_is_not_used(scratch: Path) -> None:
     folder = Path(prepare_code_folder(scratch))
     folder.chmod(0o770)

@@ -25,11 +25,13 @@ class CodeEvents:
     def __init__(self, book: Any, parts: Any) -> None:
         self._book = book
         self._parts = parts
+        self.codes: dict[int, CodeType] = {}  # the plain code, by its identity
         self._calls: Any = parts.HookedCalls(book, parts, self)
         self._hooks: dict[int, Any] = {}  # by the identity of the plain code
+        self._numbered: list[Any] = []  # hooks, by the number of their code
         self._rewritten: list[CodeType] = []  # kept alive, since they are found by identity
-        # The guards of executed lines, in order; as a guard, since it is a constant of code.
-        self._hits: Any = parts.HookGuard() if book.lines == "hit" else None
+        # The numbers of executed lines, in order.
+        self._hits: Any = parts.LineHits() if book.lines == "hit" else None
         self._faster: list[Any] = []  # hooks of functions that have faster code
         self._cache: Any = parts.CodeCache(book.code_folder)
         self._is_over = False
@@ -103,7 +105,8 @@ class CodeEvents:
             found = self._hits[:]
             del self._hits[: len(found)]
             for one in found:
-                self._book.hit(one.code, one.line, None)
+                number, line = self._parts.split_line_number(one)
+                self._book.hit(self._numbered[number].code, line, None)
 
     def reset(self) -> None:
         """Report everything once more, as a forked child does."""
@@ -141,29 +144,44 @@ class CodeEvents:
         Raises:
             BytecodeError: It has a form that is not known.
         """
-        known = self._cache.open_module(code, self._book.lines)
+        known = self._cache.open_module(code, self._book.lines, is_main=begin_main is not None)
         made = self._rewrite_tree(code, known, begin_main)
         known.close()
         return made
 
     def _rewrite_tree(self, code: CodeType, known: Any, begin_main: Any = None) -> CodeType:
-        constants = tuple(
-            self._rewrite_tree(one, known) if type(one) is type(code) else one
-            for one in code.co_consts
-        )
-        made = code.replace(co_consts=constants)
-        is_function = code.co_flags & _OPTIMIZED and code.co_name not in _NO_CALLS
-        if is_function or code.co_name == "<module>":
-            callbacks = self._calls.make_hooks(code)
-            followed = self._book.limits["followed"]
-            hooks = self._parts.CodeHooks(code, made, callbacks, self._hits, followed=followed)
-            self._hooks[id(code)] = hooks
-            found = known.restore(hooks, type(code)) if begin_main is None else None
-            if found is None:
-                found = self._put_hooks(hooks, begin_main)
-                if begin_main is None:
-                    known.keep(hooks, found)
-            hooks.rewritten = made = found
-            if self._is_over:
-                hooks.close()
+        kind, constants = type(code), code.co_consts
+        if kind in map(type, constants):
+            constants = tuple(
+                [self._rewrite_tree(one, known) if type(one) is kind else one for one in constants]
+            )
+        name = code.co_name
+        if not (code.co_flags & _OPTIMIZED and name not in _NO_CALLS) and name != "<module>":
+            if constants is code.co_consts:
+                return code
+            return self._keep_code(code.replace(co_consts=constants), code)
+        hooks = self._add_hooks(code, constants)
+        if begin_main is not None:
+            made = self._put_hooks(hooks, begin_main)
+        else:
+            made = known.restore(hooks)
+            if made is None:
+                made = self._put_hooks(hooks)
+                known.keep(hooks, made)
+        hooks.rewritten = made
+        if self._is_over:
+            hooks.close()
         return self._keep_code(made, code)
+
+    def _add_hooks(self, code: CodeType, constants: tuple[Any, ...]) -> Any:
+        hooks = self._hooks[id(code)] = self._parts.CodeHooks(
+            code,
+            constants,
+            self._calls.make_hooks(code),
+            self._hits,
+            followed=self._book.limits["followed"],
+            number=len(self._numbered),
+        )
+        self._numbered.append(hooks)
+        self.codes[id(code)] = code
+        return hooks

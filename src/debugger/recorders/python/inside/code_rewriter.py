@@ -3,8 +3,13 @@
 A rewritten function calls hooks where `sys.monitoring` would have its events: at its start and
 ends, and at a generator's yields and resumptions. The first execution of each line is noted in a
 list, or a hook is called wherever a line begins to run. Before each hook stands a guard, an object
-that is true when the hook is of no use any more; it costs two instructions. The names, constants,
-positions and variables of the code stay.
+that is true when the hook is of no use any more; it costs two instructions. The guard of a line is
+an iterator, of which the first execution takes the only item. The names, constants, positions and
+variables of the code stay.
+
+A large project has thousands of functions that never run, and each collection of garbage looks at
+all objects that can refer to others. So the functions of a process share their hooks, which get the
+function's key, and the guard of a line is of a type that refers to nothing.
 
 A function has a budget of calls that are followed: an iterator, of which each call takes one. Each
 later call takes one of another iterator, which costs four instructions and tells their number.
@@ -43,33 +48,55 @@ class HookGuard(list):  # type: ignore[type-arg]
         return int, (1,)
 
 
-class LineGuard(HookGuard):
-    """The guard of a line. It has no constructor, since a large project has many of them."""
+class LineHits(list):  # type: ignore[type-arg]
+    """The numbers of executed lines, in order; code objects with it stay hashable."""
 
-    __slots__ = ("code", "line")
-    code: CodeType
-    line: int
+    __slots__ = ()
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __reduce__(self) -> Any:
+        # Rewritten code appends to it without a check, in another process, too.
+        return list, ()
 
 
 _CLOSED = HookGuard([1])  # of what has no lines
+_LINE_BITS = 24  # of the number of a line, above which is that of its code
+
+
+def split_line_number(number: int) -> tuple[int, int]:
+    """Return the number of the code, and the line."""
+    return number >> _LINE_BITS, number & (1 << _LINE_BITS) - 1
 
 
 class CodeHooks:
     """The hooks of one code object, and their guards."""
 
+    __slots__ = (
+        "_first_further", "_source", "all_lines", "budget", "callbacks", "calls", "code",
+        "constants", "faster", "function", "further", "hits", "is_past_lines", "key",
+        "lined_calls", "lines", "number", "resumptions", "rewritten", "uncounted", "yields",
+    )  # fmt: skip
+
     def __init__(
         self,
         code: CodeType,
-        source: CodeType,
+        constants: tuple[Any, ...],
         callbacks: dict[str, Any],
         hits: Any = None,
         *,
         followed: int = _FOLLOWED,
+        number: int = 0,
     ) -> None:
         self.code = code
-        self.source = source  # the same, with the functions in it rewritten
+        self.key = id(code)  # what hooks find it by
+        self.number = number  # of the code, in the numbers of its lines
+        self.constants = constants  # the code's, with the functions in it rewritten
+        self._source: CodeType | None = None
         self.callbacks = callbacks  # by event: start, stop, return, yield, resume, throw, unwind
-        self.hits: HookGuard | None = hits  # gets the guards of executed lines, if they are wanted
+        self.hits: LineHits | None = hits  # gets the numbers of executed lines, if they are wanted
         self.rewritten: CodeType = code  # what reports its events
         self.faster: CodeType | None = None  # what does not report lines that were executed
         self.uncounted: CodeType | None = None  # what reports only the lines that are left
@@ -82,10 +109,18 @@ class CodeHooks:
         self.lined_calls: set[Any] | None = None
         self.all_lines = HookGuard([1]) if "line" in callbacks else _CLOSED
         self.is_past_lines = False  # no more such calls can begin
-        self.lines: dict[int, LineGuard] = {}
+        self.lines: dict[int, Any] = {}  # guards
         self.budget: Any = iter(range(followed))  # of it each followed call takes one
         self.further: Any = repeat(None, sys.maxsize)  # of it each other call takes one
         self._first_further = 0  # those that an earlier recording took, of the process that forked
+
+    @property
+    def source(self) -> CodeType:
+        """The code, with the functions in it rewritten; not made unless it is rewritten itself."""
+        if self._source is None:
+            is_same = self.constants is self.code.co_consts
+            self._source = self.code if is_same else self.code.replace(co_consts=self.constants)
+        return self._source
 
     @property
     def further_calls(self) -> int:
@@ -115,27 +150,33 @@ class CodeHooks:
     def close(self) -> None:
         """Report nothing any more."""
         self.close_calls()
-        self.all_lines[:] = [1]
-        for guard in (self.yields, *self.lines.values()):
-            guard[:] = [1]
+        self.all_lines[:] = self.yields[:] = [1]
+        for line in self.lines.values():
+            line.__setstate__(1)
 
     def open(self) -> None:
         """Report everything once more."""
-        for guard in (self.calls, self.resumptions, self.yields, *self.lines.values()):
+        for guard in (self.calls, self.resumptions, self.yields):
             guard.clear()
+        for line in self.lines.values():
+            line.__setstate__(0)
         self.lined_calls = None
         self.is_past_lines = False
         self.all_lines[:] = [1]
         self.budget.__setstate__(0)
         self._first_further += self.further_calls
 
-    def line_guard(self, line: int) -> LineGuard:
-        """Return the guard of a line."""
+    def line_guard(self, line: int) -> Any:
+        """Return the guard of a line, an iterator of its number alone."""
         found = self.lines.get(line)
         if found is None:
-            found = self.lines[line] = LineGuard()
-            found.code, found.line = self.code, line
+            number = self.number << _LINE_BITS | line
+            found = self.lines[line] = iter(range(number, number + 1))
         return found
+
+    def is_line_left(self, line: int) -> bool:
+        """Tell whether a line was not executed yet."""
+        return bool(self.line_guard(line).__length_hint__())
 
 
 class CodeRewriter:
@@ -269,7 +310,7 @@ class CodeRewriter:
             if hooks.hits is None:
                 self._add_line_call(one, before, depth, then)
                 self._out += [] if is_last else [then]
-            elif self._is_first or not hooks.line_guard(one.line):
+            elif self._is_first or hooks.is_line_left(one.line):
                 self._begin(one)
                 self._add_line(hooks.line_guard(one.line), one, then)
                 self._out += [] if is_last else [then]
@@ -289,20 +330,17 @@ class CodeRewriter:
             self._add_hook(hooks.resumptions, callback, one, depth, then=then)
             self._out.append(then)
 
-    def _add_line(self, guard: LineGuard, one: Any, then: Any) -> None:
-        """Note that a line is executed; nothing is called, and so nothing can fail."""
-        number, hits = self._constant(guard), self._constant(self._hooks.hits)
+    def _add_line(self, guard: Any, one: Any, then: Any) -> None:
+        """Note that a line is executed; no code in Python is called, and so nothing can fail."""
         self._out += [
-            self._make("LOAD_CONST", number, one),
-            self._jump("POP_JUMP_FORWARD_IF_TRUE", then, one),
+            self._make("LOAD_CONST", self._constant(guard), one),
+            self._jump("FOR_ITER", then, one),
+            self._make("LOAD_CONST", self._constant(self._hooks.hits), one),
+            self._make("SWAP", 2, one),
+            self._make("LIST_APPEND", 1, one),
+            self._make("POP_TOP", 0, one),
+            self._make("POP_TOP", 0, one),
         ]
-        for of, added in ((hits, number), (number, hits)):
-            self._out += [
-                self._make("LOAD_CONST", of, one),
-                self._make("LOAD_CONST", added, one),
-                self._make("LIST_APPEND", 1, one),
-                self._make("POP_TOP", 0, one),
-            ]
 
     def _add_line_call(self, one: Any, before: Any, depth: int, then: Any) -> None:
         """Call the hook of lines, on the ways that begin this one."""
@@ -337,7 +375,11 @@ class CodeRewriter:
         self._out += [
             self._make("LOAD_CONST", self._constant(self._hooks.calls)),
             self._jump("POP_JUMP_FORWARD_IF_TRUE", counted[0]),
-            *self._call(self._hooks.callbacks["start"], swallow=self._swallow(skip, 0)),
+            *self._call(
+                self._hooks.callbacks["start"],
+                swallow=self._swallow(skip, 0),
+                value=self._hooks.key,
+            ),
             self._jump("JUMP_FORWARD", body),
             *counted,
             skip,

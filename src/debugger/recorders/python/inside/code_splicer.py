@@ -68,13 +68,11 @@ def _jump(name: str, passed: bytes) -> bytes:
     return _instruct(name, len(passed) // 2)
 
 
-# By the length of what is jumped over.
-_JUMPS_IF_TRUE = [_jump("POP_JUMP_FORWARD_IF_TRUE", bytes(length)) for length in range(64)]
 _PUSH_NULL = _assemble(("PUSH_NULL", 0))
 _POP_TOP = _assemble(("POP_TOP", 0))
-_APPEND = _assemble(("LIST_APPEND", 1), ("POP_TOP", 0))
+_APPEND = _assemble(("SWAP", 2), ("LIST_APPEND", 1), ("POP_TOP", 0), ("POP_TOP", 0))
 _CALL_START = _assemble(("PRECALL", 0), ("CALL", 0))
-_CALL_DUE = _assemble(("PRECALL", 1), ("CALL", 1))
+_CALL_ONE = _assemble(("PRECALL", 1), ("CALL", 1))
 _CALL_RETURN = _assemble(("COPY", 4), ("COPY", 4), ("PRECALL", 2), ("CALL", 2), ("POP_TOP", 0))
 _CALL_UNWIND = _assemble(
     ("COPY", 5), ("COPY", 5), ("COPY", 5), ("PRECALL", 3), ("CALL", 3), ("POP_TOP", 0)
@@ -198,9 +196,10 @@ class CodeSplicer:
         return len(self._code.co_consts) + len(self._constants) - 1
 
     def _insert_line(self, unit: int) -> None:
-        guard = self._hooks.line_guard(self._lines[unit])
-        if guard and not self._is_first:
+        line = self._lines[unit]
+        if not (self._is_first or self._hooks.is_line_left(line)):
             return
+        guard = self._hooks.line_guard(line)
         if not self._inserted:
             self._hits = _with_constant(self._constant(self._hooks.hits))
         self._inserted[unit] = _line_hook(_with_constant(self._constant(guard)), self._hits)
@@ -253,7 +252,7 @@ class CodeSplicer:
         found = _with_constant(self._constant(callbacks["threads"])) + _PUSH_NULL
         found += _with_constant(self._constant(callbacks["thread"])) + _CALL_START
         found += _instruct("BINARY_SUBSCR") + self._field("top") + self._field("kids")
-        found += _with_constant(self._constant(callbacks["key"])) + _instruct("BINARY_SUBSCR")
+        found += self._key + _instruct("BINARY_SUBSCR")
         self._looked_up = len(found) // 2
         found += copy + self._field("spot")
         found += copy + _instruct("COPY", 3) + self._field("owner")
@@ -264,7 +263,7 @@ class CodeSplicer:
         found += _instruct("SWAP", 2) + self._field("count", is_set=True)
         found += _instruct("COPY", 2) + self._field("due") + _instruct("COMPARE_OP", _LESS)
         due = _PUSH_NULL + _with_constant(self._constant(callbacks["counted"]))
-        due += _instruct("COPY", 3) + _CALL_DUE + _instruct("SWAP", 2) + _POP_TOP
+        due += _instruct("COPY", 3) + _CALL_ONE + _instruct("SWAP", 2) + _POP_TOP
         found += _jump("POP_JUMP_FORWARD_IF_TRUE", due)
         self._due = (len(found) // 2, len(found + due) // 2)
         return found + due
@@ -273,15 +272,17 @@ class CodeSplicer:
         """Return what counts a call that is not followed."""
         return _take_one(self._constant(self._hooks.further), b"")
 
+    def _call_with_key(self, name: str) -> bytes:
+        """Return the call of a hook that gets the function's key."""
+        callback = _with_constant(self._constant(self._hooks.callbacks[name]))
+        return _PUSH_NULL + callback + self._key + _CALL_ONE
+
     def _start_hook(self) -> bytes:
-        callbacks = self._hooks.callbacks
         self._mark = _with_constant(self._constant(self._parts.NOT_REPORTED))
-        call = _PUSH_NULL + _with_constant(self._constant(callbacks["start"])) + _CALL_START
-        if self._is_faster:
-            call = self._look_up_call()
+        self._key = _with_constant(self._constant(self._hooks.key))
+        call = self._look_up_call() if self._is_faster else self._call_with_key("start")
         # What the budget's end comes to, and what a closed guard does.
-        stop = _PUSH_NULL + _with_constant(self._constant(callbacks["stop"])) + _CALL_START
-        stop += _POP_TOP
+        stop = self._call_with_key("stop") + _POP_TOP
         further = self._count_further()
         call += _jump("JUMP_FORWARD", stop + further + self._mark)
         budget = _take_one(self._constant(self._hooks.budget), call)
@@ -445,8 +446,7 @@ class CodeSplicer:
         """Return the handlers of a start without a hook, and the regions before and behind it."""
         at = start + len(begin) // 2
         missing = _with_constant(self._constant(KeyError)) + _MATCH
-        call = _PUSH_NULL + _with_constant(self._constant(self._hooks.callbacks["first"]))
-        call += _CALL_START
+        call = self._call_with_key("first")
         first = self._write_handler(at, missing, _POP_TOP + call)
         calls = at + (len(missing) + len(_jump("NOP", b"")) + len(_POP_TOP)) // 2
         # What a due call's hook fails with changes nothing: the call goes on without a time.
@@ -492,8 +492,8 @@ def _go_on_from(head: bytes, at: int, to: int) -> bytes:
 
 def _line_hook(guard: bytes, hits: bytes) -> bytes:
     """Return the hook of a line: it calls nothing, and cannot fail."""
-    note = hits + guard + _APPEND + guard + hits + _APPEND
-    return guard + _JUMPS_IF_TRUE[len(note)] + note
+    note = hits + _APPEND
+    return guard + _jump("FOR_ITER", note) + note
 
 
 def _take_one(iterator: int, passed: bytes) -> bytes:

@@ -81,67 +81,61 @@ class HookedCalls:
             "threads": book.threads,
             "thread": get_ident,
         }
-        self._counted = self._make_counted()
-        self._make_own = self._make_own_hooks(self._counted)
+        self._add_starts(self._make_counted())
         resume = self._make_resume()
-        self._pass_line = self._make_pass_line()
         self._generator_hooks = {
             "resume": resume,
             "throw": resume,  # what is thrown in at a yield resumes the call, too
             "yield": self._make_suspend() if book.lines == "each" else _suspend,
             "return": self._make_generator_return(),
             "unwind": self._make_generator_unwind(),
+            "start": self._make_generator_start(),
         }
+        lines = {"line": self._make_pass_line()}
+        self._lined_function_hooks = {**self._function_hooks, **lines}
+        self._lined_generator_hooks = {**self._generator_hooks, **lines}
 
     def __reduce__(self) -> Any:
         """Leave nothing of us in code of the program that is sent to another process."""
         return dict, ()
 
     def make_hooks(self, code: CodeType) -> dict[str, Any]:
-        """Return the hooks of one function by their events, and what code without them needs."""
-        lines = {}
-        if self._book.lines == "each" and not self._parts.looks_at_itself(code):
-            lines = {"line": self._pass_line}
+        """Return the hooks of a function by their events, and what code without them needs."""
+        is_lined = self._book.lines == "each" and not self._parts.looks_at_itself(code)
         if code.co_flags & _GENERATES:
-            return {**self._generator_hooks, **lines, "start": self._make_generator_start(code)}
-        hooks = {"key": id(code), "counted": self._counted}
-        hooks["start"], hooks["first"], hooks["stop"] = self._make_own(code, id(code))
-        return {**self._function_hooks, **lines, **hooks}
+            return self._lined_generator_hooks if is_lined else self._generator_hooks
+        return self._lined_function_hooks if is_lined else self._function_hooks
 
-    def _make_own_hooks(self, counted: Any) -> Any:
-        """Return what makes the hooks of one function, which share all that is not its own."""
-        # A large project has thousands of functions that never run; each object of theirs is looked
-        # at by each collection of garbage.
+    def _add_starts(self, counted: Any) -> None:
+        """Add the hooks at the start of functions, which get the function's key."""
         calls, threads, book = self, self._book.threads, self._book
-        count = self._events.count_further
+        count, codes = self._events.count_further, self._events.codes
 
-        def make_own(code: CodeType, key: int) -> tuple[Any, Any, Any]:
-            def start() -> Any:
-                try:
-                    call = threads[get_ident()].top.kids[key]
-                except KeyError:
-                    return calls.begin_first(code)
-                spot = call.spot
-                spot.count += 1
-                call.owner.top = spot
-                return call if spot.count < call.due else counted(call)
+        def start(key: int) -> Any:
+            try:
+                call = threads[get_ident()].top.kids[key]
+            except KeyError:
+                return calls.begin_first(codes[key])
+            spot = call.spot
+            spot.count += 1
+            call.owner.top = spot
+            return call if spot.count < call.due else counted(call)
 
-            def start_compared() -> Any:
-                """Begin a call that is recorded by itself, or count it."""
-                if key not in book.stopped:
-                    return calls.begin_first(code)
-                count(key)
-                return None
+        def start_compared(key: int) -> Any:
+            """Begin a call that is recorded by itself, or count it."""
+            if key not in book.stopped:
+                return calls.begin_first(codes[key])
+            count(key)
+            return None
 
-            def first() -> Any:
-                return calls.begin_first(code)
+        def first(key: int) -> Any:
+            return calls.begin_first(codes[key])
 
-            def stop() -> None:
-                calls.stop_counting(code)
+        def stop(key: int) -> None:
+            calls.stop_counting(codes[key])
 
-            return start_compared if book.is_compared else start, first, stop
-
-        return make_own
+        begin = start_compared if book.is_compared else start
+        self._function_hooks |= {"start": begin, "first": first, "stop": stop, "counted": counted}
 
     def _make_counted(self) -> Any:
         calls = self
@@ -199,19 +193,20 @@ class HookedCalls:
 
     # -- generators and coroutines ---------------------------------------------------------------
 
-    def _make_generator_start(self, code: CodeType) -> Any:
-        threads, limit, key = self._book.threads, self._limit, id(code)
+    def _make_generator_start(self) -> Any:
+        threads, limit, codes = self._book.threads, self._limit, self._events.codes
         calls, make_call = self, GeneratorCall
 
-        def start() -> Any:
+        def start(key: int) -> Any:
             try:
                 thread = threads[get_ident()]
                 spot = thread.top.kids[key].spot
             except KeyError:
-                return calls.begin_first(code)
+                return calls.begin_first(codes[key])
             spot.count += 1
             spot.steps += 1
-            return make_call(spot, thread) if spot.steps <= limit else calls.stop_counting(code)
+            is_due = spot.steps <= limit
+            return make_call(spot, thread) if is_due else calls.stop_counting(codes[key])
 
         return start
 
