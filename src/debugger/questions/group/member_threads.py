@@ -48,7 +48,6 @@ from debugger.questions.hang.thread_sampling import (
     ProcessWatch,
     SampledThread,
     StackSample,
-    go_on,
     watch_process,
     with_waits,
 )
@@ -152,13 +151,10 @@ async def _read_node_wait(member: Member, watch: ProcessWatch, *, is_main: bool)
         name = found.name if found is not None else ""
         return msgspec.structs.replace(wait, call=_LOOP if name.startswith("epoll") else name)
     wait = msgspec.structs.replace(wait, kind=COMPUTES)
-    await group_pause.pause_session(session, _STOP_S)
-    if session.state is not State.STOPPED:
-        return wait
-    try:
+    async with group_pause.stop_briefly(session, _STOP_S) as is_stopped:
+        if not is_stopped:
+            return wait
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
-    finally:
-        await go_on(session)
     place, call = find_own_call(stack, session.target.cwd)
     return msgspec.structs.replace(wait, place=place, call=call)
 
@@ -167,9 +163,6 @@ async def _sample_by_stopping(
     session: Session, watch: ProcessWatch, calls: dict[str, MpiCall]
 ) -> list[SampledThread]:
     """Stop a member for as long as the stacks of its threads are read, and their MPI `calls`."""
-    await group_pause.pause_session(session, _STOP_S)
-    if session.state is not State.STOPPED:
-        return []
     sample = StackSample()
 
     async def read() -> list[SampledThread]:
@@ -181,10 +174,8 @@ async def _sample_by_stopping(
                 calls[str(number)] = call
         return await native_waits.merge_thread_samples(session, [sample], watch)
 
-    try:
-        return await session.run_job(read)
-    finally:
-        await go_on(session)
+    async with group_pause.stop_briefly(session, _STOP_S) as is_stopped:
+        return await session.run_job(read) if is_stopped else []
 
 
 async def _read_mpi_call(session: Session, frames: Sequence[Frame]) -> MpiCall | None:
