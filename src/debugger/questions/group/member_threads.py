@@ -15,7 +15,7 @@ from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import StackPlace
 from debugger.model.location import is_library
-from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.statement import join_statement
 from debugger.model.thread_waits import SystemCall
 from debugger.questions.group import group_pause, member_meetings, mpi_calls
@@ -104,7 +104,8 @@ async def read_member_waits(
     if session.state is State.STOPPED:
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
         place, call = find_own_call(stack, cwd)
-        return [MemberWait(member.label, STOPPED, place, call, is_main=is_main)]
+        why = await session.run_job(lambda: _read_failure(session))
+        return [MemberWait(member.label, STOPPED, place, call, why, is_main=is_main)]
     # The debugger's own threads wait for sockets: what they wait for is not looked up.
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
     if session.traits.runtime is Runtime.NODE:
@@ -138,6 +139,24 @@ async def read_member_waits(
     return [
         _add_call(one, calls[one.thread], ranks) if one.thread in calls else one for one in waits
     ]
+
+
+async def _read_failure(session: Session) -> str:
+    """Return the exception or the signal at which a session has stopped, if it has (a job)."""
+    stop = session.last_stop
+    if stop is None or stop.reason not in {StopReason.EXCEPTION, StopReason.SIGNAL}:
+        return ""
+    if stop.signal:
+        return stop.signal
+    try:
+        found = await session.backend.read_exception(stop)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.NOT_SUPPORTED:
+            raise
+        return stop.description
+    if found is None:
+        return stop.description
+    return f"{found.type}: {found.message}" if found.message else found.type
 
 
 async def _read_node_wait(member: Member, watch: ProcessWatch, *, is_main: bool) -> MemberWait:
