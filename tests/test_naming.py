@@ -31,6 +31,7 @@ LINES_LEAST = 60
 SHORT_MODULES: Mapping[str, str] = {
     "__main__.py": "an entry point",
     "backends/adapters/gdb/inside/gdb_memory.py": "shared by parts inside gdb",
+    "backends/lldb/lldb_faults.py": "a quirk of lldb-dap 19, with a state of its own",
     "hosts/first_failure.py": "pure: one moment of all hosts",
     "hosts/host_clock.py": "pure: the bounds of a clock",
     "hosts/own_wheel.py": "the format of a wheel",
@@ -270,7 +271,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 706,
     "questions/crash": 2631,
     "questions/diff": 1009,
-    "questions/group": 4408,
+    "questions/group": 4471,
     "questions/hang": 3821,
     "questions/holds": 2920,
     "questions/locations": 784,

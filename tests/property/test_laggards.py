@@ -327,6 +327,54 @@ def test_of_those_that_could_read_a_pipe_the_one_that_waits_for_nobody_comes_fir
     assert (verdict.kind, verdict.rows[0].members) == ("blocked", ("2",))
 
 
+def test_members_that_wait_for_each_other_come_before_the_program_that_joins_them() -> None:
+    waits = [wait("main", CHILD, ODD, is_main=True, blockers=(Blocker("1"),))]
+    for label, other in (("1", "2"), ("2", "1")):
+        others = [Blocker(one, is_possible=True) for one in ("main", other)]
+        waits.append(wait(label, place=LOCKS, blockers=tuple(others)))
+    verdict = judge_waits([*waits, wait("3", ENDED)])
+    assert (verdict.kind, verdict.rows[0].members) == ("deadlock", ("1", "2"))
+    assert verdict.cause.endswith("; 3 has ended")
+
+
+def test_every_place_where_a_member_is_elsewhere_is_named_one_in_a_smaller_meeting_last() -> None:
+    row = MemberWait("2", WAITS, LOCKS, "PMPI_Barrier(row)")
+    verdict = judge_waits([wait("0"), wait("1"), row, wait("3", place=ODD)])
+    assert verdict.cause == (
+        "3 waits in Queue.get at load data.py:7; "
+        "2 waits in PMPI_Barrier(row) at load data.py:20; "
+        "0-1 wait in Barrier.wait at step train.py:14"
+    )
+
+
+def test_members_that_keep_the_interpreters_lock_are_where_most_wait() -> None:
+    locked = [MemberWait(label, WAITS, call=LOCKED) for label in ("0", "1", "3")]
+    verdict = judge_waits([*locked, wait("2", place=MEET)])
+    assert verdict.rows[0].members == ("2",)
+
+
+def test_the_roots_of_a_collective_call_are_named_where_they_differ() -> None:
+    roots = [
+        MemberWait(label, WAITS, MEET, "PMPI_Bcast", detail=f"root {root}")
+        for label, root in (("0", 0), ("1", 0), ("2", 1))
+    ]
+    verdict = judge_waits(roots)
+    assert verdict.cause == (
+        "0-2 wait in PMPI_Bcast at step train.py:14: root 0 on 0-1 · root 1 on 2, "
+        "and no member is elsewhere"
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["PMPI_Win_fence", "PMPI_Comm_dup", "PMPI_File_write_all", "ompi_mpi_finalize", "MPI_Scan"],
+)
+def test_members_meet_in_every_call_of_mpi_that_all_ranks_make(call: str) -> None:
+    missing = MemberWait("1", WAITS, ODD, "PMPI_Recv")
+    verdict = judge_waits([MemberWait("0", WAITS, MEET, call), missing])
+    assert verdict.rows[0].members == ("1",)
+
+
 def test_who_wait_for_a_manager_come_first_and_not_the_manager() -> None:
     server = Blocker("SyncManager-1", is_possible=True)
     verdict = judge_waits(

@@ -119,7 +119,7 @@ async def pause(editor: EditorConversation, request: EditorRequest) -> Body:
 async def _pause_again(editor: EditorConversation, session: Session) -> None:
     for _ in range(_PAUSES):
         await asyncio.sleep(_PAUSE_AGAIN_S)
-        if session.state is not State.RUNNING or not session.pauses:
+        if session.state is not State.RUNNING or not session.pause_requests.is_pending:
             return
         with suppress(DebuggerError):
             await session.pause()

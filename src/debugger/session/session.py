@@ -47,6 +47,7 @@ from debugger.session.breakpoint_binding import BreakpointBinding
 from debugger.session.event_record import EventRecord
 from debugger.session.hit_rules import HitRules
 from debugger.session.job_worker import JobWorker
+from debugger.session.pause_requests import PauseRequests
 from debugger.session.process_record import ProcessRecord
 from debugger.session.process_tree import (
     ProcessTree,
@@ -109,9 +110,7 @@ class Session(SessionState):
         self.left_behind: tuple[str, ...] = ()
         self.is_reported = self.is_noted = True
         self.is_closed = False
-        # Pause requests that no stop has answered yet; a stop while there are any is theirs.
-        self.pauses = 0
-        self._is_pause_withdrawn = False
+        self.pause_requests = PauseRequests()
         self.pending_notes: list[str] = []
         # Of the last run too, so that an ended session can be described.
         self.adapter = self.backend_kind = ""
@@ -181,7 +180,8 @@ class Session(SessionState):
             elif isinstance(self.target, LaunchTarget):
                 await backend.start(self.target)
             else:
-                self.pauses += int(self.target.pause)
+                if self.target.pause:
+                    self.pause_requests.add()
                 await backend.attach(self.target)
                 self.pid = self.pid or self.target.pid  # delve tells none
             # Another client closed or restarted the session during the start.
@@ -210,7 +210,7 @@ class Session(SessionState):
         self.exited = self.error = self.last_stop = self.crash = None
         self.left_behind = self.hits = ()
         self.pid = self.pid if self.parent is not None else None  # a child's is its only one
-        self.pauses = 0
+        self.pause_requests.forget()
         self.is_reported, self.is_noted = True, False
 
     async def _end_failed(self, error: DebuggerError, backend: Backend | None) -> None:
@@ -352,8 +352,11 @@ class Session(SessionState):
     def _on_stopped(self, stop: Stopped) -> None:
         if self.state is State.TERMINATED or self.binding.defer_stop(stop, self._on_stopped):
             return
-        is_late = self._is_pause_withdrawn and stop.reason is StopReason.PAUSE
-        if self.process.is_held or self.process.is_ended_by(stop) or is_late:
+        # The attach's own pause, or one that nobody awaits any more.
+        is_unawaited = self.process.is_held or self.pause_requests.is_unexpected(stop)
+        if is_unawaited:
+            self.pause_requests.pass_stop()
+        if is_unawaited or self.process.is_ended_by(stop):
             self._pass_stop(stop.thread or 0)
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
@@ -373,8 +376,6 @@ class Session(SessionState):
 
     def _pass_stop(self, thread: int) -> None:
         """Resume from a stop that is none of the user's: where the program begins, or is ended."""
-        if self.process.is_held or self._is_pause_withdrawn:
-            self.pauses, self._is_pause_withdrawn = 0, False  # the attach's own, or a late one
         self.process.release_entry()
         backend = self.backend
         self._worker.schedule_job(
@@ -399,7 +400,7 @@ class Session(SessionState):
             self.pending_notes += ruled.notes
             self._enter_stop(stop, list(ruled.reported))
             return
-        if not self._is_continuing or self.pauses:
+        if not self._is_continuing or self.pause_requests.is_pending:
             # Resuming would lose the step: where it ends is not known to us.
             self.pending_notes.append(_SKIPPED_IN_STEP)
             self._enter_stop(stop, [one for one in known if one.event_of is None])
@@ -435,18 +436,19 @@ class Session(SessionState):
     def _enter_stop(self, stop: Stopped, known: list[Breakpoint]) -> None:
         self.count_hits([one.id for one in known if not one.internal])
         wants_entry = isinstance(self.target, LaunchTarget) and self.target.stop_on_entry
+        is_pause = self.pause_requests.is_pending
         self.last_stop = name_stop(
             stop,
             known,
-            is_entry=wants_entry and self.last_stop is None and not self.pauses,
-            is_pause=self.pauses > 0,
+            is_entry=wants_entry and self.last_stop is None and not is_pause,
+            is_pause=is_pause,
         )
         self.refs.new_stop()
         # The frame is chosen when the stop is reported, which needs the stack.
         self.selection.select_thread(stop.thread)
         self.is_reported = False
         self._change_state(State.STOPPED)
-        self.pauses, self._is_pause_withdrawn = 0, False
+        self.pause_requests.end_with(self.last_stop)
         for one in self.breakpoints.all_breakpoints():
             if one.event_of is not None:
                 continue
@@ -592,9 +594,5 @@ class Session(SessionState):
             DebuggerError: WRONG_STATE, PROGRAM_EXITED.
         """
         self.require_state(State.RUNNING, *([State.STOPPED] if by else ()), to="pause")
-        self.pauses, self._is_pause_withdrawn = self.pauses + 1, False
+        self.pause_requests.add()
         await (by or self.backend.pause)()
-
-    def withdraw_pause(self) -> None:
-        """Let the program run on where it stops for a pause that nobody awaits any more."""
-        self._is_pause_withdrawn = self.pauses > 0

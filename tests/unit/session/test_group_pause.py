@@ -13,11 +13,12 @@ from debugger.backends.base import ProcessStarted
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import State
-from debugger.model.program import ResumeKind, StopReason
+from debugger.model.program import ResumeKind, Stopped, StopReason
 from debugger.model.thread_waits import SystemCall
 from debugger.questions.group import group_pause
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.group_pause import GroupPause, find_crowd, find_endless_waits
+from debugger.questions.hang.thread_sampling import go_on
 from debugger.session.group import Group, Member, MemberFacts
 from debugger.session.stepping import WaitLimit
 from debugger.system.process_info import ThreadState, is_suspended
@@ -322,3 +323,56 @@ async def test_a_member_that_stops_too_late_to_be_read_runs_on(session_factory):
     await session.pause()
     backend.stop(10, StopReason.PAUSE)
     assert session.state is State.STOPPED
+
+
+async def test_a_member_whose_reader_is_cancelled_runs_on(session_factory):
+    _, members, backends = await start_running(session_factory.sessions, 1)
+    session, backend = members[0].session, backends[0]
+    backend.stops_at_pause = False
+    reading = asyncio.create_task(group_pause.pause_session(session, LONG.seconds))
+    await await_condition(lambda: "pause" in backend.calls, what="the pause")
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
+    before = backend.calls.count("continue")
+    backend.stop(10, StopReason.PAUSE)
+    await await_condition(lambda: backend.calls.count("continue") > before, what="it to go on")
+    assert session.state is State.RUNNING
+
+
+async def test_a_member_that_is_paused_twice_and_stops_late_runs_on_from_the_second_stop(
+    session_factory,
+):
+    _, members, backends = await start_running(session_factory.sessions, 1)
+    session, backend = members[0].session, backends[0]
+    backend.stops_at_pause = False
+    await group_pause.pause_session(session, 0.0)
+    async with group_pause.stop_briefly(session, 0.0) as is_stopped:
+        assert not is_stopped
+    await session.pause()
+    backend.stop(10, StopReason.PAUSE)
+    assert session.state is State.STOPPED
+    await go_on(session)
+    # gdb does not expect the second signal.
+    before = backend.calls.count("continue")
+    for _ in range(2):
+        backend.sink(Stopped(StopReason.SIGNAL, "signal", 1, signal="SIGSTOP"))
+    await await_condition(lambda: backend.calls.count("continue") == before + 2, what="both")
+    # The next one is the program's own.
+    backend.sink(Stopped(StopReason.SIGNAL, "signal", 1, signal="SIGSTOP"))
+    assert session.state is State.STOPPED
+
+
+async def test_a_member_that_meets_a_breakpoint_while_it_is_read_stays_there(session_factory):
+    _, members, backends = await start_running(session_factory.sessions, 1)
+    session, backend = members[0].session, backends[0]
+    backend.stops_at_pause = False
+    reading = asyncio.create_task(_read_briefly(session))
+    await await_condition(lambda: "pause" in backend.calls, what="the pause")
+    backend.sink(Stopped(StopReason.EXCEPTION, "exception", 1))
+    assert await reading is False
+    assert session.state is State.STOPPED
+
+
+async def _read_briefly(session) -> bool:
+    async with group_pause.stop_briefly(session, LONG.seconds) as is_stopped:
+        return is_stopped

@@ -11,6 +11,7 @@ import msgspec
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import exception_cause
+from debugger.model.events import State
 from debugger.model.location import is_library
 from debugger.questions.group import member_meetings
 from debugger.questions.group.answer import GroupHang
@@ -85,7 +86,9 @@ async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
         if is_over or is_settled(answer.verdict, before, may_start=may_start):
             return answer
         before = answer.verdict
-        if not await thread_sampling.run_briefly(run, AGAIN_S):
+        # A member that stops or ends meanwhile is looked at at once.
+        await thread_sampling.run_briefly(run, AGAIN_S)
+        if run.session.state is not State.RUNNING:
             return answer
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import asynccontextmanager
 
 import msgspec
 
 from debugger.errors import DebuggerError
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import EventKind, State
+from debugger.model.program import StopReason
 from debugger.questions.group.answer import GroupStacks
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.member_stacks import read_group_stacks
+from debugger.questions.hang.thread_sampling import go_on
 from debugger.session.group import Group, Member, SilentMember, drop_launcher, is_started
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
@@ -232,15 +235,38 @@ async def pause_session(session: Session, seconds: float) -> None:
     """
     timeline = session.timeline
     limit = asyncio.get_running_loop().time() + seconds
-    await session.pause()
-    while True:
-        # Taken before the state is read: a stop in between wakes the wait at once.
-        cursor = timeline.cursor()
-        remaining = limit - asyncio.get_running_loop().time()
-        if session.state is not State.RUNNING:
-            session.mark_reported()  # the answer shows it
-            return
-        if remaining <= 0:
-            session.withdraw_pause()
-            return
-        await timeline.wait(cursor, _CHANGES, remaining)
+    try:
+        await session.pause()
+        while session.state is State.RUNNING:
+            # Taken before the state is read: a stop in between wakes the wait at once.
+            cursor = timeline.cursor()
+            remaining = limit - asyncio.get_running_loop().time()
+            if session.state is not State.RUNNING or remaining <= 0:
+                break
+            await timeline.wait(cursor, _CHANGES, remaining)
+    finally:
+        # Also where the one who waits is cancelled: nobody else would let it run on.
+        session.pause_requests.withdraw()
+    if session.state is not State.RUNNING:
+        session.mark_reported()  # the answer shows it
+
+
+@asynccontextmanager
+async def stop_briefly(session: Session, seconds: float) -> AsyncIterator[bool]:
+    """Stop a running session for as long as it is read; yield whether it has stopped for that."""
+    if session.state is not State.RUNNING:
+        yield False
+        return
+    try:
+        await pause_session(session, seconds)
+        yield _is_paused(session)
+    finally:
+        # One that has stopped at a breakpoint meanwhile stays there.
+        if _is_paused(session):
+            await go_on(session)
+
+
+def _is_paused(session: Session) -> bool:
+    stop = session.last_stop
+    is_pause = stop is not None and stop.reason is StopReason.PAUSE
+    return session.state is State.STOPPED and is_pause

@@ -34,6 +34,7 @@ _MANAGER = re.compile(r"Manager-[\d:]+(?:@|\Z)")  # the name of its process
 # and between two looks.
 SETTLE_S, ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
+_ROOT = re.compile(r"root -?\d+\Z")  # of a collective call of MPI
 _ROOTS_MAX = 3  # threads that a sentence names
 
 
@@ -77,7 +78,10 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
         # A thread of a library, as the one that fills a queue, tells less than the program's own.
         ranks = {one.key: int(one.place is None) for one in cycle}
         rows = _merge_rows(members, cycle, ranks)
-        return GroupVerdict("deadlock", "; ".join(map(_describe_wait, cycle)), rows)
+        # What may be at the other end of a pipe is not known to be all that could have ended it.
+        is_sure = not any(each.is_possible for one in cycle for each in one.blockers)
+        cause = "; ".join(map(_describe_wait, cycle))
+        return GroupVerdict("deadlock", cause + ("" if is_sure else _describe_ended(members)), rows)
     failed = [one for one in members if one.kind == FAILED]
     absent = _find_absent(members, meeting)
     blocked = _find_blocked(graph, members if not meeting else absent)
@@ -87,16 +91,23 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
         blocked = _find_awaited(graph, members)
     roots = [root for _, root in blocked]
     others = graph.other_threads({one.label for one in (*absent, *roots)} or _labels(members))
-    # Who has failed comes first, then what is not awaited itself, then who is not there.
-    ranks = {one.key: 2 for one in absent} | {one.key: 1 for one in roots}
+    # Who has failed comes first, then what is not awaited itself, then who is not there; last of
+    # these who waits in another meeting, as of a smaller communicator, for others of them.
+    ranks = {one.key: 2 + is_meeting(one) for one in absent} | {one.key: 1 for one in roots}
     ranks |= {one.key: 0 for one in failed}
     rows = _merge_rows(members, (*roots, *others), ranks)
     kind, cause = _explain(meeting, failed, absent, blocked, rows)
-    ended = [one for one in members if one.kind == ENDED]
-    if ended and kind not in {"lagging", "failed"}:
-        # Others may wait for what it would have sent; how it ended is not always known.
-        cause += f"; {_name_members(ended)} {'have' if len(ended) > 1 else 'has'} ended"
+    if kind not in {"lagging", "failed"}:
+        cause += _describe_ended(members)
     return GroupVerdict(kind, cause, rows)
+
+
+def _describe_ended(members: Sequence[MemberWait]) -> str:
+    """Name members that have ended: others may wait for what they would have sent."""
+    ended = [one for one in members if one.kind == ENDED]
+    if not ended:
+        return ""  # and how one ended is not always known
+    return f"; {_name_members(ended)} {'have' if len(ended) > 1 else 'has'} ended"
 
 
 def _labels(waits: Iterable[MemberWait]) -> set[str]:
@@ -199,7 +210,8 @@ def _find_meeting(waits: Sequence[MemberWait]) -> list[MemberWait]:
     ]
     # The same collective call may be made at several lines.
     places = _group_by(waiting, lambda one: _collective_key(one) or (one.place, one.call))
-    known = [one for one in places if is_meeting(one[0])]
+    # What keeps the interpreter's lock for good is a call of MPI that waits for the others.
+    known = [one for one in places if is_meeting(one[0]) or one[0].call == LOCKED]
     candidates = known or [one for one in places if len(one) > 1]
     # Of two calls with as many members the later one: at the other are those that are behind.
     return max(candidates, key=lambda one: (len(one), _meeting_number(one[0])), default=[])
@@ -286,13 +298,24 @@ def _shared_detail(same: Sequence[MemberWait]) -> str:
     if len(tensors) == 1:
         return next(iter(tensors))
     if tensors:
-        return " · ".join(f"{text} on {_cut(format_members(of))}" for text, of in tensors.items())
+        return _format_by_member(tensors)
     parties = {(one.meeting.came, one.meeting.parties) for one in same if one.meeting is not None}
     came, of = next(iter(parties)) if len(parties) == 1 else (0, None)
     if of is not None:
         return f"{came} of {of} are there"
-    # Descriptors and peers differ between members.
-    return same[0].detail if len({each.detail for each in same}) == 1 else ""
+    details: dict[str, list[str]] = {}
+    for one in same:
+        details.setdefault(one.detail, []).append(one.label)
+    if len(details) == 1:
+        return same[0].detail
+    # Descriptors and peers differ between members; a root that differs is why they wait.
+    if all(_ROOT.match(text) for text in details):
+        return _format_by_member(details)
+    return ""
+
+
+def _format_by_member(texts: Mapping[str, Sequence[str]]) -> str:
+    return " · ".join(f"{text} on {_cut(format_members(of))}" for text, of in texts.items())
 
 
 def _group_by(
@@ -314,19 +337,19 @@ def _explain(
     where = f"{_name_members(meeting)} {'wait' if len(meeting) > 1 else 'waits'}"
     if meeting:
         where += f" {_describe_place(meeting[0].place, _describe_call(meeting[0]))}"
-        detail = _shared_detail(meeting) if meeting[0].meeting is not None else ""
-        where += f": {detail}" if detail else ""
+        detail = _shared_detail(meeting)
+        where += f": {detail}" if detail and (meeting[0].meeting or " · " in detail) else ""
     lost = f"{_name_members(failed)} {failed[0].detail or 'ended'}" if failed else ""
     if meeting and absent:
         here = _labels(absent)
-        first = next(one for one in rows if one.is_laggard and here.issuperset(one.members))
-        missing = _cut(format_members(first.members))
-        missing += f" ({first.thread}) " if first.thread else " "
-        missing += f"{_describe_kind(first.kind)} {_describe_place(first.place, first.call)}"
-        notes = [first.detail, _describe_progress(meeting[0], first, absent)]
-        missing += "".join(f": {one}" for one in filter(None, notes))
+        missing = [
+            _describe_row(one, meeting[0], absent)
+            for one in rows
+            if one.is_laggard and here.issuperset(one.members)
+        ]
         awaited = [_describe_wait(root) for _, root in blocked if root not in absent]
-        return "lagging", "; ".join(filter(None, (lost, *awaited[:_ROOTS_MAX], missing, where)))
+        parts = (lost, *awaited[:_ROOTS_MAX], *missing[:_ROOTS_MAX], where)
+        return "lagging", "; ".join(filter(None, parts))
     if failed:
         return "failed", f"{lost}; {where}" if meeting else lost
     if blocked:
@@ -342,6 +365,14 @@ def _explain(
         members = [label for one in computing for label in one.members]
         return "computing", f"{_cut(format_members(members))}: computing, at no wait"
     return "unknown", _describe_scattered(rows)
+
+
+def _describe_row(row: WaitRow, there: MemberWait, absent: Sequence[MemberWait]) -> str:
+    """Describe what laggards do, and how far they have come, in a sentence."""
+    who = _cut(format_members(row.members)) + (f" ({row.thread})" if row.thread else "")
+    what = f"{who} {_describe_kind(row.kind)} {_describe_place(row.place, row.call)}"
+    notes = (row.detail, _describe_progress(there, row, absent))
+    return what + "".join(f": {one}" for one in filter(None, notes))
 
 
 def _describe_scattered(rows: Sequence[WaitRow]) -> str:

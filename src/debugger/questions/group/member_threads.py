@@ -15,7 +15,7 @@ from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_merge import StackPlace
 from debugger.model.location import is_library
-from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.statement import join_statement
 from debugger.model.thread_waits import SystemCall
 from debugger.questions.group import group_pause, member_meetings, mpi_calls
@@ -48,7 +48,6 @@ from debugger.questions.hang.thread_sampling import (
     ProcessWatch,
     SampledThread,
     StackSample,
-    go_on,
     watch_process,
     with_waits,
 )
@@ -105,7 +104,8 @@ async def read_member_waits(
     if session.state is State.STOPPED:
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
         place, call = find_own_call(stack, cwd)
-        return [MemberWait(member.label, STOPPED, place, call, is_main=is_main)]
+        why = await session.run_job(lambda: _read_failure(session))
+        return [MemberWait(member.label, STOPPED, place, call, why, is_main=is_main)]
     # The debugger's own threads wait for sockets: what they wait for is not looked up.
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
     if session.traits.runtime is Runtime.NODE:
@@ -141,6 +141,24 @@ async def read_member_waits(
     ]
 
 
+async def _read_failure(session: Session) -> str:
+    """Return the exception or the signal at which a session has stopped, if it has (a job)."""
+    stop = session.last_stop
+    if stop is None or stop.reason not in {StopReason.EXCEPTION, StopReason.SIGNAL}:
+        return ""
+    if stop.signal:
+        return stop.signal
+    try:
+        found = await session.backend.read_exception(stop)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.NOT_SUPPORTED:
+            raise
+        return stop.description
+    if found is None:
+        return stop.description
+    return f"{found.type}: {found.message}" if found.message else found.type
+
+
 async def _read_node_wait(member: Member, watch: ProcessWatch, *, is_main: bool) -> MemberWait:
     """Read what the main thread of a Node process does.
 
@@ -152,13 +170,10 @@ async def _read_node_wait(member: Member, watch: ProcessWatch, *, is_main: bool)
         name = found.name if found is not None else ""
         return msgspec.structs.replace(wait, call=_LOOP if name.startswith("epoll") else name)
     wait = msgspec.structs.replace(wait, kind=COMPUTES)
-    await group_pause.pause_session(session, _STOP_S)
-    if session.state is not State.STOPPED:
-        return wait
-    try:
+    async with group_pause.stop_briefly(session, _STOP_S) as is_stopped:
+        if not is_stopped:
+            return wait
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
-    finally:
-        await go_on(session)
     place, call = find_own_call(stack, session.target.cwd)
     return msgspec.structs.replace(wait, place=place, call=call)
 
@@ -167,9 +182,6 @@ async def _sample_by_stopping(
     session: Session, watch: ProcessWatch, calls: dict[str, MpiCall]
 ) -> list[SampledThread]:
     """Stop a member for as long as the stacks of its threads are read, and their MPI `calls`."""
-    await group_pause.pause_session(session, _STOP_S)
-    if session.state is not State.STOPPED:
-        return []
     sample = StackSample()
 
     async def read() -> list[SampledThread]:
@@ -181,10 +193,8 @@ async def _sample_by_stopping(
                 calls[str(number)] = call
         return await native_waits.merge_thread_samples(session, [sample], watch)
 
-    try:
-        return await session.run_job(read)
-    finally:
-        await go_on(session)
+    async with group_pause.stop_briefly(session, _STOP_S) as is_stopped:
+        return await session.run_job(read) if is_stopped else []
 
 
 async def _read_mpi_call(session: Session, frames: Sequence[Frame]) -> MpiCall | None:

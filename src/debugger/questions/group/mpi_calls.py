@@ -11,6 +11,7 @@ from msgspec import Struct
 _SEND = {"to": 3, "tag": 4, "comm": 5}
 _RECEIVE = {"from": 3, "tag": 4, "comm": 5}
 _TO_ROOT, _TO_ROOT_BY_COUNTS = {"root": 6, "comm": 7}, {"root": 7, "comm": 8}
+_ALL, _PAIRS, _PAIRS_BY_COUNTS = {"comm": 5}, {"comm": 6}, {"comm": 8}
 _PROBE = {"from": 0, "tag": 1, "comm": 2}
 _ROLES: Mapping[str, Mapping[str, int]] = {
     **dict.fromkeys(("send", "ssend", "bsend", "rsend"), _SEND),
@@ -22,6 +23,12 @@ _ROLES: Mapping[str, Mapping[str, int]] = {
     **dict.fromkeys(("gather", "scatter"), _TO_ROOT),
     **dict.fromkeys(("gatherv", "scatterv"), _TO_ROOT_BY_COUNTS),
     "barrier": {"comm": 0},
+    **dict.fromkeys(
+        ("allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"), _ALL
+    ),
+    **dict.fromkeys(("allgather", "alltoall"), _PAIRS),
+    "allgatherv": {"comm": 7},
+    **dict.fromkeys(("alltoallv", "alltoallw"), _PAIRS_BY_COUNTS),
 }
 _CALL = re.compile(r"\bP?MPI_(\w+)\s*\(")
 _ANY = {"MPI_ANY_SOURCE": "any rank", "MPI_ANY_TAG": "any", "MPI_PROC_NULL": "no rank"}

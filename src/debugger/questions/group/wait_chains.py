@@ -95,9 +95,14 @@ class WaitChains:
 
     def _next_dead(self, wait: MemberWait) -> MemberWait | None:
         # All that a dead thread waits for are dead. A lock's holder tells more than one of those
-        # that have the other end of a pipe.
-        found = sorted(wait.blockers, key=lambda one: one.is_possible)
-        return self._resolve(found[0]) if found else None
+        # that have the other end of a pipe; of these a line of the program's own, and the program
+        # that only joins them the least.
+        def order(blocker: Blocker) -> tuple[bool, bool, bool]:
+            other = self._resolve(blocker)
+            has_line = other is not None and other.place is not None
+            return blocker.is_possible, not has_line, other is not None and other.kind == CHILD
+
+        return self._resolve(min(wait.blockers, key=order)) if wait.blockers else None
 
     def _resolve(self, blocker: Blocker) -> MemberWait | None:
         if blocker.thread:

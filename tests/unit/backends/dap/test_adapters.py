@@ -143,6 +143,9 @@ def test_the_causes_of_an_exception_are_told_but_not_without_end():
          StopReason.SIGNAL, "SIGSEGV"),
         ({"reason": "exception", "description": "signal SIGSTOP"}, StopReason.PAUSE, "SIGSTOP"),
         ({"reason": "breakpoint", "description": "breakpoint 1.1"}, StopReason.BREAKPOINT, None),
+        # A pause that comes while LLDB is at a breakpoint of its own.
+        ({"reason": "breakpoint", "description": "breakpoint -1.1"}, StopReason.PAUSE, None),
+        ({"reason": "step", "description": "trace"}, StopReason.PAUSE, None),
         ({"reason": "step"}, StopReason.STEP, None),
         ({"reason": "data breakpoint", "description": "watchpoint 1"}, StopReason.WATCHPOINT, None),
         ({"reason": "something new"}, StopReason.PAUSE, None),

@@ -37,6 +37,7 @@ from debugger.backends.lldb import (
     lldb_values,
     lldb_watchpoints,
 )
+from debugger.backends.lldb.lldb_faults import WithheldFaults
 from debugger.backends.lldb.lldb_steps import LldbSteps
 from debugger.backends.lldb_text import quote_word
 from debugger.errors import DebuggerError, ErrorCode
@@ -197,6 +198,8 @@ _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10
 _WATCHPOINT_HIT = re.compile(r"\s*Watchpoint \d+ hit:\s|(?:old|new) value: .*\n\Z")
 _WATCHPOINT = re.compile(r"watchpoint (\d+)")
+# A pause that comes while LLDB is at a breakpoint of its own, as at the loader's, or leaves it.
+_INTERNAL = re.compile(r"trace|breakpoint(?: -\d+\.\d+)+")
 
 
 def build_missing_hint(platform: str) -> str:
@@ -273,13 +276,12 @@ class LldbDapAdapter(DebugAdapter):
     # The answers have the order of a hash table: see `dap_breakpoints`.
     function_answers_are_ordered = False
     has_step_keeper = True
-    inspected_reasons = frozenset({StopReason.BREAKPOINT, StopReason.SIGNAL})
+    inspected_reasons = frozenset({StopReason.BREAKPOINT, StopReason.PAUSE, StopReason.SIGNAL})
     reads_exception_types = True
     has_command_line = True
 
     # Overrides that stand in other modules.
     parse_exit = staticmethod(lldb_common.to_exited)
-    inspect_stop = staticmethod(lldb_common.settle_core_stop)
     make_step_keeper = staticmethod(make_lldb_steps)
     explain_unbound = staticmethod(lldb_common.explain_unbound)
     read_argument_names = staticmethod(lldb_common.argument_names)
@@ -372,6 +374,8 @@ class LldbDapAdapter(DebugAdapter):
             if signal == "SIGSTOP":
                 return msgspec.structs.replace(plain, reason=StopReason.PAUSE, signal=signal)
             return msgspec.structs.replace(plain, reason=StopReason.SIGNAL, signal=signal)
+        if _INTERNAL.fullmatch(plain.description):
+            return msgspec.structs.replace(plain, reason=StopReason.PAUSE)
         return plain
 
     def parse_output(self, body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None:
@@ -384,6 +388,12 @@ class LldbDapAdapter(DebugAdapter):
         if body.category == "telemetry" or body.output.startswith("Running "):
             return None
         return OutputPrinted(OutputStream.CONSOLE, body.output)
+
+    async def inspect_stop(self, connection: AdapterConnection, stop: Stopped) -> Stopped:
+        """Add what the event leaves out; withhold faults of LLDB's own from a paused program."""
+        if stop.reason is StopReason.PAUSE:
+            await WithheldFaults.begin(connection)
+        return await lldb_common.settle_core_stop(connection, stop)
 
     async def evaluate_expression(
         self,
