@@ -244,6 +244,7 @@ def test_what_a_host_does_not_say_is_asked_with_the_tool_that_reaches_it() -> No
         ("debugger locals lists what is here", "debugger locals lists what is here"),
         ("debugger doctor --host h2 asks again", "debugger doctor --host h2 asks again"),
         ("debugger evidence show e1", "debugger evidence show --host h1 e1"),
+        ("as root: sudo debugger attach 7", "as root: debugger attach --host root@h1 7"),
     ],
 )
 def test_a_hint_of_a_host_names_it_where_the_command_would_act_here(hint: str, there: str) -> None:
