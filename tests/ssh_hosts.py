@@ -55,9 +55,14 @@ class SshHost:
         """The folder in which the debugger there keeps the daemons of its clients."""
         return self.folder / "run"
 
+    @property
+    def mark(self) -> tuple[str, str]:
+        """The variable that all processes of this host have, and its value."""
+        return "XDG_DATA_HOME", str(self.folder / "data")
+
     def processes(self) -> list[int]:
-        """Return the processes that were started with this host's runtime directory."""
-        return find_processes("DEBUGGER_RUNTIME_DIR", str(self.runtime_dir))
+        """Return the processes of this host: programs do not get the runtime directory."""
+        return find_processes(*self.mark)
 
 
 @dataclass

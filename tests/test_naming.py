@@ -257,7 +257,7 @@ BUDGETS: Mapping[str, int] = {
     "clients": 156,
     "daemon": 1670,
     "editors": 1992,
-    "hosts": 2842,
+    "hosts": 2852,
     "install": 1602,
     "mcp": 1901,
     "mcp/tools": 1529,

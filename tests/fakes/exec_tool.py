@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 IMPROPER = "can only create exec sessions on running containers"
+REFUSED = "Error from server (BadRequest)"  # kubectl leaves the check to the server
 NAME = Path(sys.argv[0]).name
 FACTS = json.loads((Path(sys.argv[0]).parent / "container.json").read_text())
 
@@ -58,7 +59,7 @@ def exec_pod(words: list[str]) -> None:
     if f"{named.get('namespace', 'default')}/{pod}" not in FACTS["pods"]:
         fail(1, f'Error from server (NotFound): pods "{pod}" not found')
     if named.get("container", "app") != "app":
-        fail(1, f"error: container {named['container']} is not valid for pod {pod}")
+        fail(1, f"{REFUSED}: container {named['container']} is not valid for pod {pod}")
     run_in_container(words[at + 1 :])
 
 

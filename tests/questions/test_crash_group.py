@@ -73,3 +73,10 @@ def test_a_group_without_a_failure_has_no_first_one(cli: Cli) -> None:
     refused = cli("crash", "--group", "--keep", *words, check=None)
     assert "--keep and --raised are for one process" in refused.err
     assert "crash --group takes a command" in cli("crash", "--group", check=None).err
+
+
+def test_a_launcher_that_starts_nothing_is_the_one_that_failed(cli: Cli) -> None:
+    words = (LAUNCHER, "-n", "many", resolve_program("groups/rank.py"))
+    answer = read_again(cli, "crash", "--group", "--", *words)
+    assert (answer["member"], answer["how"]) == ("main", "ended with status 1")
+    assert "invalid literal" in answer["crash"]["output"][-1]["text"]

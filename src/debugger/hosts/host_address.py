@@ -36,6 +36,8 @@ _LOCAL_COMMANDS = re.compile(
     r"\bdebugger (?:(?:daemon|evidence|runs) [a-z-]+|(?:start|attach|config|doctor|setup)\b"
     r"|[a-z-]+(?=(?: [^;]*)? -- ))(?![^;]* --(?:host|container|pod)\b)"
 )
+# What needs root here needs root's login there.
+_AS_ROOT = re.compile(r"\bsudo (debugger [a-z-]+)")
 _SHORT_ID = 12  # characters of a container's id that docker itself shows
 
 # `BatchMode` makes ssh fail where it would ask; `ServerAlive` ends a connection that is dead. What
@@ -79,12 +81,18 @@ class HostAddress(Struct, frozen=True):
             return "", self.text, ""
         return found["user"] or "", found["host"], (found["port"] or "").removeprefix(":")
 
+    def _root_login(self) -> str:
+        _, host, port = self.split_destination()
+        return shlex.quote(f"root@{host}:{port}" if port else f"root@{host}")
+
     def add_to_commands(self, value: Any) -> Any:
         """Return a host's text, or plain values, with its name in the commands that need it."""
         if self.kind is HostKind.OWN:
             return value
         if isinstance(value, str):
             option = f"{_FLAGS[self.kind]} {shlex.quote(self.text)}"
+            if self.kind is HostKind.SSH:
+                value = _AS_ROOT.sub(lambda found: f"{found[1]} --host {self._root_login()}", value)
             return _LOCAL_COMMANDS.sub(lambda found: f"{found[0]} {option}", value)
         if isinstance(value, list | tuple):
             return [self.add_to_commands(one) for one in value]

@@ -189,7 +189,8 @@ _POD = (
         "{tool} auth can-i create pods/exec must say yes",
     ),
     KnownFailure(
-        r"cannot exec into a container in a completed pod|is not running|container not found",
+        r"cannot exec into a container in a completed pod|is not running|container not found"
+        r"|does not have a host assigned",
         ErrorCode.WRONG_STATE,
         "the pod {text} does not run",
         "{tool} get pods shows its state",

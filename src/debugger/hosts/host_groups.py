@@ -152,8 +152,7 @@ class HostGroup:
         """Return the members of a host that gives no answer; where none is known, the host."""
         labels = sorted(self._labels[host.label], key=sort_key)
         names = [self.name_member(host, one) for one in labels] or [f"*@{host.label}"]
-        text = f"{host.label}: {reason.removeprefix(f'{host.label}: ')}"
-        return [SilentMember(one, text) for one in names]
+        return [SilentMember(one, _name_host(host, reason)) for one in names]
 
 
 def has_group_form(call: HostCall) -> bool:
@@ -205,7 +204,7 @@ async def begin_group(
     if call.invocation.command.name == "crash":
         await measure_clocks(hosts, call, [one.host for one in begun if one.data.get("member")])
     failed = [
-        SilentMember(f"*@{one.host.label}", f"{one.host.label}: {one.error.message}")
+        SilentMember(f"*@{one.host.label}", _name_host(one.host, one.error.message))
         for one in replies
         if one.error is not None
     ]
@@ -280,11 +279,20 @@ def join_failures(replies: Sequence[PartReply]) -> DebuggerError:
     by_reason: dict[str, list[str]] = {}
     for one in replies:
         if one.error is not None:
-            reason = one.error.message.removeprefix(f"{one.host.label}: ")
+            reason = _strip_host(one.host, one.error.message)
             by_reason.setdefault(reason, []).append(one.host.label)
     text = "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items())
     first = next(one.error for one in replies if one.error is not None)
     return DebuggerError(first.code, text, hint=first.hint)
+
+
+def _name_host(host: Host, message: str) -> str:
+    return f"{host.label}: {_strip_host(host, message)}"
+
+
+def _strip_host(host: Host, message: str) -> str:
+    """Return a message without the host that it begins with."""
+    return message.removeprefix(f"{host.label}: ").removeprefix(f"{host.label} ")
 
 
 def _is_over(error: DebuggerError) -> bool:

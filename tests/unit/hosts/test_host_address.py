@@ -143,7 +143,12 @@ SAID = [
      "executable file not found in $PATH: unknown"), 127, "has no shell"),
     ("pod", 'Error from server (NotFound): pods "web" not found', 1, "no pod ns/web"),
     ("pod", 'Error from server (NotFound): namespaces "ns" not found', 1, "no namespace ns"),
-    ("pod", "error: container nope is not valid for pod web", 1, "no container nope"),
+    ("pod", "Error from server (BadRequest): container nope is not valid for pod web", 1,
+     "no container nope"),
+    ("pod", "Error from server (BadRequest): pod web does not have a host assigned", 1,
+     "does not run"),
+    ("pod", "error: cannot exec into a container in a completed pod; current phase is Succeeded",
+     1, "does not run"),
     ("pod", ("error: Internal error occurred: unable to upgrade connection: container not found "
      '("app")'), 1, "does not run"),
     ("pod", ('Error from server (Forbidden): pods "web" is forbidden: User "me" cannot create '
@@ -244,6 +249,7 @@ def test_what_a_host_does_not_say_is_asked_with_the_tool_that_reaches_it() -> No
         ("debugger locals lists what is here", "debugger locals lists what is here"),
         ("debugger doctor --host h2 asks again", "debugger doctor --host h2 asks again"),
         ("debugger evidence show e1", "debugger evidence show --host h1 e1"),
+        ("as root: sudo debugger attach 7", "as root: debugger attach --host root@h1 7"),
     ],
 )
 def test_a_hint_of_a_host_names_it_where_the_command_would_act_here(hint: str, there: str) -> None:

@@ -198,6 +198,8 @@ class TcpConnection(asyncio.Protocol):
     def __init__(self) -> None:
         self.transport: asyncio.Transport
         self._take: Callable[[bytes], None] | None = None
+        # What came before somebody could take it: the adapter may speak first.
+        self._early = b""
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._made: asyncio.Future[TcpConnection] | None = None
 
@@ -227,17 +229,16 @@ class TcpConnection(asyncio.Protocol):
     async def forward_output(self, take: Callable[[bytes], None]) -> None:
         """Pass incoming bytes to `take`, until the end; an exception of `take` is raised here."""
         self._take = take
-        # Bytes that came before are still in the kernel: nothing was read until somebody could take
-        # it.
-        self.transport.resume_reading()
+        take(self._early)
         await self.ended
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Store the transport; reading starts with `forward_output`."""
+        """Store the transport.
+
+        Reading is not paused until `forward_output`: CPython 3.11.2 reads all the same.
+        """
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        # The adapter may speak first; `_take` is set only in `forward_output`.
-        transport.pause_reading()
         self._set_option("TCP_NODELAY")
         if self._made is not None and not self._made.done():
             self._made.set_result(self)
@@ -246,7 +247,9 @@ class TcpConnection(asyncio.Protocol):
         """Pass on the bytes that came."""
         # At each arrival: the flag is not permanent, tcp(7).
         self._set_option("TCP_QUICKACK")
-        assert self._take is not None
+        if self._take is None:
+            self._early += data
+            return
         if self.ended.done():
             return
         try:

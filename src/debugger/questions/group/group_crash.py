@@ -197,6 +197,8 @@ async def _run_to_failure(found: GroupRun) -> None:
             await _await_better(found)
             return
         if session is found.run.session:
+            if _blame(session) is not None:  # a launcher that started nothing
+                found.first, found.failed_ns = session, found.event_ns
             return
     raise DebuggerError(
         ErrorCode.TIMEOUT,

@@ -43,8 +43,12 @@ class TimelineFolder:
         self._path = Path(tempfile.mkdtemp(prefix="t-", dir=parent))
         self._lock = _lock_file(self._path)
         self.file = self._path / _FILE
-        # SQLite gives what it makes beside the file the file's own mode.
-        os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        try:
+            # SQLite gives what it makes beside the file the file's own mode.
+            os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except OSError:  # the disk is full
+            self.remove()
+            raise
 
     def remove(self) -> None:
         """Remove the folder, and its parent if that is empty."""
@@ -115,7 +119,13 @@ class EventDatabase:
             isolation_level=None,
             check_same_thread=False,
         )
-        journal = "MEMORY" if self._folder is None else "WAL"
+        try:
+            self._create_tables("MEMORY" if self._folder is None else "WAL")
+        except sqlite3.Error:  # the disk is full
+            self.close()
+            raise
+
+    def _create_tables(self, journal: str) -> None:
         # Nobody else reads the file, so what the log is shared by need not be a file.
         self._connection.executescript(
             "PRAGMA locking_mode=EXCLUSIVE;"

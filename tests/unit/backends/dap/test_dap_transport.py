@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+
 import pytest
 
-from debugger.backends.dap.dap_transport import HEADER_MAX, MessageDecoder, encode_message
+from debugger.backends.dap.dap_transport import (
+    HEADER_MAX,
+    MessageDecoder,
+    TcpConnection,
+    encode_message,
+)
 from debugger.errors import DebuggerError, ErrorCode
 
 
@@ -65,3 +73,21 @@ def test_what_came_before_something_broken_is_not_lost():
     assert [next(bodies), next(bodies)] == [b"1", b"2"]
     with pytest.raises(DebuggerError):
         next(bodies)
+
+
+@pytest.mark.parametrize("has_ended", [False, True])
+async def test_what_an_adapter_sends_before_it_is_read_is_not_lost(has_ended: bool):
+    # CPython 3.11.2 reads from a connection that `connection_made` has paused.
+    adapter, own = socket.socketpair()
+    _, connection = await asyncio.get_running_loop().create_connection(TcpConnection, sock=own)
+    taken: list[bytes] = []
+    with adapter:
+        connection.data_received(b"early ")
+        if has_ended:
+            connection.connection_lost(None)
+        forwarding = asyncio.create_task(connection.forward_output(taken.append))
+        await asyncio.sleep(0)
+        adapter.sendall(b"late")
+    await forwarding
+    connection.close()
+    assert b"".join(taken) == (b"early " if has_ended else b"early late")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import resource
+import sqlite3
 import stat
 import subprocess
 import sys
+
+import pytest
 
 from debugger.model.events import EventKind
 from debugger.model.program import CallEvent
@@ -38,6 +42,18 @@ def test_each_timeline_has_a_folder_of_its_own(tmp_path):
     other.append(EventKind.STOP, session="s")
     assert other.events().total == 1
     other.close()
+
+
+@pytest.mark.parametrize("room", [0, 4096])
+def test_a_timeline_for_which_there_is_no_room_leaves_nothing(tmp_path, room):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(sqlite3.OperationalError):
+            Timeline(folder=tmp_path / "timelines")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 DIES = """
