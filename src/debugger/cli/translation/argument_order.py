@@ -114,7 +114,8 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "breakpoint add": {"-n": ("--function",), "-o": ("+once",), "-i": ("+ignore",),
                        "--script": ("+file",), "-t": ("--thread",), "-a": ("+address",),
-                       "--address": ("+address",)},
+                       "--address": ("+address",),
+                       **dict.fromkeys(("-M", "-S", "-F"), ("--function",))},
     "probe": {**dict.fromkeys(("--arg", "--param"), ("+expression",)),
               "-f": ("+file",), "--entry": ("--at",), "--on": ("--at",), "--before": ("--at",),
               "--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
@@ -159,6 +160,7 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "registers": {"--all": ("+all",), "-a": ("+all",)},
     "events": {"--last": ("--limit",), "--name": ()},
     "breakpoint list": {"--name": ("--session",)},
+    "try": dict.fromkeys(("--at", "--location", "--to"), ("--until",)),
     "output": {"-f": ("--follow",), "--since-last": ("+nothing",), "--new": ("+nothing",)},
 }  # fmt: skip
 # Spellings that may mean two things: they are corrected, not understood.
@@ -351,6 +353,8 @@ def _resolve_typed(  # noqa: PLR0911 - one for each spelling
     following = (given if given is not None else left[0][1] if left else "").split()
     if (command.name, flag) == ("diff", "--after") and len(following) > 1 and following[1] != "if":
         return "+command"
+    if typed == "--for" and following and not following[0][:1].isdecimal():
+        return "+ignored"  # `wait --for stopped`
     if typed in _OUTPUT_FORMS and following == ["json"]:  # `--format json`
         return "+output"
     if typed in _OUTPUT_FORMS and following in (["text"], ["plain"]) and flag != "--log":

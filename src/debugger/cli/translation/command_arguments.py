@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
+from debugger.cli.translation.argument_order import ArrangedWords, Correction
 from debugger.cli.translation.debugger_abbreviations import (
-    FORMAT_NAMES,
     GDB_SETTINGS,
-    VALUE_FORMATS,
+)
+from debugger.cli.translation.expression_arguments import (
+    arrange_eval,
+    arrange_print,
+    arrange_watch,
 )
 from debugger.cli.translation.location_spelling import find_location, is_file_line, split_condition
 from debugger.cli.translation.machine_arguments import (
-    SIMPLE_FORMAT,
     arrange_disassemble,
     arrange_memory,
     arrange_registers,
@@ -27,36 +28,18 @@ _BREAK_IF: Final = re.compile(
     r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b:?\s*(?P<condition>.+))?\Z"
 )
 _PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
+_FILE: Final = re.compile(r"[^\s:{}()=]+\Z")
 _FILE_LINE: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
 _LINE_RANGE: Final = re.compile(
     r"(?:(?P<file>[^\s:]+):)?(?P<first>\d+)\s*(?:,|-|\s)\s*(?P<last>\d+)?\Z"
 )
 _LINES_SHOWN: Final = 10  # of gdb's `list 10,`
 _ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
-# Words of which an expression of several names has one.
-_OPERATOR_WORDS: Final = frozenset(
-    {
-        "sizeof", "alignof", "not", "await", "new", "typeof", "struct", "union", "enum", "class",
-        "and", "or", "in", "is", "if", "for", "as", "unsigned", "signed", "delete", "void",
-        "yield", "lambda", "co_await", "throw", "type", "instanceof",
-    }
-)  # fmt: skip
 _ANY_EXCEPTION: Final = re.compile(r"(?:all|any|every|exceptions?|errors?|\*)\Z", re.IGNORECASE)
-_ACCESSES: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("access", "all", "rw", "readwrite"), ("--access",)),
-    **dict.fromkeys(("read", "r"), ("--read",)),
-    **dict.fromkeys(("write", "w", "modification"), ()),
-}
-_VALUED_EXPRESSION_FLAGS: Final = frozenset(
-    {"-l", "--language", "-i", "-u", "-t", "--timeout", "-a", "-j", "-d", "-X", "-D", "-Y", "-Z"}
-)
 _ID_FILLERS: Final = frozenset(
     {"bp", "breakpoint", "breakpoints", "watchpoint", "watchpoints", "the", "number", "id"}
 )
 _PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
-_VALUE_NOUNS: Final = frozenset(
-    {"local", "variable", "var", "-e", "-v", "value", "expression", "expr"}
-)
 _RUNNING_NOUNS: Final = frozenset(
     {"the", "program", "execution", "running", "process", "app", "debugging"}
 )
@@ -151,14 +134,15 @@ def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
     positionals = list(arranged.positionals)
     without: list[str] = []
     if lines:
-        names = files or short or positionals[:1]
-        positionals = [f"{names[0]}:{lines[0]}" if names else lines[0], *positionals[1:]]
+        names = files or short or [one for one in positionals[:1] if _FILE.match(one)]
+        others = positionals[1:] if names == positionals[:1] else positionals
+        positionals = [f"{names[0]}:{lines[0]}" if names else lines[0], *others]
         without += ["+line", "+file", *(["-f"] if short else [])]
     if addresses := arranged.role_values("+address"):
         positionals.append(f"*{addresses[0].lstrip('*')}")
         without.append("+address")
     if places := arranged.role_values("+location"):
-        positionals += places
+        positionals = [*places, *positionals]
         without.append("+location")
     added: list[tuple[str, tuple[str, ...]]] = []
     ignored = arranged.role_values("+ignore")
@@ -190,16 +174,9 @@ def _arrange_catch(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_log(arranged: ArrangedWords) -> Result:
-    if roles := [*arranged.role_values("+location"), *arranged.role_values("+text")]:
-        arranged = arranged.change(
-            without=("+location", "+text"),
-            positionals=(
-                *arranged.role_values("+location"),
-                *arranged.positionals,
-                *arranged.role_values("+text"),
-            ),
-        )
-        del roles
+    arranged = _take_break_roles(arranged)
+    if texts := arranged.role_values("+text"):
+        arranged = arranged.change(without=("+text",), positionals=(*arranged.positionals, *texts))
     words = list(arranged.positionals)
     if "if" not in words[2:-1] or arranged.role_values("--condition"):
         return arranged
@@ -210,34 +187,6 @@ def _arrange_log(arranged: ArrangedWords) -> Result:
         positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
     )
     return correct("is the `if` a condition?", fixed)
-
-
-def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
-    words = [*arranged.role_values("+expression"), *arranged.positionals]
-    if len(words) > len(arranged.positionals):
-        return arranged.change(without=("+expression",), positionals=words)
-    if len(words) == len(("variable", "x")) and words[0] in {"variable", "var"}:
-        return correct("watch takes an expression", arranged.change(positionals=words[1:]))
-    if words[:1] in (["-w"], ["--watch"]) and len(words) > 1:
-        access = _ACCESSES.get(words[1].replace("_", "")) if words[2:] else None
-        added = [(flag, ()) for flag in access or ()]
-        return arranged.change(positionals=words[1 if access is None else 2 :], add=added)
-    if words[:1] == ["-rw"] and len(words) > 1:
-        return arranged.change(positionals=words[1:], add=[("--access", ())])
-    if words[:1] == ["-r"] and len(words) > 1:
-        return arranged.change(positionals=words[1:], add=[("--read", ())])
-    if words[:1] in (["-l"], ["-location"]) and len(words) > 1:
-        return correct("watch needs no -l", arranged.change(positionals=words[1:]))
-    if len(words) == len(("read", "x")) and words[0] in _ACCESSES:
-        added = [(flag, ()) for flag in _ACCESSES[words[0]]]
-        return correct("an option", arranged.change(positionals=words[1:], add=added))
-    match = re.match(r"(?P<what>.+?)\s+if\s+(?P<condition>.+)\Z", " ".join(words))
-    # Python's `a if b else c` is one expression.
-    if match is None or re.search(r"\belse\b", match["condition"]):
-        return arranged
-    return arranged.change(
-        positionals=[match["what"]], add=[("--condition", (match["condition"],))]
-    )
 
 
 def _take_source_roles(arranged: ArrangedWords) -> ArrangedWords:
@@ -333,68 +282,6 @@ def _arrange_thread(arranged: ArrangedWords) -> Result:
             ("backtrace",), arranged.command, (("--thread", (words[0],)),), is_changed=True
         )
     return arranged
-
-
-_FORMAT_NAMES: Final = frozenset({"hex", "binary", "octal", "decimal", "address", "char"})
-
-
-def _arrange_print(arranged: ArrangedWords) -> Result:
-    words = list(arranged.positionals)
-    for index, (flag, values) in enumerate(arranged.options):
-        if flag == "--format" and values and values[0] in VALUE_FORMATS:
-            options = list(arranged.options)
-            options[index] = (flag, (VALUE_FORMATS[values[0]],))
-            everything = [one for one, _ in arranged.options]
-            return _arrange_print(arranged.change(without=everything, add=options))
-    if len(words) < len(("/x", "v")):
-        return arranged
-    match = SIMPLE_FORMAT.match(words[0])
-    if match is None or match[1]:
-        return _correct_print(arranged, words) or arranged
-    body = arranged.change(positionals=words[1:])
-    named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
-    if named is None:
-        return correct(f"no format {words[0]}", body)
-    return body.change(add=[("--format", (named,))])
-
-
-def _correct_print_phrase(arranged: ArrangedWords, words: list[str]) -> Correction | None:
-    """Correct `x as hex`, `x --hex` and `x in frame 2`."""
-    *before, last = words
-    name = last.removeprefix("--")
-    if name in _FORMAT_NAMES and (name != last or before[-1] == "as"):
-        value = before if name != last else before[:-1]
-        fixed = arranged.change(positionals=value, add=[("--format", (name,))])
-        return correct("the format is an option", fixed) if value else None
-    if len(words) > len(("in", "frame", "2")) and words[-3:-1] == ["in", "frame"]:
-        return Correction("a frame is selected first", (("frame", last), ("print", *words[:-3])))
-    return None
-
-
-def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
-    """Correct words that are no expression: a format or a frame behind it, several names."""
-    if (phrase := _correct_print_phrase(arranged, words)) is not None:
-        return phrase
-    is_named = len(words) == len(("local", "x"))
-    if is_named and words[0] in _VALUE_NOUNS:
-        return correct("print takes an expression", arranged.change(positionals=words[1:]))
-    if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
-        alone = tuple(("print", one) for one in words[:2])  # as the members of a group take it
-        return Correction("print takes one expression", (("read", *words), *alone))
-    long = f"-{words[0]}" if words[0].startswith("-") else ""
-    if value_counts(arranged.command).get(long) == 0 and words[1][0].isidentifier():
-        fixed = arranged.change(positionals=words[1:], add=[(long, ())])
-        return correct("a long option has two dashes", fixed)
-    form, behind = "", words[1:]
-    if words[0] in {"-f", "-format"}:
-        form = VALUE_FORMATS.get(words[1], words[1])
-        behind = words[3:] if words[2:3] == ["--"] else words[2:]
-    elif words[0].startswith("--"):
-        form = words[0][2:]
-    if form not in FORMAT_NAMES:
-        return None
-    fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
-    return correct("a format is --format", fixed)
 
 
 def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
@@ -540,26 +427,6 @@ def _arrange_ids(arranged: ArrangedWords) -> Result:
     return Correction("one at a time", tuple((*arranged.name, one) for one in words))
 
 
-def _arrange_eval(arranged: ArrangedWords) -> Result:
-    words = [*arranged.positionals, *(arranged.rest or ())]
-    if arranged.positionals[:1] == ("-f",) and len(words) > len(("-f", "x")):
-        printed = ArrangedWords(("print",), arranged.command, (), tuple(words))
-        return _arrange_print(printed)
-    if arranged.positionals[:1] and arranged.rest and _is_flags_alone(arranged.positionals):
-        return replace(arranged, positionals=arranged.rest, rest=None, is_changed=True)
-    return arranged
-
-
-def _is_flags_alone(words: Sequence[str]) -> bool:
-    """Tell whether all words before `--` are options of LLDB's `expression`, with their values."""
-    remaining = list(words)
-    while remaining and re.fullmatch(r"-[A-Za-z]|--[a-z][a-z-]+", remaining[0]):
-        flag = remaining.pop(0)
-        if flag in _VALUED_EXPRESSION_FLAGS and remaining:
-            remaining.pop(0)
-    return not remaining
-
-
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "breakpoint add": _arrange_break,
     **dict.fromkeys(("breakpoint enable", "breakpoint disable"), _arrange_ids),
@@ -568,13 +435,13 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     ),
     "catch": _arrange_catch,
     "log": _arrange_log,
-    "watch": _arrange_watch,
+    "watch": arrange_watch,
     "source": _arrange_source,
     "backtrace": _arrange_backtrace,
     "frame": _arrange_frame,
     "thread": _arrange_thread,
-    "print": _arrange_print,
-    "eval": _arrange_eval,
+    "print": arrange_print,
+    "eval": arrange_eval,
     "set": _arrange_set,
     "memory read": arrange_memory,
     "disassemble": arrange_disassemble,

@@ -10,10 +10,10 @@ from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
 from debugger.cli.translation.breakpoint_translation import (
+    break_at,
     change_breakpoint,
     change_condition,
     clear_breakpoints,
-    correct_location,
     ignore_hits,
     log_at_breakpoint,
     remove_node_breakpoint,
@@ -48,6 +48,9 @@ _JOINED_FORMAT: Final = re.compile(
 )
 _JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+!?)\((.*)\)\Z")
 _PROGRAM: Final = re.compile(rf"(?:\.{{0,2}}/.+|[^-/]\S*\.{SCRIPT_SUFFIX})\Z")
+_VALUED_VARIABLE_FLAGS: Final = frozenset(
+    {"-f", "--format", "-d", "--dynamic-type", "-D", "--depth", "-P", "--ptr-depth", "-Y", "-Z"}
+)
 # Words before a command that say nothing, and parts of a name that say nothing.
 _TOPICS: Final = frozenset({"session", "debug", "debugger", "dbg", "dap", "request", "execution"})
 _NAME_FILLERS: Final = frozenset(
@@ -56,6 +59,9 @@ _NAME_FILLERS: Final = frozenset(
         "expression", "current", "values", "mcp", "active", "full", "command",
     }
 )  # fmt: skip
+_PROGRAM_NOUNS: Final = frozenset(
+    {"debugging", "debugger", "debug", "program", "execution", "run", "session", "process"}
+)
 _NAME_VERBS: Final = frozenset({"run", "do", "why", "explain", "find", "check", "detect"})
 # Questions whose only arguments are a program, which is hardly called `help`.
 _WITHOUT_OWN_WORDS: Final = frozenset({"probe", "crash", "hang", "test", "path", "diff"})
@@ -263,6 +269,8 @@ def _expand_prefixes(words: Words, own: Collection[str]) -> Words:
     is_named = len(names) == 1 and first not in {"t", "f"} and first not in EXACT_COMMANDS
     if first == "br" or (first == "re" and len(words) > 1):
         names, is_named = ["breakpoint" if first == "br" else "register"], len(words) > 1
+    if first == "w" and words[1:2] in (("s",), ("set",)) and words[3:]:
+        names, is_named = ["watchpoint"], True
     if not is_named:
         return words
     name, below = names[0], LLDB_COMMANDS[names[0]]
@@ -353,13 +361,33 @@ def _all_threads(rest: Words) -> Result | None:
 def _frames(rest: Words) -> Result | None:
     """Translate LLDB's `frame variable -f x NAME`, and gdb's `frame function NAME`."""
     if rest[:1] == ("variable",) and len(rest) > 1 and rest[1].startswith("-"):
-        return Correction("locals shows the variables", (("locals",),))
+        return _frame_variables(rest[1:])
     if rest[:1] == ("select",) and rest[1:2] in (("--relative",), ("-r",)) and rest[2:]:
         return _move_frame(rest[2])
     if rest[:1] in (("function",), ("level",)) and len(rest) > 1:
         is_level = rest[0] == "level"
         return ("frame", rest[1]) if is_level else Correction("which frame?", (("backtrace",),))
     return None
+
+
+def _frame_variables(words: Words) -> Result:
+    """Translate the options of LLDB's `frame variable`: of these there is a format."""
+    form: Words = ()
+    names: list[str] = []
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
+        flag, is_joined, value = word.partition("=")
+        if flag in _VALUED_VARIABLE_FLAGS:
+            value = value if is_joined else remaining.pop(0) if remaining else ""
+            form = ("--format", value) if flag in {"-f", "--format"} else form
+        elif not word.startswith("-"):
+            names.append(word)
+    if not names:
+        everything = ("--all",) if {"-g", "--show-globals"} & {*words} else ()
+        return Correction("locals shows the variables", (("locals", *everything),))
+    each = tuple(("print", *form, "--", one) for one in names)
+    return Correction("a variable is printed", each)
 
 
 def _move_frame(steps: str) -> Result | None:
@@ -443,6 +471,13 @@ def _show_evidence(rest: Words) -> Result | None:
     return None
 
 
+def _show_answer(rest: Words) -> Result | None:
+    """Tell an answer of a question, `show e3`, from a value."""
+    if len(rest) != 1 or not re.fullmatch(r"e\d+", rest[0]):
+        return None
+    return Correction("an answer, or a value?", (("evidence", "show", *rest), ("print", *rest)))
+
+
 def _print_format(rest: Words) -> Result | None:
     """Take `print n /x` for `print /x n`."""
     is_format = len(rest) > 1 and re.fullmatch(r"/[xduotacfz]", rest[-1])
@@ -473,16 +508,26 @@ def _print_values(rest: Words) -> Result | None:
 
 def _attach_script(rest: Words) -> Result | None:
     """Refuse `attach python f.py`, since only what runs is attached to, and `attach ./app 12`."""
+    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
+    if is_pair:
+        return Correction("a process is named by its ID", (("attach", rest[1]),))
     is_script = len(rest) > 1 and re.fullmatch(r"(?:python[\d.]*|node|ruby|php)", rest[0])
     if is_script:
         return Correction("what does not run is started", (("start", rest[1]),))
-    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
-    return Correction("a process is named by its ID", (("attach", rest[1]),)) if is_pair else None
+    return None
+
+
+def _restart(rest: Words) -> Result | None:
+    """Refuse `restart a b` and `restart --args a b`: it keeps the arguments."""
+    args = tuple(one for one in rest if one not in {"--args", "--", "with"})
+    if not args or args[0].startswith("-") or args[0] in _PROGRAM_NOUNS:
+        return None
+    return Correction("restart keeps the arguments", (("start", "PROGRAM", "--", *args),))
 
 
 def _stop_in(rest: Words) -> Result | None:
     """Translate jdb's `stop in Cart.add(java.lang.String)`, with the types of an overload."""
-    if rest and rest[0] in {"debugging", "debugger", "debug", "program", "execution", "run"}:
+    if rest and rest[0] in _PROGRAM_NOUNS:
         return Correction("stop takes no arguments", (("stop", *rest[1:]),))
     if rest[:1] != ("in",) or len(rest) == 1:
         return None
@@ -571,9 +616,10 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "!": _execute_statement,
     "evidence": _show_evidence,
     "watch": watch_value,
-    "break": correct_location,
-    "b": correct_location,
+    "break": break_at,
+    "b": break_at,
     "print": _print_format,
+    "show": _show_answer,
     "output": _show_output,
     **dict.fromkeys(("source", "list", "l"), _list_range),
     "tui": lambda rest: Correction("the whole stop", (("context",),)) if rest else None,
@@ -581,6 +627,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "attach": _attach_script,
     "go": _go_on,
     "stop": _stop_in,
+    "restart": _restart,
     **dict.fromkeys(("bc", "bd", "be"), _choose_all),
     "toggle": _toggle,
     "exception": _catch_exceptions,

@@ -51,7 +51,8 @@ _COMMANDS: Final = frozenset({"breakpoint add", "until", "jump", "log", "source"
 
 def spell_location(text: str) -> str:
     """Return a location as FILE:LINE, FILE:FUNCTION or FUNCTION; the text itself if unknown."""
-    plain = text.strip()
+    # WinDbg's and LLDB's name of a module comes first.
+    plain = re.sub(r"\A[\w.-]+[!`](?=[A-Za-z_])", "", text.strip())
     for form in _FORMS:
         if match := form.match(plain):
             return f"{match['file']}:{match['line']}"
@@ -61,7 +62,7 @@ def spell_location(text: str) -> str:
         return f"{match['file']}:{name.replace('::', '.') if is_python else name}"
     if match := _CALLED.match(plain):
         return match["name"]
-    return text
+    return plain
 
 
 def is_file_line(text: str) -> bool:

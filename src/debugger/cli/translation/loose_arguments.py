@@ -74,7 +74,9 @@ _FIRST_OPTIONS: Final[Mapping[str, str]] = {
     "back-continue": "--to",
 }
 # The same, of a number.
-_FIRST_NUMBERS: Final[Mapping[str, str]] = {**_FIRST_OPTIONS, "events": "--limit"}
+_FIRST_NUMBERS: Final[Mapping[str, str]] = {
+    **_FIRST_OPTIONS, "events": "--limit", "context": "--context"
+}  # fmt: skip
 
 
 def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
@@ -153,20 +155,20 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # no
     if len(words) <= len(taken) or arranged.rest is not None:
         return _correct_all(arranged)
     reason = f"{command.name} takes {len(taken) or 'no'} arguments, not {len(words)}"
+    remaining = [one for one in words if one not in _FILLERS]
+    options = _FIRST_NUMBERS if "".join(remaining).isdecimal() else _FIRST_OPTIONS
+    if command.name in options and len(remaining) == 1:
+        fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
+        return Correction(reason, (fixed.to_typed_order(),))
     if command.name in _OTHER_COMMANDS:
         is_frame = command.name in {"locals", "args"} and words[0].isdecimal() and len(words) == 1
         other = (*_OTHER_COMMANDS[command.name], *words)
         in_frame = (("frame", *words), (command.name,))
         return Correction(reason, in_frame if is_frame else (other, arranged.name))
-    remaining = [one for one in words if one not in _FILLERS]
     if "all" in words and "--all" in value_counts(command) and not taken:
         return Correction(
             reason, (arranged.change(positionals=(), add=[("--all", ())]).to_words(),)
         )
-    if command.name in _FIRST_OPTIONS and len(remaining) == 1:
-        options = _FIRST_NUMBERS if remaining[0].isdecimal() else _FIRST_OPTIONS
-        fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
-        return Correction(reason, (fixed.to_typed_order(),))
     if command.name == "memory read" and len(remaining) == len(("from", "to")):
         remaining = _count_bytes(*remaining)
     added = [("--all", ())] if "all" in words and "--all" in value_counts(command) else []

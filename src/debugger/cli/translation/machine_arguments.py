@@ -39,6 +39,8 @@ def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - 
         letter = forms[0]
     elif forms and not is_gdb and not sizes:
         return arranged
+    if sizes and sizes[0] not in _SIZES and sizes[0].isdecimal() and not count:  # of all of it
+        return arranged.change(without=("+size",), add=[("--count", (sizes[0],))])
     if sizes:
         size = _SIZES.get(sizes[0], sizes[0])
     if not (is_gdb or sizes or letter):

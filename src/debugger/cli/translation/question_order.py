@@ -28,6 +28,7 @@ from debugger.cli.translation.location_spelling import (
     split_condition,
     split_expressions,
 )
+from debugger.cli.translation.misplaced_options import correct_options_of_program
 from debugger.cli.translation.program_words import (
     begins_program,
     correct_separator,
@@ -43,6 +44,10 @@ _FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "
                               "every", "each", "all"})  # fmt: skip
 _CONDITIONS: Final = frozenset({"--when", "--condition"})
 _LONGEST_LOCATION: Final = 4  # words
+_SEPARATORS: Final = frozenset(
+    {"--versus", "--against", "--compare", "--with", "--good", "--baseline", "-vs", "versus",
+     "against", "--compare-with", "--other"}
+)  # fmt: skip
 _NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
 _OPERATORS: Final = frozenset(
     {">", "<", ">=", "<=", "==", "!=", "+", "-", "*", "/", "%", "and", "or"}
@@ -71,10 +76,9 @@ def order_question(arranged: ArrangedWords) -> Result:
     if arranged.rest and _compares(arranged) and begins_program(first) and len(first) > 1:
         fixed = replace(arranged, rest=(*first, "--vs", *rest)).change(positionals=())
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
-    between = next((one for one in ("vs", "--") if one in rest[1:-1]), None)
-    at = rest.index(between) if between is not None else 0
+    at = _find_separator(rest)
     # The words that make a launcher's rank a member end so.
-    if between is not None and rest[at - 1] != "member" and _compares(arranged):
+    if at and rest[at - 1] != "member" and _compares(arranged):
         fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
     arranged = _take_placed_condition(arranged)
@@ -83,6 +87,15 @@ def order_question(arranged: ArrangedWords) -> Result:
     if isinstance(ordered, Correction) or not takes_command(ordered.command):
         return ordered
     return _drop_words(ordered) or ordered
+
+
+def _find_separator(rest: Sequence[str]) -> int:
+    """Return where a word stands between two commands, `vs` or `--versus`; 0 without one."""
+    for at, word in enumerate(rest[1:-1], 1):
+        is_same = rest[at + 1] == rest[0] or begins_program(rest[at + 1 :])
+        if word in {"vs", "--"} or (word in _SEPARATORS and is_same):
+            return at
+    return 0
 
 
 def _separate_args(arranged: ArrangedWords) -> Correction | None:
@@ -329,7 +342,7 @@ def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
         return _order_probe(arranged.change(positionals=words, add=[("--at", (place,))]))
     if words and is_apart:
         return _lack_location(arranged)
-    return _find_options_of_program(arranged)
+    return correct_options_of_program(arranged) or arranged
 
 
 def _names_place(word: str) -> bool:
@@ -390,7 +403,7 @@ def _pair_words(
 def _lack_location(arranged: ArrangedWords) -> Result:
     """Suggest a location for expressions without one."""
     if arranged.command.name != "probe" or "--at" in (arranged.rest or ()):
-        return _find_options_of_program(arranged)
+        return correct_options_of_program(arranged) or arranged
     words = arranged.positionals
     if words[0] in {"at", "in", "on", "@"} and len(words) > len(("on", "total")):
         fixed = arranged.change(positionals=(), add=[("--at", (words[1], ", ".join(words[2:])))])
@@ -495,21 +508,10 @@ def _join_file_and_line(arranged: ArrangedWords, flag: str) -> ArrangedWords:
     return arranged.change(without=dropped, add=[(flag, (place, *texts))])
 
 
-def _find_options_of_program(arranged: ArrangedWords) -> Result:
-    """Suggest to put `--at LOC` before `--`, where it stands behind the program."""
-    rest = list(arranged.rest or ())
-    if "--at" not in rest:
-        return arranged
-    at = rest.index("--at")
-    words = (*arranged.name, *arranged.given, *rest[at:], "--", *rest[:at])
-    return Correction(f"{arranged.command.name}: its options go before --", (words,))
-
-
 def _order_value(arranged: ArrangedWords) -> Result:
     """Put the words of `why`, `who-wrote` and `holds` into order."""
     arranged = _join_file_and_line(arranged, "--at")
-    misplaced = _find_options_of_program(arranged)
-    return order_value(arranged) if misplaced is arranged else misplaced
+    return correct_options_of_program(arranged) or order_value(arranged)
 
 
 def _order_calls(arranged: ArrangedWords) -> Result:

@@ -15,7 +15,7 @@ from debugger.cli.translation.argument_order import (
 )
 from debugger.cli.translation.debugger_invocations import names_debugger, translate_invocation
 from debugger.cli.translation.location_spelling import is_file_line, spell_location
-from debugger.cli.translation.program_words import SCRIPT_SUFFIX, split_command
+from debugger.cli.translation.program_words import SCRIPT_SUFFIX, split_command, split_program
 
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
@@ -148,6 +148,10 @@ def _correct_program(arranged: ArrangedWords) -> Result:
         return arranged
     if (several := _separate_breakpoints(arranged)) is not None:
         return several
+    quoted = split_program(words[0])  # `start "python3 app.py"`
+    if len(quoted) > 1:
+        behind = (*quoted[1:], *words[1:])
+        return _correct_program(replace(arranged, positionals=quoted[:1], rest=behind))
     if names_debugger(words[0]):
         return translate_invocation(words, None) or arranged
     if words[:2] == ("cargo", "run"):

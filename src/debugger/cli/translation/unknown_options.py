@@ -69,7 +69,8 @@ def _drop_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
     if runs_program(arranged.command) and not has_program and spare <= 0:
         return None  # it may have named the program
     behind = () if arranged.rest is None else ("--", *arranged.rest)
-    if not remaining and not behind:
+    is_listing = not positional_parameters(arranged.command) and len(given) == 1
+    if not remaining and not behind and not is_listing:
         return None  # nothing is left: the help tells more
     return (*arranged.name, *remaining, *behind)
 
