@@ -30,7 +30,7 @@ from debugger.cli.translation.argument_order import (
 )
 from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
-from debugger.cli.translation.debugger_invocations import translate_invocation
+from debugger.cli.translation.debugger_invocations import start_words, translate_invocation
 from debugger.cli.translation.foreign_commands import CORRECTED_COMMANDS, EXACT_COMMANDS
 from debugger.cli.translation.location_spelling import is_file_line, spell_locations
 from debugger.cli.translation.loose_arguments import (
@@ -53,7 +53,7 @@ from debugger.cli.translation.request_reading import (
 )
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.tool_invocations import correct_tool
-from debugger.cli.translation.unknown_options import correct_spelling
+from debugger.cli.translation.unknown_options import correct_lacking, correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Command, Registry
 
@@ -307,6 +307,8 @@ def _translate_words(
     translated = translate_command(words, own)
     if isinstance(translated, Correction):
         return _add_rest(translated, split.rest)
+    if translated == ("restart",) and split.rest and begins_program(split.rest):
+        return Correction("a program is started", (start_words(split.rest),))
     if translated == ("restart",) and split.rest:
         return _add_rest(Correction("which program?", (("start", "PROGRAM"),)), split.rest)
     return translated or words
@@ -336,6 +338,8 @@ def _arrange_command(
         found = correct_selection(arranged) or correct_option_words(arranged) or order(arranged)
     if found is arranged and arranged.unknown:
         found = correct_selection(arranged) or correct_spelling(arranged) or arranged
+    if found is arranged and arranged.lacking is not None and arranged.rest is None:
+        found = correct_lacking(arranged) or arranged
     if isinstance(found, ArrangedWords) and not arranged.unknown:
         found = _take_loose_arguments(found)
     if isinstance(found, Correction):

@@ -78,6 +78,8 @@ def change_breakpoint(rest: Words) -> Result | None:  # noqa: PLR0911 - one for 
         return found
     if rest[:1] in (("condition",), ("cond",)):
         return change_condition(rest[1:])
+    if rest[:1] in (("edit",), ("update",), ("alter",)) and rest[1:2]:
+        return ("breakpoint", "change", *rest[1:])
     if rest[:1] == ("ignore",):
         return ignore_hits(rest[1:])
     if rest[:1] == ("modify",):

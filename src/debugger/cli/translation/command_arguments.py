@@ -14,8 +14,14 @@ from debugger.cli.translation.expression_arguments import (
     arrange_eval,
     arrange_print,
     arrange_watch,
+    drop_flags,
 )
-from debugger.cli.translation.location_spelling import find_location, is_file_line, split_condition
+from debugger.cli.translation.location_spelling import (
+    find_location,
+    is_file_line,
+    spell_location,
+    split_condition,
+)
 from debugger.cli.translation.machine_arguments import (
     arrange_disassemble,
     arrange_memory,
@@ -38,6 +44,9 @@ _ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
 _ANY_EXCEPTION: Final = re.compile(r"(?:all|any|every|exceptions?|errors?|\*)\Z", re.IGNORECASE)
 _ID_FILLERS: Final = frozenset(
     {"bp", "breakpoint", "breakpoints", "watchpoint", "watchpoints", "the", "number", "id"}
+)
+_PLACE_NOUNS: Final = frozenset(
+    {"at", "on", "in", "line", "function", "fn", "func", "method", "address", "def"}
 )
 _PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
 _RUNNING_NOUNS: Final = frozenset(
@@ -101,10 +110,10 @@ def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
     words = arranged.positionals
     if len(words) == 1:
         return arranged
-    if words[0] in {"at", "on", "in", "line", "function"} and len(words) == len(("at", "f.c:3")):
+    if words[0] in _PLACE_NOUNS and len(words) == len(("at", "f.c:3")):
         return correct("where?", arranged.change(positionals=[words[1]]))
     if len(words) == len(("f.c", "3")) and words[1].isdecimal() and "." in words[0]:
-        place = f"{words[0].rstrip(',')}:{words[1]}"
+        place = f"{words[0].rstrip(',:')}:{words[1]}"
         return correct("a line is FILE:LINE", arranged.change(positionals=[place]))
     if (found := find_location(words)) is not None and found[1] - found[0] > 1:
         condition = " ".join(words[found[1] :])
@@ -159,6 +168,8 @@ def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
 
 def _arrange_catch(arranged: ArrangedWords) -> Result:
     """Correct `catch ValueError`, `catch all` and `catch uncaught exceptions`."""
+    if types := arranged.role_values("+type"):
+        arranged = arranged.change(without=("+type",), positionals=(*arranged.positionals, *types))
     words = [one for one in arranged.positionals if not _ANY_EXCEPTION.match(one)]
     if words and (
         words[0][0].isupper() or re.match(r"[\w.:]+[.:]\w*(?:Error|Exception)", words[0])
@@ -178,15 +189,15 @@ def _arrange_log(arranged: ArrangedWords) -> Result:
     if texts := arranged.role_values("+text"):
         arranged = arranged.change(without=("+text",), positionals=(*arranged.positionals, *texts))
     words = list(arranged.positionals)
-    if "if" not in words[2:-1] or arranged.role_values("--condition"):
+    at = next((at for at in range(2, len(words) - 1) if words[at] in {"if", "when"}), 0)
+    if not at or arranged.role_values("--condition"):
         return arranged
-    at = words.index("if", 2)
     if not re.search(r"[<>=!]", " ".join(words[at + 1 :])):  # a text, with this word in it
         return arranged
     fixed = arranged.change(
         positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
     )
-    return correct("is the `if` a condition?", fixed)
+    return correct(f"is the `{words[at]}` a condition?", fixed)
 
 
 def _take_source_roles(arranged: ArrangedWords) -> ArrangedWords:
@@ -245,6 +256,8 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
         words = ("full", *(one for one in words if one != "-full"))
     if not words:
         return arranged
+    if len(words) == len(("thread", "2")) and words[0] in {"thread", "t"} and words[1].isdecimal():
+        return arranged.change(positionals=[], add=[("--thread", (words[1],))])
     for word in words:
         if word in {"full", "locals"}:
             added.append(("--locals", ()))
@@ -284,7 +297,9 @@ def _arrange_thread(arranged: ArrangedWords) -> Result:
     return arranged
 
 
-def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - one for each form
+    if arranged.positionals[2:] and "--value" not in arranged.positionals:
+        arranged = drop_flags(arranged)
     words = list(arranged.positionals)
     if not words:
         return arranged
@@ -311,6 +326,64 @@ def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for 
     if words[0] == "value" and len(words) == len(("value", "x", "3")) and _is_name(words[1]):
         return correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
     return arranged
+
+
+def _arrange_write(arranged: ArrangedWords) -> Result:
+    """Take `write x=3` for `write x 3`."""
+    name, value = _split_assignment(" ".join(arranged.positionals))
+    return arranged.change(positionals=[name, value]) if name and value else arranged
+
+
+def _arrange_step(arranged: ArrangedWords) -> Result:
+    """Take `step parse` for the call to step into."""
+    words = arranged.positionals
+    if len(words) == 1 and words[0].isidentifier() and not arranged.role_values("--into"):
+        return arranged.change(positionals=(), add=[("--into", words)])
+    return _arrange_count(arranged)
+
+
+def _arrange_change(arranged: ArrangedWords) -> Result:
+    """Take `breakpoint change 1 x > 3` for the condition."""
+    number, *condition = arranged.positionals or ("",)
+    if not number.isdecimal() or not condition or arranged.role_values("--condition"):
+        return arranged
+    text = " ".join(condition[1:] if condition[0] == "if" else condition)
+    fixed = arranged.change(positionals=[number], add=[("--condition", (text,))])
+    return correct("a condition is an option", fixed)
+
+
+def _arrange_answer(arranged: ArrangedWords) -> Result:
+    """Take `evidence show 3` for `e3`."""
+    words = arranged.positionals
+    is_number = bool(words) and words[0].isdecimal()
+    return arranged.change(positionals=(f"e{words[0]}", *words[1:])) if is_number else arranged
+
+
+def _arrange_export(arranged: ArrangedWords) -> Result:
+    """Correct `evidence export a.html`, which would be Markdown."""
+    words = arranged.positionals
+    if len(words) != 1 or not words[0].endswith((".html", ".htm")):
+        return arranged
+    fixed = arranged.change(positionals=(), add=[("--html", words)])
+    return correct("a page is --html", fixed)
+
+
+def _arrange_kinds(arranged: ArrangedWords) -> Result:
+    """Take `--kind stop,exit` for an option each."""
+    kinds = [part for one in arranged.role_values("--kind") for part in one.split(",")]
+    if kinds == arranged.role_values("--kind"):
+        return arranged
+    return arranged.change(without=("--kind",), add=[("--kind", (one,)) for one in kinds if one])
+
+
+def _arrange_port(arranged: ArrangedWords) -> Result:
+    """Correct `--port 4711` to the local address that `mcp` and `dap` listen at."""
+    flag = "--http" if arranged.command.name == "mcp" else "--listen"
+    ports = [one for one in arranged.role_values("+port") if one.isdecimal()]
+    if not ports or arranged.role_values(flag):
+        return arranged
+    fixed = arranged.change(without=("+port",), add=[(flag, (f"127.0.0.1:{ports[0]}",))])
+    return correct("it listens at an address", fixed)
 
 
 def _is_name(text: str) -> bool:
@@ -365,7 +438,11 @@ def _arrange_continue(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
 
 
 def _arrange_until(arranged: ArrangedWords) -> Result:
-    match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(arranged.positionals))
+    words = arranged.positionals
+    match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(words))
+    if match is None and words[1:] and is_file_line(" ".join(words)):
+        place = spell_location(" ".join(words))
+        return correct("a line is FILE:LINE", arranged.change(positionals=[place]))
     if match is None:
         return _take_break_roles(arranged)
     condition = ("--when", (match[2],))
@@ -384,6 +461,7 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
         arranged = arranged.change(without=("+program",), positionals=programs)
     words = [*arranged.role_values("+pid"), *arranged.positionals]
     if arranged.role_values("+pid"):
+        words = words[:1]  # the program is known by it
         arranged = arranged.change(without=("+pid",), positionals=words)
     if ports := arranged.role_values("+port"):
         host = next(iter([*arranged.role_values("+host"), *words]), "localhost")
@@ -410,7 +488,10 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_removal(arranged: ArrangedWords) -> Result:
-    """Refuse a location or an expression in place of the number in the list."""
+    """Spell several numbers apart, and refuse a location in place of one."""
+    numbers = [one for word in arranged.positionals for one in _expand_ids(word)]
+    if numbers and numbers != list(arranged.positionals) and all(map(str.isdecimal, numbers)):
+        return arranged.change(positionals=numbers)
     words = [one for one in arranged.positionals if one not in _ID_FILLERS]
     unknown = [one for one in words if not re.fullmatch(r"#?\d+[-,\d]*", one)]
     places = [one for one, _ in arranged.options if one in _PLACE_ROLES]
@@ -420,8 +501,16 @@ def _arrange_removal(arranged: ArrangedWords) -> Result:
     return Correction(f"{arranged.command.name} takes an ID of the list", (listed,))
 
 
+def _expand_ids(word: str) -> list[str]:
+    """Return the numbers of `1,2`, `1-3`, `#1` and `b1`; the word itself where it has none."""
+    if span := re.fullmatch(r"(\d{1,3})-(\d{1,3})", word):
+        return [str(one) for one in range(int(span[1]), int(span[2]) + 1)]
+    parts = [re.sub(r"\A(?:#|b|bp)(?=\d)", "", one) for one in word.split(",") if one]
+    return parts if parts and all(map(str.isdecimal, parts)) else [word]
+
+
 def _arrange_ids(arranged: ArrangedWords) -> Result:
-    words = arranged.positionals
+    words = tuple(one for word in arranged.positionals for one in _expand_ids(word))
     if len(words) < len(("1", "2")) or not all(one.isdecimal() for one in words):
         return _arrange_removal(arranged)
     return Correction("one at a time", tuple((*arranged.name, one) for one in words))
@@ -446,7 +535,13 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "memory read": arrange_memory,
     "disassemble": arrange_disassemble,
     "next": _arrange_count,
-    "step": _arrange_count,
+    "step": _arrange_step,
+    "write": _arrange_write,
+    "events": _arrange_kinds,
+    "breakpoint change": _arrange_change,
+    **dict.fromkeys(("evidence show", "evidence draw"), _arrange_answer),
+    "evidence export": _arrange_export,
+    **dict.fromkeys(("mcp", "dap"), _arrange_port),
     "up": _arrange_count,
     "down": _arrange_count,
     "continue": _arrange_continue,

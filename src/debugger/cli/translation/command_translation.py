@@ -35,6 +35,7 @@ from debugger.cli.translation.foreign_commands import (
     EXACT_COMMANDS,
 )
 from debugger.cli.translation.program_words import SCRIPT_SUFFIX
+from debugger.cli.translation.question_names import QUESTION_NAMES
 from debugger.cli.translation.request_reading import read_request
 from debugger.cli.translation.verb_and_noun import compose_command
 
@@ -201,6 +202,8 @@ def _look_up_words(words: Words) -> Result | None:
         key, rest = " ".join(words[:size]), words[size:]
         has_argument = bool(rest) and not rest[0].startswith("-")
         keys = (f"{key} *", key) if has_argument or rest[:1] == ("-",) else (key,)
+        if f"{key} *" in QUESTION_NAMES and _is_options(rest):  # `observe --at f.c:3 x`
+            keys = (f"{key} *",)
         for each in keys:
             if each in EXACT_COMMANDS:
                 return _fill_template(EXACT_COMMANDS[each], rest)
@@ -228,9 +231,15 @@ def _fill_template(template: str, rest: Words) -> Words:
 def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
     commands = []
     for template in templates.split("; "):
-        filled = _fill_template(template, rest if "{}" in template else ())
+        has_place = "{}" in template or _is_options(rest)
+        filled = _fill_template(template, rest if has_place else ())
         commands.append(filled)
     return Correction(f"no command {' '.join(typed)!r} here", tuple(commands))
+
+
+def _is_options(rest: Words) -> bool:
+    """Tell whether only options follow a foreign command, which ours may have, too."""
+    return bool(rest) and rest[0].startswith("--")
 
 
 def _split_joined_words(words: Words, own: Collection[str]) -> Words:  # noqa: PLR0911 - of each form
@@ -386,7 +395,7 @@ def _frame_variables(words: Words) -> Result:
     if not names:
         everything = ("--all",) if {"-g", "--show-globals"} & {*words} else ()
         return Correction("locals shows the variables", (("locals", *everything),))
-    each = tuple(("print", *form, "--", one) for one in names)
+    each = tuple(("print", *form, one) for one in names)
     return Correction("a variable is printed", each)
 
 

@@ -183,7 +183,7 @@ def _bare_program(program: Sequence[str]) -> Correction:
     return Correction("no command before --", (start_words(program),))
 
 
-def _runs_tests(words: Sequence[str]) -> bool:
+def runs_tests(words: Sequence[str]) -> bool:
     """Tell whether a command line is that of a test runner: `mvn -q test`, `bundle exec rspec`."""
     if words[0] in _TEST_RUNNERS:
         return True
@@ -209,7 +209,7 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     if (with_environment := _start_with_environment(command_words)) is not None:
         return with_environment
     tests = [one for one in command_words if not _PYTEST_DEBUGGER.match(one)]
-    if _runs_tests(words):
+    if runs_tests(words):
         return Correction("tests are run by a question", (("test", "--", *tests),))
     if _TEST_FILE.match(words[0]) and (tests[1:2] or "::" in words[0]):
         return Correction("tests are run by a question", (("test", "--", "pytest", *tests),))

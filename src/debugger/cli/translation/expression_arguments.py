@@ -33,11 +33,25 @@ _PRINT_FLAG: Final = re.compile(r"-[a-z]{3,}[a-z-]*\Z")
 _VALUED_PRINT_FLAGS: Final = frozenset({"-elements", "-repeats", "-max-depth"})
 # What a flag before an expression is called, and before a kind of access.
 _NAME_FLAGS: Final = frozenset(
-    {"--var", "--variable", "--name", "--expr", "--expression", "--value", "--symbol", "--of"}
+    {
+        "--var",
+        "--variable",
+        "--name",
+        "--expr",
+        "--expression",
+        "--value",
+        "--symbol",
+        "--of",
+        "--code",
+        "--cmd",
+        "--statement",
+        "-e",
+    }
 )
 _ACCESS_FLAGS: Final = frozenset({"--type", "--mode", "--kind", "--on", "--access-type"})
 _ON_OFF: Final = frozenset({"on", "off"})
 _FORMAT_NAMES: Final = frozenset({"hex", "binary", "octal", "decimal", "address", "char"})
+_FORM_FLAGS: Final = frozenset({"-f", "--as", "-format", "--fmt", "--base"})
 _OPERAND: Final = re.compile(r"[A-Za-z_$\d\"'@]")
 _VALUE_NOUNS: Final = frozenset(
     {"local", "variable", "var", "-e", "-v", "value", "expression", "expr"}
@@ -49,7 +63,7 @@ def _begins_operand(words: Sequence[str]) -> bool:
     return bool(words) and words[0] not in _OPERATOR_WORDS and bool(_OPERAND.match(words[0]))
 
 
-def _drop_flags(arranged: ArrangedWords) -> ArrangedWords:
+def drop_flags(arranged: ArrangedWords) -> ArrangedWords:
     """Drop what no language has before an expression: `--name x`, gdb's `-pretty -- x`."""
     words, rest = arranged.positionals, arranged.rest
     if words[:1] and words[0] in _NAME_FLAGS and _begins_operand(words[1:]):
@@ -76,6 +90,8 @@ def _take_access(arranged: ArrangedWords) -> ArrangedWords:
             access = _ACCESSES[words[at + 1]]
             del words[at : at + 2]
             break
+    if len(words) > 1 and words[0] in {"--rw", "--readwrite", "--read-write"}:
+        return arranged.change(positionals=words[1:], add=[("--access", ())])
     if len(words) > 1 and "--write" in {words[0], words[-1]}:
         words.remove("--write")
         access = access or ()
@@ -86,7 +102,7 @@ def _take_access(arranged: ArrangedWords) -> ArrangedWords:
 
 def arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     """Take the kind of access and the condition from the words, and `&total` for `total`."""
-    arranged = _drop_flags(_take_access(arranged))
+    arranged = drop_flags(_take_access(arranged))
     words = [*arranged.role_values("+expression"), *arranged.positionals]
     if len(words) > len(arranged.positionals):
         return arranged.change(without=("+expression",), positionals=words)
@@ -119,7 +135,7 @@ def arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for
 
 def arrange_print(arranged: ArrangedWords) -> Result:
     """Take a format, `/x n` or `%x n`, for our option, and correct what is no expression."""
-    arranged = _drop_flags(arranged)
+    arranged = _take_print_options(drop_flags(arranged))
     words = list(arranged.positionals)
     for index, (flag, values) in enumerate(arranged.options):
         if flag == "--format" and values and values[0] in VALUE_FORMATS:
@@ -137,6 +153,19 @@ def arrange_print(arranged: ArrangedWords) -> Result:
     if named is None:
         return correct(f"no format {words[0]}", body)
     return body.change(add=[("--format", (named,))])
+
+
+def _take_print_options(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `-f hex`, `--as hex` and `-d 3` on either side of the expression for our options."""
+    words = list(arranged.positionals)
+    for at in {0, len(words) - 2} if len(words) > len(("-f", "hex")) else ():
+        flag, value = words[at : at + 2]
+        remaining = [*words[:at], *words[at + 2 :]]
+        if flag in _FORM_FLAGS and (value in FORMAT_NAMES or value in VALUE_FORMATS):
+            return arranged.change(positionals=remaining, add=[("--format", (value,))])
+        if flag in {"-d", "-depth"} and value.isdecimal() and not at and _begins_operand(remaining):
+            return arranged.change(positionals=remaining, add=[("--depth", (value,))])
+    return arranged
 
 
 def _correct_print_phrase(arranged: ArrangedWords, words: list[str]) -> Correction | None:
@@ -182,7 +211,7 @@ def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | No
 
 def arrange_eval(arranged: ArrangedWords) -> Result:
     """Drop LLDB's options of `expression`, or take its format for `print`."""
-    arranged = _drop_flags(arranged)
+    arranged = drop_flags(arranged)
     words = [*arranged.positionals, *(arranged.rest or ())]
     if arranged.positionals[:1] == ("-f",) and len(words) > len(("-f", "x")):
         printed = ArrangedWords(("print",), arranged.command, (), tuple(words))

@@ -115,7 +115,9 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
     if command.dashes_are_words or is_program or command.name in {"log", "raw", "input"}:
         return None
     words = list(arranged.positionals)
-    first = 0 if command.name == "probe" else 1
+    # A process is a number; without arguments of its own, words before `--` would be the program.
+    has_own = bool(positional_parameters(command)) and command.name not in {"probe", "attach"}
+    first = 1 if has_own and not _takes_words_alone(arranged) else 0
     for index, word in enumerate(words[:-1]):
         is_apart = arranged.rest is not None and word in {"when", "where"}
         if is_apart or ((command.name, word) in _UNDERSTOOD and word == "if"):
@@ -123,7 +125,7 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
         if (
             (command.name, word) in _UNDERSTOOD
             or index < first
-            or not word.isalpha()
+            or not word.replace("-", "").isalpha()
             or len(word) > _LONGEST_OPTION_WORD
             or (command.name == "probe" and _is_expression(word, words[index + 1]))
         ):
@@ -139,6 +141,12 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
         fixed = arranged.change(positionals=(*words[:index], *behind), add=[(flag, values)])
         return Correction(f"{word} is an option: {flag}", (fixed.to_typed_order(),))
     return None
+
+
+def _takes_words_alone(arranged: ArrangedWords) -> bool:
+    """Tell whether the program, which stands behind `--`, is all that a question takes."""
+    taken = positional_parameters(arranged.command)
+    return arranged.rest is not None and [one.name for one in taken] == ["words"]
 
 
 def _is_expression(word: str, following: str) -> bool:
@@ -157,7 +165,8 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # no
     reason = f"{command.name} takes {len(taken) or 'no'} arguments, not {len(words)}"
     remaining = [one for one in words if one not in _FILLERS]
     options = _FIRST_NUMBERS if "".join(remaining).isdecimal() else _FIRST_OPTIONS
-    if command.name in options and len(remaining) == 1:
+    is_gdbs = arranged.name == ("where",)  # gdb's name of `backtrace`
+    if command.name in options and len(remaining) == 1 and not is_gdbs:
         fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
         return Correction(reason, (fixed.to_typed_order(),))
     if command.name in _OTHER_COMMANDS:

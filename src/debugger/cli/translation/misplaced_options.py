@@ -67,10 +67,9 @@ def correct_options_of_program(arranged: ArrangedWords) -> Correction | None:
     rest = arranged.rest or ()
     if "--at" not in rest[1:] and not _lacks_known(arranged, rest):
         return None
+    own = value_counts(arranged.command).keys() - {"--vs"}  # which stands between two programs
     for at, word in enumerate(rest[1:], 1):
-        if word.startswith("--") and _resolve_word(arranged, word) in value_counts(
-            arranged.command
-        ):
+        if word.startswith("--") and _resolve_word(arranged, word) in own:
             behind = arrange_words(arranged.name, arranged.command, rest[at:], None)
             if not behind.unknown:
                 words = (*arranged.name, *arranged.given, *rest[at:], "--", *rest[:at])

@@ -46,7 +46,7 @@ _CONDITIONS: Final = frozenset({"--when", "--condition"})
 _LONGEST_LOCATION: Final = 4  # words
 _SEPARATORS: Final = frozenset(
     {"--versus", "--against", "--compare", "--with", "--good", "--baseline", "-vs", "versus",
-     "against", "--compare-with", "--other"}
+     "against", "--compare-with", "--other", "--and", "and"}
 )  # fmt: skip
 _NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
 _OPERATORS: Final = frozenset(
@@ -65,7 +65,10 @@ def order_question(arranged: ArrangedWords) -> Result:
     if arranged.lacking is not None and arranged.rest is not None:
         return _drop_option(arranged)
     separated = (
-        correct_separator(arranged) or _separate_args(arranged) or _refuse_unquoted_object(arranged)
+        correct_separator(arranged)
+        or _separate_args(arranged)
+        or _refuse_unquoted_object(arranged)
+        or _separate_repeated(arranged)
     )
     phrased = separated or question_phrases.read_phrases(separate_program(arranged))
     if isinstance(phrased, Correction):
@@ -96,6 +99,18 @@ def _find_separator(rest: Sequence[str]) -> int:
         if word in {"vs", "--"} or (word in _SEPARATORS and is_same):
             return at
     return 0
+
+
+def _separate_repeated(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `--vs` where a program comes a second time: `diff ./app good ./app bad`."""
+    words = arranged.rest or arranged.positionals
+    at = next((at for at, one in enumerate(words) if at > 1 and one == words[0]), 0)
+    if not at or arranged.command.name != "diff" or not _compares(arranged):
+        return None
+    if not begins_program(words) or words[at - 1] in {"vs", "--", "--vs", *_SEPARATORS}:
+        return None
+    fixed = replace(arranged, rest=(*words[:at], "--vs", *words[at:])).change(positionals=())
+    return Correction("two commands are separated by --vs", (fixed.to_words(),))
 
 
 def _separate_args(arranged: ArrangedWords) -> Correction | None:
@@ -303,7 +318,8 @@ def _separate_places(arranged: ArrangedWords) -> Correction | None:
     """Suggest an option each for `--at f.c:3,g.c:4`."""
     for at, (flag, values) in enumerate(arranged.options):
         places = _list_places(values[0]) if values else []
-        is_listed = all(map(is_file_line, places)) or all(map(_NAME.match, places))
+        lines = [one for one in places if is_file_line(one)]
+        is_listed = lines == places or (not lines and all(map(_NAME.match, places)))
         if flag != "--at" or len(places) == 1 or not is_listed:
             continue
         options = [*arranged.options[:at], *((flag, (one, *values[1:])) for one in places)]
