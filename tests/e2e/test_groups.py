@@ -394,7 +394,9 @@ def test_what_a_process_starts_after_the_attach_joins_its_group(
 
         def are_named() -> bool:
             members.clear()
-            members.update((one["label"], one["pid"]) for one in read_again(cli, "status")["members"])
+            members.update(
+                (one["label"], one["pid"]) for one in read_again(cli, "status")["members"]
+            )
             return len(members) == COUNT and {"main", "1", "2"} <= members.keys()
 
         # By fork, by spawn, and by subprocess, which is named by its pid; no helper is a member.
