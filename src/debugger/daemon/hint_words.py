@@ -36,8 +36,9 @@ def complete_hint(
     hint = _name_arguments(error.hint, arguments)
     words = arguments.get("words")
     if isinstance(words, tuple) and words and not words[0].startswith("run:"):
-        hint = _name_program(hint, words)
-        hint = _keep_options(hint, name, argv, words)
+        # A hint with CMD leaves the options out on purpose: one of them is at fault.
+        is_same = "CMD" not in hint
+        hint = _keep_options(hint, name, argv, words) if is_same else _name_program(hint, words)
     return error if hint == error.hint else DebuggerError(error.code, error.message, hint=hint)
 
 
@@ -68,6 +69,8 @@ def _name_program(hint: str, words: tuple[str, ...]) -> str:
 
     def place(found: re.Match[str]) -> str:
         note = found["note"]
+        if note and "--vs" in words:
+            return found[0]  # it is of one of the two
         return f"-- {program} ({note})" if note else f"-- {program}"
 
     return _PROGRAM_PLACE.sub(place, hint)

@@ -54,3 +54,18 @@ def test_another_command_has_no_options_of_this_one() -> None:
     assert complete_hint(error, "probe", {"words": ("./app",)}, argv).hint == (
         "debugger crash -- ./app"
     )
+
+
+def test_a_hint_with_another_form_of_the_command_has_not_the_options_at_fault() -> None:
+    hint = "debugger path -- CMD shows what ran"
+    error = DebuggerError(ErrorCode.NOT_FOUND, "no function nope ran", hint=hint)
+    argv = ("path", "--around", "nope", "--", "./app")
+    found = complete_hint(error, "path", {"words": ("./app",)}, argv)
+    assert found.hint == "debugger path -- ./app (shows what ran)"
+
+
+def test_two_programs_stand_in_no_hint_for_one() -> None:
+    hint = "debugger path --around LOC -- CMD looks at one"
+    error = DebuggerError(ErrorCode.USAGE, "not with --vs", hint=hint)
+    words = ("./a", "--vs", "./b")
+    assert complete_hint(error, "path", {"words": words}, ("path", "--", *words)).hint == hint
