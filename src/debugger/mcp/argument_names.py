@@ -55,7 +55,6 @@ _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("workingdirectory", "workingdir", "workdir", "directory", "dir"), ("cwd",)),
     "debugger": ("adapter",),
     **dict.fromkeys(("address", "url"), ("connect",)),
-    "all": ("allThreads",),
     "number": ("answer",),
     **dict.fromkeys(("vsstdin", "stdin2", "goodstdin"), ("versusStdin",)),
     "from": ("start",),
@@ -153,6 +152,9 @@ def rename_arguments(
 def _join_pairs(given: dict[str, Any], known: Sequence[str]) -> None:
     """Join two arguments that are one of the tool's, and turn `why: false` into `noWhy: true`."""
     for name in [*given]:
+        if name == "all" and {"allThreads", "withLocals"} <= {*known}:
+            given["allThreads"] = given.pop(name)
+            continue
         opposite = f"no{name[:1].upper()}{name[1:]}"
         if opposite in known and name not in known and isinstance(given[name], bool):
             given[opposite] = not given.pop(name)

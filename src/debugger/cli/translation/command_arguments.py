@@ -335,10 +335,11 @@ def _arrange_write(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_step(arranged: ArrangedWords) -> Result:
-    """Take `step parse` for the call to step into."""
+    """Correct `step parse`, which names the call to step into."""
     words = arranged.positionals
     if len(words) == 1 and words[0].isidentifier() and not arranged.role_values("--into"):
-        return arranged.change(positionals=(), add=[("--into", words)])
+        into = arranged.change(positionals=(), add=[("--into", words)])
+        return correct("a function is --into", into)
     return _arrange_count(arranged)
 
 

@@ -20,7 +20,12 @@ from debugger.cli.translation.debugger_invocations import (
     translate_invocation,
 )
 from debugger.cli.translation.location_spelling import is_file_line, spell_location
-from debugger.cli.translation.program_words import SCRIPT_SUFFIX, split_command, split_program
+from debugger.cli.translation.program_words import (
+    SCRIPT_SUFFIX,
+    begins_program,
+    split_command,
+    split_program,
+)
 
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
@@ -131,7 +136,8 @@ def _take_environment(arranged: ArrangedWords) -> ArrangedWords:
     while len(words) > 1 and _ASSIGNED.match(words[0]):
         added.append(("--env", (words.pop(0),)))
     unset = [one for one in arranged.role_values("--env") if one.isidentifier()]
-    if len(unset) == 1 and len(words) > 1:  # `--env FOO 1 app.py`
+    is_value = len(words) > 1 and not begins_program(words[:1]) and begins_program(words[1:])
+    if len(unset) == 1 and is_value:  # `--env FOO 1 app.py`
         others = [one for one in arranged.role_values("--env") if one != unset[0]]
         joined = [*others, f"{unset[0]}={words.pop(0)}"]
         added += [("--env", (one,)) for one in joined]
