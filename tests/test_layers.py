@@ -775,6 +775,7 @@ def test_the_checker_refuses(name: str, text: str) -> None:
         ("debugger.cli.client", "from debugger import __version__, paths"),
         (
             "debugger.daemon.dispatch",
+            "debugger.daemon.hint_words",
             "import click\nfrom debugger.cli.answer_text import format_answer",
         ),
         ("debugger.cli.parser", "import click\nfrom debugger.cli import commands"),

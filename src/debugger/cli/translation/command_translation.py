@@ -34,6 +34,7 @@ from debugger.cli.translation.foreign_commands import (
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
 )
+from debugger.cli.translation.frame_translation import translate_frame
 from debugger.cli.translation.program_words import SCRIPT_SUFFIX
 from debugger.cli.translation.question_names import QUESTION_NAMES
 from debugger.cli.translation.request_reading import read_request
@@ -49,9 +50,6 @@ _JOINED_FORMAT: Final = re.compile(
 )
 _JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+!?)\((.*)\)\Z")
 _PROGRAM: Final = re.compile(rf"(?:\.{{0,2}}/.+|[^-/]\S*\.{SCRIPT_SUFFIX})\Z")
-_VALUED_VARIABLE_FLAGS: Final = frozenset(
-    {"-f", "--format", "-d", "--dynamic-type", "-D", "--depth", "-P", "--ptr-depth", "-Y", "-Z"}
-)
 # Words before a command that say nothing, and parts of a name that say nothing.
 _TOPICS: Final = frozenset({"session", "debug", "debugger", "dbg", "dap", "request", "execution"})
 _NAME_FILLERS: Final = frozenset(
@@ -367,46 +365,6 @@ def _all_threads(rest: Words) -> Result | None:
     return ("backtrace", "--all", *rest[1:]) if rest[:1] in (("bt",), ("backtrace",)) else None
 
 
-def _frames(rest: Words) -> Result | None:
-    """Translate LLDB's `frame variable -f x NAME`, and gdb's `frame function NAME`."""
-    if rest[:1] == ("variable",) and len(rest) > 1 and rest[1].startswith("-"):
-        return _frame_variables(rest[1:])
-    if rest[:1] == ("select",) and rest[1:2] in (("--relative",), ("-r",)) and rest[2:]:
-        return _move_frame(rest[2])
-    if rest[:1] in (("function",), ("level",)) and len(rest) > 1:
-        is_level = rest[0] == "level"
-        return ("frame", rest[1]) if is_level else Correction("which frame?", (("backtrace",),))
-    return None
-
-
-def _frame_variables(words: Words) -> Result:
-    """Translate the options of LLDB's `frame variable`: of these there is a format."""
-    form: Words = ()
-    names: list[str] = []
-    remaining = list(words)
-    while remaining:
-        word = remaining.pop(0)
-        flag, is_joined, value = word.partition("=")
-        if flag in _VALUED_VARIABLE_FLAGS:
-            value = value if is_joined else remaining.pop(0) if remaining else ""
-            form = ("--format", value) if flag in {"-f", "--format"} else form
-        elif not word.startswith("-"):
-            names.append(word)
-    if not names:
-        everything = ("--all",) if {"-g", "--show-globals"} & {*words} else ()
-        return Correction("locals shows the variables", (("locals", *everything),))
-    each = tuple(("print", *form, one) for one in names)
-    return Correction("a variable is printed", each)
-
-
-def _move_frame(steps: str) -> Result | None:
-    """Translate LLDB's `frame select --relative -1`: towards the callee."""
-    if not re.fullmatch(r"[-+]?[1-9]\d*", steps):
-        return None
-    count = abs(int(steps))
-    return ("down" if int(steps) < 0 else "up", *([str(count)] if count > 1 else []))
-
-
 def _write_register(rest: Words) -> Result | None:
     """Translate LLDB's `register write rax 1`."""
     if rest[:1] == ("write",) and len(rest) > len(("write", "rax")):
@@ -593,7 +551,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "t": _short_thread,
     "taas": _all_threads,
     "tfaas": _all_threads,
-    "frame": _frames,
+    "frame": translate_frame,
     "goroutine": lambda rest: ("thread", *rest) if rest else None,
     "breakpoint": change_breakpoint,
     "breakpoint-set": lambda rest: change_breakpoint(("set", *rest)),
