@@ -287,6 +287,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
     "debugger.daemon.dispatch": ("debugger",),
+    "debugger.daemon.hint_words": ("debugger.errors", "debugger.output"),
     "debugger.daemon.protocol": (),
     "debugger.daemon.transport": ("debugger.paths", "debugger.daemon.protocol"),
 }
@@ -775,7 +776,6 @@ def test_the_checker_refuses(name: str, text: str) -> None:
         ("debugger.cli.client", "from debugger import __version__, paths"),
         (
             "debugger.daemon.dispatch",
-            "debugger.daemon.hint_words",
             "import click\nfrom debugger.cli.answer_text import format_answer",
         ),
         ("debugger.cli.parser", "import click\nfrom debugger.cli import commands"),

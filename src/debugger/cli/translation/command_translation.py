@@ -34,7 +34,7 @@ from debugger.cli.translation.foreign_commands import (
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
 )
-from debugger.cli.translation.frame_translation import translate_frame
+from debugger.cli.translation.frame_translation import translate_frame, write_register
 from debugger.cli.translation.program_words import SCRIPT_SUFFIX
 from debugger.cli.translation.question_names import QUESTION_NAMES
 from debugger.cli.translation.request_reading import read_request
@@ -365,13 +365,6 @@ def _all_threads(rest: Words) -> Result | None:
     return ("backtrace", "--all", *rest[1:]) if rest[:1] in (("bt",), ("backtrace",)) else None
 
 
-def _write_register(rest: Words) -> Result | None:
-    """Translate LLDB's `register write rax 1`."""
-    if rest[:1] == ("write",) and len(rest) > len(("write", "rax")):
-        return ("set", f"${rest[1].lstrip('$')}", *rest[2:])
-    return None
-
-
 def _connect(rest: Words) -> Result | None:
     if not rest:
         return None
@@ -557,7 +550,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "breakpoint-set": lambda rest: change_breakpoint(("set", *rest)),
     "trace": _trace_all,
     "rbreak": trace_pattern,
-    "register": _write_register,
+    "register": write_register,
     "gdb-remote": _connect,
     "target": _target,
     "process": _process,

@@ -1,4 +1,4 @@
-"""Translates what other debuggers do with frames: `frame variable -f x n`, `frame select -r 1`."""
+"""Translates what other debuggers do with frames and registers: `frame variable -f x n`."""
 
 from __future__ import annotations
 
@@ -52,3 +52,10 @@ def _move_frame(steps: str) -> Result | None:
         return None
     count = abs(int(steps))
     return ("down" if int(steps) < 0 else "up", *([str(count)] if count > 1 else []))
+
+
+def write_register(rest: Words) -> Result | None:
+    """Translate LLDB's `register write rax 1`."""
+    if rest[:1] == ("write",) and len(rest) > len(("write", "rax")):
+        return ("set", f"${rest[1].lstrip('$')}", *rest[2:])
+    return None
