@@ -253,7 +253,7 @@ BUDGETS: Mapping[str, int] = {
     "cli": 2279,
     "cli/commands": 2312,
     "cli/skill": 56,
-    "cli/translation": 5952,
+    "cli/translation": 5959,
     "clients": 156,
     "daemon": 1696,
     "editors": 1992,
