@@ -187,6 +187,8 @@ QUESTIONS: Final = {
         "debugger probe --at loop.js:3 no.field -- CMD evaluates it"
     ),
     f"calls nope {_PY}": PATH,
+    "start './loop 3'": "debugger start ./loop -- 3",
+    "crash --timeout 9 './loop 3'": "debugger crash --timeout 9 -- ./loop 3",
     "calls calculat -- ./loop": "debugger calls calculate -- CMD",
     "crash -- env -i ./loop": "debugger crash --env NAME=VALUE -- PROGRAM",
     "diff -- './loop 3' ./loop": "debugger diff -- ./loop 3 --vs CMD",

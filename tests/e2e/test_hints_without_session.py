@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -95,6 +96,16 @@ def filled(command: str, failed: list[str]) -> list[str]:
     return found
 
 
+def with_program(expected: str, program: str) -> str:
+    """Return a hint, or its beginning, with the user's own program, ready to paste."""
+
+    def place(found: re.Match[str]) -> str:
+        return f"-- {program} ({found[1]}{');' if found[2] else ''}"
+
+    noted = re.sub(r"-- CMD:? ([a-z][^;]*)(;)?", place, expected)
+    return noted.replace("-- CMD", f"-- {program}")
+
+
 def faults(cli: Any, table: dict[str, str], folder: Path) -> Iterator[str]:
     """Yield which situations get another hint, and which hints' commands fail there."""
     tried: set[str] = set()
@@ -106,7 +117,7 @@ def faults(cli: Any, table: dict[str, str], folder: Path) -> Iterator[str]:
         else:
             hint = (answer.data.get("error") or {}).get("hint") or ""
         program = failing.partition(" -- ")[2].partition(" --vs ")[0]
-        named = expected.replace("-- CMD", f"-- {program}")  # the user's own, ready to paste
+        named = with_program(expected, program)
         if expected not in hint and named not in hint:
             yield f"{failing}: {answer.out}{answer.err}"
             continue

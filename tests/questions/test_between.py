@@ -93,7 +93,8 @@ def test_a_place_of_node_that_is_never_come_to_is_told(cli: Callable[..., Any], 
     assert "none was not called after shop.mjs:4" in missed.out
     missed = cli("path", "--between", "main.mjs:19", "close", *run, cwd=node, check=1)
     assert "main.mjs:19 was not passed" in missed.err
-    assert "hint: debugger path --around main.mjs:19 -- CMD shows which lines" in missed.err
+    assert "hint: debugger path --around main.mjs:19 -- node " in missed.err
+    assert "(shows which lines" in missed.err
 
 
 GO = program_text("counted_lines/between.go")

@@ -198,7 +198,7 @@ def test_a_crash_that_does_not_happen_is_reported(cli: Cli, folder: Path) -> Non
     words = ["--at", "crash", "n", "--", sys.executable, "w.py"]
     answer = cli("probe", *words, cwd=folder)
     assert "--at crash: it did not happen (the program ended with status 0)" in answer.err
-    assert "debugger crash -- CMD shows how it ended" in answer.err
+    assert "w.py (shows how it ended)" in answer.err
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -102,4 +102,5 @@ def test_a_program_that_is_killed_leaves_no_recording(cli, tmp_path):
     script.write_text("Process.kill(:KILL, Process.pid)\nsleep\n")
     failed = cli("path", "--", "ruby", script, cwd=tmp_path, check=1)
     assert "killed.rb was recorded: it was killed" in failed.err
-    assert "debugger crash -- CMD shows how it ended" in failed.err
+    assert "debugger crash -- ruby " in failed.err
+    assert "killed.rb (shows how it ended)" in failed.err

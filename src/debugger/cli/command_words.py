@@ -30,7 +30,7 @@ from debugger.cli.translation.argument_order import (
 )
 from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
-from debugger.cli.translation.debugger_invocations import translate_invocation
+from debugger.cli.translation.debugger_invocations import start_words, translate_invocation
 from debugger.cli.translation.foreign_commands import CORRECTED_COMMANDS, EXACT_COMMANDS
 from debugger.cli.translation.location_spelling import is_file_line, spell_locations
 from debugger.cli.translation.loose_arguments import (
@@ -40,7 +40,8 @@ from debugger.cli.translation.loose_arguments import (
     correct_selection,
     take_argument_roles,
 )
-from debugger.cli.translation.named_arguments import expand_named_arguments
+from debugger.cli.translation.misplaced_options import move_leading_options, take_options_behind
+from debugger.cli.translation.named_arguments import expand_named_arguments, read_request_object
 from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.program_words import begins_program
 from debugger.cli.translation.question_order import is_question, order_question
@@ -52,7 +53,7 @@ from debugger.cli.translation.request_reading import (
 )
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.tool_invocations import correct_tool
-from debugger.cli.translation.unknown_options import correct_spelling
+from debugger.cli.translation.unknown_options import correct_lacking, correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Command, Registry
 
@@ -115,6 +116,10 @@ def prepare_argv(
         DebuggerError: USAGE; the hint is the command line, corrected and complete.
     """
     split = split_argv(_spell_switches(argv))
+    moved = move_leading_options(split.words, _known_paths(registry))
+    if moved != split.words:
+        argv = replace(split, words=moved).join_words()
+        split = split_argv(argv)
     if not HELP_FLAGS_SET.isdisjoint(split.words):
         return argv
     found = _prepare_words(split, _known_paths(registry))
@@ -172,6 +177,8 @@ def _known_paths(registry: Registry) -> Paths:
 
 def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     own = frozenset(path[0] for path in known)
+    if (requested := read_request_object(split.words)) is not None:
+        return requested
     foreign = _read_sentence(split, own) or _correct_tool_line(split, own)
     if foreign is not None or not split.words:
         return foreign or split
@@ -300,6 +307,8 @@ def _translate_words(
     translated = translate_command(words, own)
     if isinstance(translated, Correction):
         return _add_rest(translated, split.rest)
+    if translated == ("restart",) and split.rest and begins_program(split.rest):
+        return Correction("a program is started", (start_words(split.rest),))
     if translated == ("restart",) and split.rest:
         return _add_rest(Correction("which program?", (("start", "PROGRAM"),)), split.rest)
     return translated or words
@@ -319,7 +328,7 @@ def _arrange_command(
     """Put a known command's words into order."""
     words = expand_named_arguments(known[name], split.words[len(name) :])
     split = replace(split, words=(*name, *words))
-    typed = arrange_words(name, known[name], words, split.rest)
+    typed = take_options_behind(arrange_words(name, known[name], words, split.rest))
     if (of_question := correct_session_program(typed)) is not None:
         return of_question
     arranged = spell_locations(drop_needless(typed))
@@ -329,6 +338,8 @@ def _arrange_command(
         found = correct_selection(arranged) or correct_option_words(arranged) or order(arranged)
     if found is arranged and arranged.unknown:
         found = correct_selection(arranged) or correct_spelling(arranged) or arranged
+    if found is arranged and arranged.lacking is not None and arranged.rest is None:
+        found = correct_lacking(arranged) or arranged
     if isinstance(found, ArrangedWords) and not arranged.unknown:
         found = _take_loose_arguments(found)
     if isinstance(found, Correction):
@@ -373,9 +384,13 @@ def _find_name(words: Sequence[str], known: Paths) -> tuple[str, ...] | None:
 def _add_subcommand(
     words: tuple[str, ...], rest: tuple[str, ...] | None, known: Paths
 ) -> tuple[str, ...]:
-    """Take `breakpoint LOC` for `breakpoint add LOC`."""
+    """Take `breakpoint LOC` for `breakpoint add LOC`, and `memory --count 4` for its `read`."""
     if words[0] == "trace" and words[:2] not in known and (rest or len(words) > 1):
         return ("trace", "add", *words[1:])
+    if words[0] == "memory" and words[1:] and words[1].startswith("--"):
+        return ("memory", "read", *words[1:])
+    if words[:2] == ("evidence", "--id"):
+        return ("evidence", "show", *words[1:])
     if words[0] != "breakpoint" or len(words) == 1:
         return words
     is_named = words[:2] in known or words[1] == HELP_FLAGS[0]

@@ -180,6 +180,11 @@ class _LeafCommand(click.Command):
             for each in (*option_parameters(command), *GLOBAL_OPTIONS)
             for flag in understood_flags(each)
         } | dict.fromkeys(HELP_FLAGS, False)
+        self.metavars = {
+            flag: parameter_metavar(each)
+            for each in (*option_parameters(command), *GLOBAL_OPTIONS)
+            for flag in understood_flags(each)
+        }
         self.words = {
             flag: each.word_count
             for each in option_parameters(command)
@@ -228,7 +233,7 @@ class _LeafCommand(click.Command):
             if self._wants_value(part):
                 count = self.words.get(part, 1)
                 if len(remaining) < count:
-                    needs = "a value" if count == 1 else f"{count} values"
+                    needs = f"a value, {self.metavars[part]}" if count == 1 else f"{count} values"
                     raise usage_error(f"{self.name}: {part} needs {needs}", self.name)
                 given += [remaining.popleft() for _ in range(count)]
         return given, words

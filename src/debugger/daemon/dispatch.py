@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,6 +19,7 @@ from debugger.cli.answer_text import format_answer
 from debugger.cli.parser import Invocation
 from debugger.config import Config
 from debugger.daemon.command_request import CommandReply, CommandRequest, Handler, Publish
+from debugger.daemon.hint_words import complete_hint
 from debugger.daemon.peer import as_answer
 from debugger.editors import editor_door
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
@@ -36,7 +35,6 @@ from debugger.model.command_registry import (
     describe_activity,
 )
 from debugger.output import OutputStyle, to_data
-from debugger.output.location_text import escape_command
 from debugger.questions.group.group_choice import acts_on_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
@@ -46,15 +44,8 @@ from debugger.session.timeline import Timeline, remove_abandoned
 from debugger.targets import launch_target, launchers
 from debugger.targets.caller_commands import TYPED_CODE, TypedCode
 
-_LONGEST_PROGRAM: Final = 200  # characters
 # Their processes are compared: those that a launcher starts on other hosts, too.
 _COMPARING: Final = frozenset({"probe", "diff", "path"})
-# At the end of a command: words behind it would be taken for the program's.
-_PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,| \(|\Z)")
-# The hint for a program that is at fault.
-_QUESTION_TEMPLATE: Final = re.compile(
-    r"debugger (?:(?:why|holds) EXPR --at LOC|who-wrote EXPR --at FILE:LINE|calls FUNCTION) -- "
-)
 
 
 _BUDGET = 1000  # tokens of a text answer
@@ -235,7 +226,7 @@ class Dispatcher:
             self._check_control(call, invocation.command, arguments)
             answer: Answer = await invocation.command.run(call, **arguments)
         except DebuggerError as error:
-            named = _name_program(_name_arguments(error, arguments), arguments.get("words"))
+            named = complete_hint(error, invocation.command.name, arguments, request.argv or ())
             raise self._fit_hint(named, call, invocation.command.name) from error
         self._router.leave(invocation.command.name)
         if isinstance(answer, Sessions):
@@ -411,35 +402,3 @@ def _error_json(error: DebuggerError) -> str:
 def build_handler(publish: Publish) -> Handler:
     """Create the daemon's handler."""
     return Dispatcher(publish)
-
-
-def _name_arguments(error: DebuggerError, arguments: Mapping[str, object]) -> DebuggerError:
-    """Return the failure with the user's own value and location, where the program is at fault."""
-    template = _QUESTION_TEMPLATE.match(error.hint or "")
-    if template is None or error.hint is None:
-        return error
-    at = arguments.get("at")
-    place = at[0] if isinstance(at, tuple) and len(at) == 1 else at
-    given = {
-        "EXPR": arguments.get("expression"),
-        "FUNCTION": arguments.get("function"),
-        **dict.fromkeys(("LOC", "FILE:LINE"), place),
-    }
-    head = " ".join(
-        shlex.quote(found) if isinstance(found := given.get(word), str) and found else word
-        for word in template[0].split(" ")
-    )
-    return DebuggerError(error.code, error.message, hint=head + error.hint[template.end() :])
-
-
-def _name_program(error: DebuggerError, words: object) -> DebuggerError:
-    """Return the failure with the user's own program in its hint, ready to paste."""
-    if not isinstance(words, tuple) or not words or error.hint is None:
-        return error
-    if words[0].startswith("run:"):  # the hint wants another
-        return error
-    program = escape_command(shlex.join(words))
-    if len(program) > _LONGEST_PROGRAM or not _PROGRAM_PLACE.search(error.hint):
-        return error
-    hint = _PROGRAM_PLACE.sub(lambda _: f"-- {program}", error.hint)
-    return DebuggerError(error.code, error.message, hint=hint)

@@ -18,16 +18,19 @@ _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     **dict.fromkeys(("executable", "binary", "exe", "app"), ("command", "program")),
     **dict.fromkeys(("test", "tests"), ("command",)),
-    "command": ("action",),
+    "command": ("action", "expression"),
     **dict.fromkeys(("bad", "failing", "failingcommand", "badcommand", "command1"), ("command",)),
     **dict.fromkeys(("new", "after", "commanda", "left"), ("command",)),
     **dict.fromkeys(("goodcommand", "passing", "passingcommand", "command2"), ("versus",)),
     **dict.fromkeys(("old", "before", "commandb", "right"), ("versus",)),
     "runner": ("command",),
     "processname": ("name",),
-    **dict.fromkeys(("expr", "variable", "var", "value", "code"), ("expression",)),
+    **dict.fromkeys(("expr", "variable", "var", "value", "code", "what"), ("expression",)),
+    **dict.fromkeys(("query", "predicate", "assert"), ("expression",)),
     **dict.fromkeys(("variables", "question"), ("expression",)),
-    **dict.fromkeys(("in", "file", "files"), ("within", "inside")),
+    **dict.fromkeys(("in", "file", "files"), ("within", "inside", "command")),
+    "path": ("command",),
+    "framework": ("command",),
     "arguments": ("args",),
     "symbol": ("expression", "function"),
     **dict.fromkeys(
@@ -49,7 +52,13 @@ _MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("variablesreference", "reference"), ("ref",)),
     **dict.fromkeys(("threadid", "thread"), ("thread", "threadIndex")),
     **dict.fromkeys(("processid", "process"), ("pid",)),
-    **dict.fromkeys(("workingdirectory", "workdir", "directory", "cwd"), ("cwd",)),
+    **dict.fromkeys(("workingdirectory", "workingdir", "workdir", "directory", "dir"), ("cwd",)),
+    "debugger": ("adapter",),
+    **dict.fromkeys(("address", "url"), ("connect",)),
+    "number": ("answer",),
+    **dict.fromkeys(("vsstdin", "stdin2", "goodstdin"), ("versusStdin",)),
+    "from": ("start",),
+    "last": ("limit",),
     **dict.fromkeys(("environment", "envvars"), ("env",)),
     **dict.fromkeys(("invariant", "assertion", "check"), ("expression",)),
     **dict.fromkeys(("depth", "levels", "maxdepth", "frames"), ("maxFrames", "depth")),
@@ -72,9 +81,14 @@ _NEEDLESS_WORDS: Final = frozenset(
     {"path", "name", "number", "id", "text", "include", "show", "with", "the", "use", "is", "only",
      "to", "of", "my", "string", "list", "debug", "target"}
 )  # fmt: skip
-_ARGUMENTS: Final = frozenset({"args", "arguments", "programargs", "scriptargs", "cmdargs", "test"})
-_EXPRESSIONS: Final = ("expression", "expressions", "expr", "exprs", "variables", "values", "vars",
-                       "watch", "watches")  # fmt: skip
+_ARGUMENTS: Final = frozenset(
+    {"args", "arguments", "argv", "programargs", "scriptargs", "cmdargs", "test", "tests"}
+)
+_FILE_ARGUMENTS: Final = frozenset({"file", "path"})  # of a runner of tests
+_EXPRESSIONS: Final = (
+    "expression", "what", "expressions", "expr", "exprs", "variables", "values", "vars", "watch",
+    "watches",
+)  # fmt: skip
 _SESSIONS: Final = frozenset({"sessionid", "session", "sessionname", "debugsession"})
 _LANGUAGES: Final = (
     "python", "node", "javascript", "typescript", "go", "c", "cpp", "c++", "rust",
@@ -113,8 +127,10 @@ def rename_arguments(
     if "connect" in known and "port" in gathered and "port" not in known:
         host = gathered.pop("host", "localhost")
         gathered["connect"] = f"{host}:{gathered.pop('port')}"
-    if "also" in known and isinstance(gathered.get("invariants"), list):
-        first, *others = gathered.pop("invariants")
+    several = next((one for one in ("invariants", "expressions", "expression")
+                    if isinstance(gathered.get(one), list)), None)  # fmt: skip
+    if "also" in known and several is not None:
+        first, *others = gathered.pop(several)
         gathered |= {"expression": first, **({"also": others} if others else {})}
     if "args" in known and isinstance(gathered.get("args"), str):
         gathered["args"] = shlex.split(gathered["args"])
@@ -122,14 +138,32 @@ def rename_arguments(
         conditions = [one for one in gathered if find_name(one, ("when",)) == "when"]
         if len(conditions) == 1 and find_named(gathered, "expression", known) is None:
             gathered["expression"] = gathered.pop(conditions[0])  # an invariant
+    _join_pairs(gathered, known)
     if "args" not in known:
-        gathered = _join_program(gathered)
+        gathered = _join_program(gathered, known)
     renamed: dict[str, Any] = {}
     for name, value in gathered.items():
         own = name if name in known else find_name(name, known)
         is_free = own is not None and own not in gathered and own not in renamed
         renamed[own if own is not None and (is_free or own == name) else name] = value
     return renamed
+
+
+def _join_pairs(given: dict[str, Any], known: Sequence[str]) -> None:
+    """Join two arguments that are one of the tool's, and turn `why: false` into `noWhy: true`."""
+    for name in [*given]:
+        if name == "all" and {"allThreads", "withLocals"} <= {*known}:
+            given["allThreads"] = given.pop(name)
+            continue
+        opposite = f"no{name[:1].upper()}{name[1:]}"
+        if opposite in known and name not in known and isinstance(given[name], bool):
+            given[opposite] = not given.pop(name)
+    if "between" in known and {"from", "to"} <= given.keys():
+        given["between"] = [given.pop("from"), given.pop("to")]
+    if {"changes", "until"} <= {*known} and {"variable", "value"} <= given.keys():
+        given["changes"] = [f"{given.pop('variable')}={given.pop('value')}"]
+    if {"function", "depth"} <= {*known} and {"file", "function"} <= given.keys():
+        given["function"] = f"{given.pop('file')}:{given['function']}"
 
 
 def _split_commands(given: Mapping[str, Any], known: Sequence[str]) -> Mapping[str, Any]:
@@ -260,6 +294,10 @@ def _pair_places(given: dict[str, Any], name: str, known: Sequence[str]) -> dict
     for index, one in enumerate(places):
         text = listed[index] if listed and len(places) > 1 else _join_texts(texts)
         place = one
+        if isinstance(one, list) and len(one) > 1:  # `["f.py:5", "x"]`
+            place, text = one[0], _join_texts(one[1:])
+        if isinstance(one, str) and (split := split_expressions(one)) is not None:
+            place, text = split
         if isinstance(one, dict):
             text = _take_first({**one}, _EXPRESSIONS, ()) or text
             file, line = _take_first({**one}, _FILES, ()), _take_first({**one}, _LINES, ())
@@ -282,10 +320,12 @@ def _take_first(given: dict[str, Any], names: Sequence[str], known: Sequence[str
     return None
 
 
-def _join_program(given: dict[str, Any]) -> dict[str, Any]:
+def _join_program(given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """Join `program` or `command` with `args`, for a tool that takes one command line."""
     name = next((one for one in given if find_name(one, ("command",)) == "command"), None)
-    named = next((one for one in given if _reduce(one) in _ARGUMENTS and one != name), None)
+    is_test = {"at", "function", "around", "pid"}.isdisjoint(known)
+    words = _ARGUMENTS | _FILE_ARGUMENTS if is_test else _ARGUMENTS
+    named = next((one for one in given if _reduce(one) in words and one != name), None)
     args = given[named] if named is not None else None
     if name is None or not isinstance(args, str | list) or not isinstance(given[name], str):
         return given

@@ -18,6 +18,7 @@ import msgspec
 from debugger.daemon.daemon_client import DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.argument_names import convert_seconds, name_session, rename_arguments
+from debugger.mcp.argument_shapes import is_several, unwrap_arguments
 from debugger.mcp.argument_values import fit_value, gather_additions
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.model.command_registry import COMMANDS, Parameter
@@ -276,10 +277,13 @@ class McpTool:
         session = _session_name(given) if self.session_key else None
         properties = self.input_schema["properties"]
         if self.failure is None:
+            rest = unwrap_arguments(rest, properties)
             rest = gather_additions(rest, properties)
             rest = rename_arguments(rest, known, self.pairs)
             rest = {
-                name: value if name in self.lines else fit_value(value, properties.get(name, {}))
+                name: value
+                if name in self.lines or (name == "expression" and is_several(value))
+                else fit_value(value, properties.get(name, {}))
                 for name, value in rest.items()
             }
         for name in rest:

@@ -248,6 +248,7 @@ def _find_program(name: str, request: LaunchRequest) -> str:
     if not os.path.exists(path):
         on_path = find_on_path(name, request.env, request.cwd) if "/" not in name else None
         if on_path is None:
+            _refuse_unsplit(name, request)
             neighbours = _neighbour_files(path)
             near = near_files(os.path.basename(path), neighbours)
             suggestion = f"; there is {near[0]}" if near else ""
@@ -265,6 +266,21 @@ def _find_program(name: str, request: LaunchRequest) -> str:
             ErrorCode.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}"
         )
     return _shim_interpreter(path, request)
+
+
+def _refuse_unsplit(name: str, request: LaunchRequest) -> None:
+    """Refuse a program with its arguments in one word, `"./app 1 2"`."""
+    first, *args = name.split() or [""]
+    is_there = os.path.exists(os.path.join(request.cwd, first)) or find_on_path(
+        first, request.env, request.cwd
+    )
+    if not args or not is_there:
+        return
+    raise DebuggerError(
+        ErrorCode.LAUNCH_FAILED,
+        f"{name!r} is one word: no shell splits it",
+        hint=f"debugger start {first} -- {' '.join(args)}",
+    )
 
 
 def _shim_interpreter(path: str, request: LaunchRequest) -> str:

@@ -580,6 +580,156 @@ CALLS: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("debug_evaluate", {"variables": ["x"]}, {"expression": "x"}),
     ("debug_trace", {"function": "f"}, {"add": ["f"]}),
     ("debug_query", {"kind": "stop"}, {"eventType": "stop"}),
+    (
+        "debug_probe",
+        {"filename": "a.py", "line_number": 3, "expression": "x", "command": "python a.py"},
+        {"at": {"a.py:3": "x"}, "command": "python a.py"},
+    ),
+    (
+        "debug_probe",
+        {"file": "a.py", "lines": [3, 7], "expressions": ["x"], "command": "python a.py"},
+        {"at": {"a.py:3": "x", "a.py:7": "x"}, "command": "python a.py"},
+    ),
+    (
+        "debug_probe",
+        {"file": "a.py", "lines": "3", "expressions": "x", "command": "python a.py"},
+        {"at": {"a.py:3": "x"}, "command": "python a.py"},
+    ),
+    (
+        "debug_probe",
+        {"at": '{"a.py:3": "x"}', "command": "python a.py"},
+        {"at": {"a.py:3": "x"}, "command": "python a.py"},
+    ),
+    (
+        "debug_probe",
+        {"at": [["a.py:3", "x"]], "command": "python a.py"},
+        {"at": {"a.py:3": "x"}, "command": "python a.py"},
+    ),
+    (
+        "debug_probe",
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "timeout_seconds": 30},
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "timeoutMs": 30000},
+    ),
+    (
+        "debug_probe",
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "env": ["A=1"]},
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "env": {"A": "1"}},
+    ),
+    (
+        "debug_probe",
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "env": "A=1"},
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "env": {"A": "1"}},
+    ),
+    (
+        "debug_probe",
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "env": {"A": 1}},
+        {"at": {"a.py:3": "x"}, "command": "python a.py", "env": {"A": "1"}},
+    ),
+    (
+        "debug_probe",
+        {"args": {"at": {"a.py:3": "x"}, "command": "python a.py"}},
+        {"at": {"a.py:3": "x"}, "command": "python a.py"},
+    ),
+    (
+        "debug_crash",
+        {"command": "./app", "timeout": "10s"},
+        {"command": "./app", "timeoutMs": 10000},
+    ),
+    (
+        "debug_crash",
+        {"command": "./app", "timeoutMs": "10000"},
+        {"command": "./app", "timeoutMs": 10000},
+    ),
+    ("debug_crash", {"command": "./app", "timeoutMs": 10}, {"command": "./app", "timeoutMs": 10}),
+    (
+        "debug_crash",
+        {"command": "./app", "cwd": "/tmp", "env": {}},
+        {"command": "./app", "cwd": "/tmp", "env": {}},
+    ),
+    ("debug_crash", {"command": "./app", "why": False}, {"command": "./app", "noWhy": True}),
+    ("debug_test", {"file": "test_a.py"}, {"command": "test_a.py"}),
+    ("debug_test", {"command": "pytest", "file": "test_a.py"}, {"command": "pytest test_a.py"}),
+    ("debug_hang", {"command": "./app", "timeout": 5}, {"command": "./app", "afterMs": 5000}),
+    (
+        "debug_holds",
+        {"predicate": "n>0", "each": "Base.*", "command": "python a.py"},
+        {"expression": "n>0", "each": ["Base.*"], "command": "python a.py"},
+    ),
+    (
+        "debug_path",
+        {"command": "python a.py", "from": "f", "to": "g"},
+        {"command": "python a.py", "between": ["f", "g"]},
+    ),
+    (
+        "debug_launch",
+        {"program": "a.py", "breakpoints": [{"line": 3}]},
+        {"command": "a.py", "breakpoints": ["3"]},
+    ),
+    (
+        "debug_launch",
+        {
+            "program": "a.py",
+            "breakpoints": [{"filename": "a.py", "lineNumber": 3, "condition": "x"}],
+        },
+        {"command": "a.py", "breakpoints": ["a.py:3 if x"]},
+    ),
+    (
+        "debug_launch",
+        {"program": "a.py", "breakpoints": [{"function": "f"}]},
+        {"command": "a.py", "breakpoints": ["f"]},
+    ),
+    (
+        "debug_launch",
+        {"configuration": {"program": "a.py", "args": ["1"]}},
+        {"command": "a.py", "args": ["1"]},
+    ),
+    (
+        "debug_launch",
+        {
+            "program": "a.py",
+            "type": "python",
+            "request": "launch",
+            "name": "x",
+            "console": "integratedTerminal",
+        },
+        {"command": "a.py"},
+    ),
+    (
+        "debug_launch",
+        {"program": "a.py", "env": "A=1 B=2"},
+        {"command": "a.py", "env": {"A": "1", "B": "2"}},
+    ),
+    ("debug_attach", {"address": "localhost:5678"}, {"connect": "localhost:5678"}),
+    (
+        "debug_breakpoint",
+        {"file": "a.py", "lines": [3, 7]},
+        {"add": [{"file": "a.py", "line": 3}, {"file": "a.py", "line": 7}]},
+    ),
+    ("debug_breakpoint", {"operation": "remove", "breakpoint_id": "1"}, {"remove": ["1"]}),
+    ("debug_breakpoint", {"action": "delete", "ids": [1, 2]}, {"remove": [1, 2]}),
+    (
+        "debug_breakpoint",
+        {"source": {"path": "a.py"}, "breakpoints": [{"line": 3}]},
+        {"add": [{"file": "a.py", "line": 3}]},
+    ),
+    ("debug_breakpoint", {"delete": [1]}, {"remove": [1]}),
+    (
+        "debug_variables",
+        {"reference": "v3", "from": 10, "count": "5"},
+        {"ref": "v3", "start": 10, "count": 5},
+    ),
+    ("debug_read", {"variables": "x, y"}, {"targets": [{"variable": "x"}, {"variable": "y"}]}),
+    (
+        "debug_read",
+        {"address": "0x10", "type": "u32"},
+        {"targets": [{"address": "0x10", "type": "u32"}]},
+    ),
+    ("debug_write", {"name": "x", "value": "3"}, {"targets": [{"variable": "x", "value": "3"}]}),
+    ("debug_write", {"variables": {"x": 3}}, {"targets": [{"variable": "x", "value": 3}]}),
+    ("debug_query", {"event_types": "stop,exit"}, {"eventType": ["stop", "exit"]}),
+    ("debug_session", {"operation": "list"}, {"action": "list"}),
+    ("debug_session", {"action": "switch", "session": "s2"}, {"action": "use", "sessionId": "s2"}),
+    ("debug_try", {"variable": "x", "value": 3}, {"changes": ["x=3"]}),
 )
 
 

@@ -31,6 +31,8 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--if", "--condition", "--cond", "--when", "--where", "-c"), _CONDITION),
     **dict.fromkeys(("--only-if", "--filter", "--predicate"), _CONDITION),
     "--count": ("--hit-count", "--limit", "--tail", "+count"),
+    "--num": ("--count", "--limit", "--tail", "+count"),
+    **dict.fromkeys(("--within", "--inside"), ("--in",)),
     **dict.fromkeys(("--times", "--steps"), ("--limit", "+count")),
     **dict.fromkeys(("--first", "--frames"), ("--limit",)),
     "--all-threads": ("--all",),
@@ -50,7 +52,8 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--memory-reference", "--start"), ("+address",)),
     "--core-path": ("--core",),
     **dict.fromkeys(("--ignore", "--ignore-count", "--skip"), ("+ignore",)),
-    **dict.fromkeys(("--max", "--max-hits", "--max-count", "--last", "-n"), ("--tail", "--limit")),
+    **dict.fromkeys(("--max", "--max-hits", "--max-count", "--last"), ("--tail", "--limit")),
+    "-n": ("--tail", "--limit", "--count", "+count"),
     "--stop-after": ("--limit",),
     "--tail": ("--last",),
     **dict.fromkeys(("--lines", "-C"), ("--tail", "--context", "--limit")),
@@ -114,18 +117,20 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "breakpoint add": {"-n": ("--function",), "-o": ("+once",), "-i": ("+ignore",),
                        "--script": ("+file",), "-t": ("--thread",), "-a": ("+address",),
-                       "--address": ("+address",)},
+                       "--address": ("+address",), "--addr": ("+address",),
+                       **dict.fromkeys(("-M", "-S", "-F"), ("--function",))},
     "probe": {**dict.fromkeys(("--arg", "--param"), ("+expression",)),
               "-f": ("+file",), "--entry": ("--at",), "--on": ("--at",), "--before": ("--at",),
               "--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},
     "crash": {"-c": ("--core",), "--command": ("+command",)},
     "holds": dict.fromkeys(("--function", "--func", "--fn", "--name"), ("--each",)),
-    "test": {"--runner": ("+command",), "-k": ("+pattern",), "--filter": ("+pattern",),
+    "test": {"--runner": ("+command",), "--framework": ("+command",),
+             "-k": ("+pattern",), "--filter": ("+pattern",),
              **dict.fromkeys(("--file", "--test", "--tests", "--name", "--path", "--test-name"),
                              ("+program",))},
     "print": {"--context": ("+ignored",)}, "eval": {"--context": ("+ignored",)},
-    "diff": {"--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",),
+    "diff": {"--on": ("--at",), "--before": ("--vs",), "--a": ("+command",), "--b": ("--vs",),
              **dict.fromkeys(("--cmd1", "--command1", "--run1", "--new", "--left"), ("+command",)),
              **dict.fromkeys(("--cmd2", "--command2", "--run2", "--old", "--right"), ("--vs",)),
              "--second": ("--vs",)},
@@ -138,14 +143,17 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
               "--catch": ("+exceptions",), "--break-on-exception": ("+exceptions",),
               "--break-on-exceptions": ("+exceptions",), "--run": ("+nothing",)},
     "attach": {"--stop": ("--pause",), "-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
-               "--host": ("+host",), "--type": ("+ignored",)},
+               "--host": ("+host",), "--type": ("+ignored",),
+               **dict.fromkeys(("--listen", "--url", "--address", "--server"), ("--connect",))},
     "setup": {"--install": ("--yes",)},
-    "path": {"--at": ("--around",), "--break": ("--around",), "--from": ("+from",),
+    "path": {"--near": ("--around",),
+             "--at": ("--around",), "--break": ("--around",), "--from": ("+from",),
              "--to": ("+to",)},
     **{name: dict.fromkeys(("--name", "--target", "--of"), ("+expression",))
        | {"--before": ("--at",)} for name in ("why", "who-wrote")},
     "calls": {"--at": ("+function",), "--name": ("+function",), "--invocation": ("--nth",)},
-    "backtrace": {"-c": ("--limit",), "--depth": ("--limit",), "--count": ("--limit",),
+    "backtrace": {"-t": ("--thread",),
+                  "-c": ("--limit",), "--depth": ("--limit",), "--count": ("--limit",),
                   "-f": ("--locals",), "--frame": ("+ignored",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
                     "-f": ("+nothing",), "--frame": ("+nothing",)},
@@ -156,9 +164,17 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "source": {"--around": ("+location",), "-n": ("+function",), "-f": ("+file",),
                "--function": ("--function",),
                "--name": ("+function",)},
+    "mcp": {"--port": ("+port",)}, "dap": {"--port": ("+port",)},
+    "locals": {"-f": ("--frame",)},
+    "catch": {"--type": ("+type",)},
     "registers": {"--all": ("+all",), "-a": ("+all",)},
     "events": {"--last": ("--limit",), "--name": ()},
     "breakpoint list": {"--name": ("--session",)},
+    "evidence export": dict.fromkeys(("--output", "-o", "--out"), ("+argument",)),
+    "runs remove": {"--name": ("+argument",)},
+    "skill": {"--question": ("+argument",)},
+    "try": {**dict.fromkeys(("--at", "--location", "--to"), ("--until",)),
+            "--return": ("+return",)},
     "output": {"-f": ("--follow",), "--since-last": ("+nothing",), "--new": ("+nothing",)},
 }  # fmt: skip
 # Spellings that may mean two things: they are corrected, not understood.
@@ -166,6 +182,7 @@ AMBIGUOUS_FLAGS: Final[Mapping[tuple[str, str], str]] = {
     ("calls", "-n"): "--nth",
     ("hang", "-t"): "--after",
     ("events", "--name"): "--session",
+    ("path", "--name"): "--around",
 }
 _SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event"})
 _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
@@ -173,7 +190,8 @@ _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
 _OUTPUT_FORMS: Final = frozenset(
     {"--format", "--output-format", "--fmt", "-o", "--output", "--output-type", "--as", "--style"}
 )
-_CONNECTIVES: Final = frozenset({"and", "or", "&&", "||"})
+_CONDITION_FLAGS: Final = frozenset({*_CONDITION, "--if", "-c"})
+_CONNECTIVES: Final = frozenset({"and", "or", "&&", "||", ">", "<", ">=", "<=", "==", "!=", "is"})
 _COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -324,7 +342,9 @@ def arrange_words(
         is_count = typed in _COUNTS_OF_ONE and count == 1 and not flag.startswith("+")
         is_one = is_count and given is None and _lacks_number(remaining)
         is_changed |= flag != typed or is_one or bool(is_joined and count != 1)
+        before = len(remaining)
         values = _take_values(command, flag, "1" if is_one else given, remaining)
+        is_changed |= before - len(remaining) > count  # `--if x > 3`
         if len(values) < count and not (count > 1 and values and _is_place_option(command, flag)):
             lacking = flag
         options.append((_ROLE_FLAGS.get(flag, flag), _role_values(flag, typed, values)))
@@ -351,6 +371,10 @@ def _resolve_typed(  # noqa: PLR0911 - one for each spelling
     following = (given if given is not None else left[0][1] if left else "").split()
     if (command.name, flag) == ("diff", "--after") and len(following) > 1 and following[1] != "if":
         return "+command"
+    if typed == "--wait" and following and following[0].isdecimal() and flag == "+nothing":
+        return "--timeout"
+    if typed == "--for" and following and not following[0][:1].isdecimal():
+        return "+ignored"  # `wait --for stopped`
     if typed in _OUTPUT_FORMS and following == ["json"]:  # `--format json`
         return "+output"
     if typed in _OUTPUT_FORMS and following in (["text"], ["plain"]) and flag != "--log":
@@ -394,7 +418,7 @@ def _take_values(
         if len(values) == 1 and _lacks_expression(command, flag, left[0][1]):
             break
         values.append(left.popleft()[1])
-    while flag in _CONDITION and len(left) > 1 and left[0][1] in _CONNECTIVES:
+    while flag in _CONDITION_FLAGS and len(left) > 1 and left[0][1] in _CONNECTIVES:
         values[-1] = f"{values[-1]} {left.popleft()[1]} {left.popleft()[1]}"
     return values
 
@@ -459,7 +483,10 @@ def _could_be_option(command: Command, typed: str) -> bool:
         return True
     if command.name == "watch" and typed in {"--var", "--variable"}:
         return True
-    return flag in {"--condition", "--format", "--thread"} or typed in {"--expr", "--expression"}
+    return flag in {"--condition", "--format", "--thread", "--depth"} or typed in {
+        "--expr",
+        "--expression",
+    }
 
 
 def runs_program(command: Command) -> bool:

@@ -11,6 +11,7 @@ from debugger.cli.translation.location_spelling import is_file_line
 
 Words = tuple[str, ...]
 Result = Words | Correction
+_EXCEPTION_WORDS: Final = frozenset({"exception", "exceptions", "throw", "raise", "raised"})
 _HIT_COUNT: Final = re.compile(r"(?P<number>\d+)\s*(?P<sign>>=|>|==|=)\s*(?P<count>\d+)\Z")
 
 
@@ -77,6 +78,8 @@ def change_breakpoint(rest: Words) -> Result | None:  # noqa: PLR0911 - one for 
         return found
     if rest[:1] in (("condition",), ("cond",)):
         return change_condition(rest[1:])
+    if rest[:1] in (("edit",), ("update",), ("alter",)) and rest[1:2]:
+        return ("breakpoint", "change", *rest[1:])
     if rest[:1] == ("ignore",):
         return ignore_hits(rest[1:])
     if rest[:1] == ("modify",):
@@ -151,18 +154,24 @@ def remove_node_breakpoint(_rest: Words) -> Result | None:
 
 
 def watch_value(rest: Words) -> Result | None:
-    """Refuse a location, and take `&total`, whose value never changes, for `total`."""
+    """Refuse a location."""
     if len(rest) > 1 and is_file_line(rest[0]):
         commands = (("who-wrote", rest[1], "--at", rest[0], "--", "CMD"), ("watch", *rest[1:]))
         return Correction("watch takes an expression", commands)
     if rest[:1] == ("-a",) and len(rest) > 1:
         return ("watch", "--access", *rest[1:])
-    if rest and re.fullmatch(r"&\w+", rest[0]):
-        return ("watch", rest[0][1:], *rest[1:])
     return None
 
 
-def correct_location(rest: Words) -> Result | None:
+def break_at(rest: Words) -> Result | None:
+    """Refuse `break exception ValueError`, and correct what follows a location."""
+    if rest[:1] and rest[0] in _EXCEPTION_WORDS and len(rest) == len(("exception", "ValueError")):
+        kinds = [("catch", kind, rest[1]) for kind in ("raised", "throw")]
+        return Correction("an exception is a catch", tuple(kinds))
+    return _correct_location(rest)
+
+
+def _correct_location(rest: Words) -> Result | None:
     """Correct `break f.c : 3`, `break total, n > 3`, and what follows gdb's location."""
     if rest[1:2] == (":",) and rest[2:3] and rest[2].isdecimal():
         return Correction("a line is FILE:LINE", (("break", f"{rest[0]}:{rest[2]}", *rest[3:]),))

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
+from debugger.cli.translation.argument_order import ArrangedWords, Correction
 from debugger.cli.translation.debugger_abbreviations import (
-    FORMAT_NAMES,
     GDB_SETTINGS,
-    VALUE_FORMATS,
 )
-from debugger.cli.translation.location_spelling import find_location, is_file_line, split_condition
+from debugger.cli.translation.expression_arguments import (
+    arrange_eval,
+    arrange_print,
+    arrange_watch,
+    drop_flags,
+)
+from debugger.cli.translation.location_spelling import (
+    find_location,
+    is_file_line,
+    spell_location,
+    split_condition,
+)
 from debugger.cli.translation.machine_arguments import (
-    SIMPLE_FORMAT,
     arrange_disassemble,
     arrange_memory,
     arrange_registers,
@@ -27,36 +34,21 @@ _BREAK_IF: Final = re.compile(
     r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b:?\s*(?P<condition>.+))?\Z"
 )
 _PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
+_FILE: Final = re.compile(r"[^\s:{}()=]+\Z")
 _FILE_LINE: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
 _LINE_RANGE: Final = re.compile(
     r"(?:(?P<file>[^\s:]+):)?(?P<first>\d+)\s*(?:,|-|\s)\s*(?P<last>\d+)?\Z"
 )
 _LINES_SHOWN: Final = 10  # of gdb's `list 10,`
 _ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
-# Words of which an expression of several names has one.
-_OPERATOR_WORDS: Final = frozenset(
-    {
-        "sizeof", "alignof", "not", "await", "new", "typeof", "struct", "union", "enum", "class",
-        "and", "or", "in", "is", "if", "for", "as", "unsigned", "signed", "delete", "void",
-        "yield", "lambda", "co_await", "throw", "type", "instanceof",
-    }
-)  # fmt: skip
 _ANY_EXCEPTION: Final = re.compile(r"(?:all|any|every|exceptions?|errors?|\*)\Z", re.IGNORECASE)
-_ACCESSES: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("access", "all", "rw", "readwrite"), ("--access",)),
-    **dict.fromkeys(("read", "r"), ("--read",)),
-    **dict.fromkeys(("write", "w", "modification"), ()),
-}
-_VALUED_EXPRESSION_FLAGS: Final = frozenset(
-    {"-l", "--language", "-i", "-u", "-t", "--timeout", "-a", "-j", "-d", "-X", "-D", "-Y", "-Z"}
-)
 _ID_FILLERS: Final = frozenset(
     {"bp", "breakpoint", "breakpoints", "watchpoint", "watchpoints", "the", "number", "id"}
 )
-_PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
-_VALUE_NOUNS: Final = frozenset(
-    {"local", "variable", "var", "-e", "-v", "value", "expression", "expr"}
+_PLACE_NOUNS: Final = frozenset(
+    {"at", "on", "in", "line", "function", "fn", "func", "method", "address", "def"}
 )
+_PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
 _RUNNING_NOUNS: Final = frozenset(
     {"the", "program", "execution", "running", "process", "app", "debugging"}
 )
@@ -118,10 +110,10 @@ def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
     words = arranged.positionals
     if len(words) == 1:
         return arranged
-    if words[0] in {"at", "on", "in", "line", "function"} and len(words) == len(("at", "f.c:3")):
+    if words[0] in _PLACE_NOUNS and len(words) == len(("at", "f.c:3")):
         return correct("where?", arranged.change(positionals=[words[1]]))
     if len(words) == len(("f.c", "3")) and words[1].isdecimal() and "." in words[0]:
-        place = f"{words[0].rstrip(',')}:{words[1]}"
+        place = f"{words[0].rstrip(',:')}:{words[1]}"
         return correct("a line is FILE:LINE", arranged.change(positionals=[place]))
     if (found := find_location(words)) is not None and found[1] - found[0] > 1:
         condition = " ".join(words[found[1] :])
@@ -151,14 +143,15 @@ def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
     positionals = list(arranged.positionals)
     without: list[str] = []
     if lines:
-        names = files or short or positionals[:1]
-        positionals = [f"{names[0]}:{lines[0]}" if names else lines[0], *positionals[1:]]
+        names = files or short or [one for one in positionals[:1] if _FILE.match(one)]
+        others = positionals[1:] if names == positionals[:1] else positionals
+        positionals = [f"{names[0]}:{lines[0]}" if names else lines[0], *others]
         without += ["+line", "+file", *(["-f"] if short else [])]
     if addresses := arranged.role_values("+address"):
         positionals.append(f"*{addresses[0].lstrip('*')}")
         without.append("+address")
     if places := arranged.role_values("+location"):
-        positionals += places
+        positionals = [*places, *positionals]
         without.append("+location")
     added: list[tuple[str, tuple[str, ...]]] = []
     ignored = arranged.role_values("+ignore")
@@ -175,6 +168,8 @@ def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
 
 def _arrange_catch(arranged: ArrangedWords) -> Result:
     """Correct `catch ValueError`, `catch all` and `catch uncaught exceptions`."""
+    if types := arranged.role_values("+type"):
+        arranged = arranged.change(without=("+type",), positionals=(*arranged.positionals, *types))
     words = [one for one in arranged.positionals if not _ANY_EXCEPTION.match(one)]
     if words and (
         words[0][0].isupper() or re.match(r"[\w.:]+[.:]\w*(?:Error|Exception)", words[0])
@@ -190,54 +185,19 @@ def _arrange_catch(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_log(arranged: ArrangedWords) -> Result:
-    if roles := [*arranged.role_values("+location"), *arranged.role_values("+text")]:
-        arranged = arranged.change(
-            without=("+location", "+text"),
-            positionals=(
-                *arranged.role_values("+location"),
-                *arranged.positionals,
-                *arranged.role_values("+text"),
-            ),
-        )
-        del roles
+    arranged = _take_break_roles(arranged)
+    if texts := arranged.role_values("+text"):
+        arranged = arranged.change(without=("+text",), positionals=(*arranged.positionals, *texts))
     words = list(arranged.positionals)
-    if "if" not in words[2:-1] or arranged.role_values("--condition"):
+    at = next((at for at in range(2, len(words) - 1) if words[at] in {"if", "when"}), 0)
+    if not at or arranged.role_values("--condition"):
         return arranged
-    at = words.index("if", 2)
     if not re.search(r"[<>=!]", " ".join(words[at + 1 :])):  # a text, with this word in it
         return arranged
     fixed = arranged.change(
         positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
     )
-    return correct("is the `if` a condition?", fixed)
-
-
-def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
-    words = [*arranged.role_values("+expression"), *arranged.positionals]
-    if len(words) > len(arranged.positionals):
-        return arranged.change(without=("+expression",), positionals=words)
-    if len(words) == len(("variable", "x")) and words[0] in {"variable", "var"}:
-        return correct("watch takes an expression", arranged.change(positionals=words[1:]))
-    if words[:1] in (["-w"], ["--watch"]) and len(words) > 1:
-        access = _ACCESSES.get(words[1].replace("_", "")) if words[2:] else None
-        added = [(flag, ()) for flag in access or ()]
-        return arranged.change(positionals=words[1 if access is None else 2 :], add=added)
-    if words[:1] == ["-rw"] and len(words) > 1:
-        return arranged.change(positionals=words[1:], add=[("--access", ())])
-    if words[:1] == ["-r"] and len(words) > 1:
-        return arranged.change(positionals=words[1:], add=[("--read", ())])
-    if words[:1] in (["-l"], ["-location"]) and len(words) > 1:
-        return correct("watch needs no -l", arranged.change(positionals=words[1:]))
-    if len(words) == len(("read", "x")) and words[0] in _ACCESSES:
-        added = [(flag, ()) for flag in _ACCESSES[words[0]]]
-        return correct("an option", arranged.change(positionals=words[1:], add=added))
-    match = re.match(r"(?P<what>.+?)\s+if\s+(?P<condition>.+)\Z", " ".join(words))
-    # Python's `a if b else c` is one expression.
-    if match is None or re.search(r"\belse\b", match["condition"]):
-        return arranged
-    return arranged.change(
-        positionals=[match["what"]], add=[("--condition", (match["condition"],))]
-    )
+    return correct(f"is the `{words[at]}` a condition?", fixed)
 
 
 def _take_source_roles(arranged: ArrangedWords) -> ArrangedWords:
@@ -296,6 +256,8 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
         words = ("full", *(one for one in words if one != "-full"))
     if not words:
         return arranged
+    if len(words) == len(("thread", "2")) and words[0] in {"thread", "t"} and words[1].isdecimal():
+        return arranged.change(positionals=[], add=[("--thread", (words[1],))])
     for word in words:
         if word in {"full", "locals"}:
             added.append(("--locals", ()))
@@ -335,69 +297,9 @@ def _arrange_thread(arranged: ArrangedWords) -> Result:
     return arranged
 
 
-_FORMAT_NAMES: Final = frozenset({"hex", "binary", "octal", "decimal", "address", "char"})
-
-
-def _arrange_print(arranged: ArrangedWords) -> Result:
-    words = list(arranged.positionals)
-    for index, (flag, values) in enumerate(arranged.options):
-        if flag == "--format" and values and values[0] in VALUE_FORMATS:
-            options = list(arranged.options)
-            options[index] = (flag, (VALUE_FORMATS[values[0]],))
-            everything = [one for one, _ in arranged.options]
-            return _arrange_print(arranged.change(without=everything, add=options))
-    if len(words) < len(("/x", "v")):
-        return arranged
-    match = SIMPLE_FORMAT.match(words[0])
-    if match is None or match[1]:
-        return _correct_print(arranged, words) or arranged
-    body = arranged.change(positionals=words[1:])
-    named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
-    if named is None:
-        return correct(f"no format {words[0]}", body)
-    return body.change(add=[("--format", (named,))])
-
-
-def _correct_print_phrase(arranged: ArrangedWords, words: list[str]) -> Correction | None:
-    """Correct `x as hex`, `x --hex` and `x in frame 2`."""
-    *before, last = words
-    name = last.removeprefix("--")
-    if name in _FORMAT_NAMES and (name != last or before[-1] == "as"):
-        value = before if name != last else before[:-1]
-        fixed = arranged.change(positionals=value, add=[("--format", (name,))])
-        return correct("the format is an option", fixed) if value else None
-    if len(words) > len(("in", "frame", "2")) and words[-3:-1] == ["in", "frame"]:
-        return Correction("a frame is selected first", (("frame", last), ("print", *words[:-3])))
-    return None
-
-
-def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
-    """Correct words that are no expression: a format or a frame behind it, several names."""
-    if (phrase := _correct_print_phrase(arranged, words)) is not None:
-        return phrase
-    is_named = len(words) == len(("local", "x"))
-    if is_named and words[0] in _VALUE_NOUNS:
-        return correct("print takes an expression", arranged.change(positionals=words[1:]))
-    if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
-        alone = tuple(("print", one) for one in words[:2])  # as the members of a group take it
-        return Correction("print takes one expression", (("read", *words), *alone))
-    long = f"-{words[0]}" if words[0].startswith("-") else ""
-    if value_counts(arranged.command).get(long) == 0 and words[1][0].isidentifier():
-        fixed = arranged.change(positionals=words[1:], add=[(long, ())])
-        return correct("a long option has two dashes", fixed)
-    form, behind = "", words[1:]
-    if words[0] in {"-f", "-format"}:
-        form = VALUE_FORMATS.get(words[1], words[1])
-        behind = words[3:] if words[2:3] == ["--"] else words[2:]
-    elif words[0].startswith("--"):
-        form = words[0][2:]
-    if form not in FORMAT_NAMES:
-        return None
-    fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
-    return correct("a format is --format", fixed)
-
-
-def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - one for each form
+    if arranged.positionals[2:] and "--value" not in arranged.positionals:
+        arranged = drop_flags(arranged)
     words = list(arranged.positionals)
     if not words:
         return arranged
@@ -424,6 +326,65 @@ def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for 
     if words[0] == "value" and len(words) == len(("value", "x", "3")) and _is_name(words[1]):
         return correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
     return arranged
+
+
+def _arrange_write(arranged: ArrangedWords) -> Result:
+    """Take `write x=3` for `write x 3`."""
+    name, value = _split_assignment(" ".join(arranged.positionals))
+    return arranged.change(positionals=[name, value]) if name and value else arranged
+
+
+def _arrange_step(arranged: ArrangedWords) -> Result:
+    """Correct `step parse`, which names the call to step into."""
+    words = arranged.positionals
+    if len(words) == 1 and words[0].isidentifier() and not arranged.role_values("--into"):
+        into = arranged.change(positionals=(), add=[("--into", words)])
+        return correct("a function is --into", into)
+    return _arrange_count(arranged)
+
+
+def _arrange_change(arranged: ArrangedWords) -> Result:
+    """Take `breakpoint change 1 x > 3` for the condition."""
+    number, *condition = arranged.positionals or ("",)
+    if not number.isdecimal() or not condition or arranged.role_values("--condition"):
+        return arranged
+    text = " ".join(condition[1:] if condition[0] == "if" else condition)
+    fixed = arranged.change(positionals=[number], add=[("--condition", (text,))])
+    return correct("a condition is an option", fixed)
+
+
+def _arrange_answer(arranged: ArrangedWords) -> Result:
+    """Take `evidence show 3` for `e3`."""
+    words = arranged.positionals
+    is_number = bool(words) and words[0].isdecimal()
+    return arranged.change(positionals=(f"e{words[0]}", *words[1:])) if is_number else arranged
+
+
+def _arrange_export(arranged: ArrangedWords) -> Result:
+    """Correct `evidence export a.html`, which would be Markdown."""
+    words = arranged.positionals
+    if len(words) != 1 or not words[0].endswith((".html", ".htm")):
+        return arranged
+    fixed = arranged.change(positionals=(), add=[("--html", words)])
+    return correct("a page is --html", fixed)
+
+
+def _arrange_kinds(arranged: ArrangedWords) -> Result:
+    """Take `--kind stop,exit` for an option each."""
+    kinds = [part for one in arranged.role_values("--kind") for part in one.split(",")]
+    if kinds == arranged.role_values("--kind"):
+        return arranged
+    return arranged.change(without=("--kind",), add=[("--kind", (one,)) for one in kinds if one])
+
+
+def _arrange_port(arranged: ArrangedWords) -> Result:
+    """Correct `--port 4711` to the local address that `mcp` and `dap` listen at."""
+    flag = "--http" if arranged.command.name == "mcp" else "--listen"
+    ports = [one for one in arranged.role_values("+port") if one.isdecimal()]
+    if not ports or arranged.role_values(flag):
+        return arranged
+    fixed = arranged.change(without=("+port",), add=[(flag, (f"127.0.0.1:{ports[0]}",))])
+    return correct("it listens at an address", fixed)
 
 
 def _is_name(text: str) -> bool:
@@ -478,7 +439,11 @@ def _arrange_continue(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
 
 
 def _arrange_until(arranged: ArrangedWords) -> Result:
-    match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(arranged.positionals))
+    words = arranged.positionals
+    match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(words))
+    if match is None and words[1:] and is_file_line(" ".join(words)):
+        place = spell_location(" ".join(words))
+        return correct("a line is FILE:LINE", arranged.change(positionals=[place]))
     if match is None:
         return _take_break_roles(arranged)
     condition = ("--when", (match[2],))
@@ -497,6 +462,7 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
         arranged = arranged.change(without=("+program",), positionals=programs)
     words = [*arranged.role_values("+pid"), *arranged.positionals]
     if arranged.role_values("+pid"):
+        words = words[:1]  # the program is known by it
         arranged = arranged.change(without=("+pid",), positionals=words)
     if ports := arranged.role_values("+port"):
         host = next(iter([*arranged.role_values("+host"), *words]), "localhost")
@@ -523,7 +489,10 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_removal(arranged: ArrangedWords) -> Result:
-    """Refuse a location or an expression in place of the number in the list."""
+    """Spell several numbers apart, and refuse a location in place of one."""
+    numbers = [one for word in arranged.positionals for one in _expand_ids(word)]
+    if numbers and numbers != list(arranged.positionals) and all(map(str.isdecimal, numbers)):
+        return arranged.change(positionals=numbers)
     words = [one for one in arranged.positionals if one not in _ID_FILLERS]
     unknown = [one for one in words if not re.fullmatch(r"#?\d+[-,\d]*", one)]
     places = [one for one, _ in arranged.options if one in _PLACE_ROLES]
@@ -533,31 +502,19 @@ def _arrange_removal(arranged: ArrangedWords) -> Result:
     return Correction(f"{arranged.command.name} takes an ID of the list", (listed,))
 
 
+def _expand_ids(word: str) -> list[str]:
+    """Return the numbers of `1,2`, `1-3`, `#1` and `b1`; the word itself where it has none."""
+    if span := re.fullmatch(r"(\d{1,3})-(\d{1,3})", word):
+        return [str(one) for one in range(int(span[1]), int(span[2]) + 1)]
+    parts = [re.sub(r"\A(?:#|b|bp)(?=\d)", "", one) for one in word.split(",") if one]
+    return parts if parts and all(map(str.isdecimal, parts)) else [word]
+
+
 def _arrange_ids(arranged: ArrangedWords) -> Result:
-    words = arranged.positionals
+    words = tuple(one for word in arranged.positionals for one in _expand_ids(word))
     if len(words) < len(("1", "2")) or not all(one.isdecimal() for one in words):
         return _arrange_removal(arranged)
     return Correction("one at a time", tuple((*arranged.name, one) for one in words))
-
-
-def _arrange_eval(arranged: ArrangedWords) -> Result:
-    words = [*arranged.positionals, *(arranged.rest or ())]
-    if arranged.positionals[:1] == ("-f",) and len(words) > len(("-f", "x")):
-        printed = ArrangedWords(("print",), arranged.command, (), tuple(words))
-        return _arrange_print(printed)
-    if arranged.positionals[:1] and arranged.rest and _is_flags_alone(arranged.positionals):
-        return replace(arranged, positionals=arranged.rest, rest=None, is_changed=True)
-    return arranged
-
-
-def _is_flags_alone(words: Sequence[str]) -> bool:
-    """Tell whether all words before `--` are options of LLDB's `expression`, with their values."""
-    remaining = list(words)
-    while remaining and re.fullmatch(r"-[A-Za-z]|--[a-z][a-z-]+", remaining[0]):
-        flag = remaining.pop(0)
-        if flag in _VALUED_EXPRESSION_FLAGS and remaining:
-            remaining.pop(0)
-    return not remaining
 
 
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
@@ -568,18 +525,24 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     ),
     "catch": _arrange_catch,
     "log": _arrange_log,
-    "watch": _arrange_watch,
+    "watch": arrange_watch,
     "source": _arrange_source,
     "backtrace": _arrange_backtrace,
     "frame": _arrange_frame,
     "thread": _arrange_thread,
-    "print": _arrange_print,
-    "eval": _arrange_eval,
+    "print": arrange_print,
+    "eval": arrange_eval,
     "set": _arrange_set,
     "memory read": arrange_memory,
     "disassemble": arrange_disassemble,
     "next": _arrange_count,
-    "step": _arrange_count,
+    "step": _arrange_step,
+    "write": _arrange_write,
+    "events": _arrange_kinds,
+    "breakpoint change": _arrange_change,
+    **dict.fromkeys(("evidence show", "evidence draw"), _arrange_answer),
+    "evidence export": _arrange_export,
+    **dict.fromkeys(("mcp", "dap"), _arrange_port),
     "up": _arrange_count,
     "down": _arrange_count,
     "continue": _arrange_continue,

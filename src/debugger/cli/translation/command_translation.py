@@ -10,10 +10,10 @@ from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
 from debugger.cli.translation.breakpoint_translation import (
+    break_at,
     change_breakpoint,
     change_condition,
     clear_breakpoints,
-    correct_location,
     ignore_hits,
     log_at_breakpoint,
     remove_node_breakpoint,
@@ -34,7 +34,9 @@ from debugger.cli.translation.foreign_commands import (
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
 )
+from debugger.cli.translation.frame_translation import translate_frame, write_register
 from debugger.cli.translation.program_words import SCRIPT_SUFFIX
+from debugger.cli.translation.question_names import QUESTION_NAMES
 from debugger.cli.translation.request_reading import read_request
 from debugger.cli.translation.verb_and_noun import compose_command
 
@@ -56,6 +58,9 @@ _NAME_FILLERS: Final = frozenset(
         "expression", "current", "values", "mcp", "active", "full", "command",
     }
 )  # fmt: skip
+_PROGRAM_NOUNS: Final = frozenset(
+    {"debugging", "debugger", "debug", "program", "execution", "run", "session", "process"}
+)
 _NAME_VERBS: Final = frozenset({"run", "do", "why", "explain", "find", "check", "detect"})
 # Questions whose only arguments are a program, which is hardly called `help`.
 _WITHOUT_OWN_WORDS: Final = frozenset({"probe", "crash", "hang", "test", "path", "diff"})
@@ -195,6 +200,8 @@ def _look_up_words(words: Words) -> Result | None:
         key, rest = " ".join(words[:size]), words[size:]
         has_argument = bool(rest) and not rest[0].startswith("-")
         keys = (f"{key} *", key) if has_argument or rest[:1] == ("-",) else (key,)
+        if f"{key} *" in QUESTION_NAMES and _is_options(rest):  # `observe --at f.c:3 x`
+            keys = (f"{key} *",)
         for each in keys:
             if each in EXACT_COMMANDS:
                 return _fill_template(EXACT_COMMANDS[each], rest)
@@ -222,9 +229,15 @@ def _fill_template(template: str, rest: Words) -> Words:
 def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
     commands = []
     for template in templates.split("; "):
-        filled = _fill_template(template, rest if "{}" in template else ())
+        has_place = "{}" in template or _is_options(rest)
+        filled = _fill_template(template, rest if has_place else ())
         commands.append(filled)
     return Correction(f"no command {' '.join(typed)!r} here", tuple(commands))
+
+
+def _is_options(rest: Words) -> bool:
+    """Tell whether only options follow a foreign command, which ours may have, too."""
+    return bool(rest) and rest[0].startswith("--")
 
 
 def _split_joined_words(words: Words, own: Collection[str]) -> Words:  # noqa: PLR0911 - of each form
@@ -263,6 +276,8 @@ def _expand_prefixes(words: Words, own: Collection[str]) -> Words:
     is_named = len(names) == 1 and first not in {"t", "f"} and first not in EXACT_COMMANDS
     if first == "br" or (first == "re" and len(words) > 1):
         names, is_named = ["breakpoint" if first == "br" else "register"], len(words) > 1
+    if first == "w" and words[1:2] in (("s",), ("set",)) and words[3:]:
+        names, is_named = ["watchpoint"], True
     if not is_named:
         return words
     name, below = names[0], LLDB_COMMANDS[names[0]]
@@ -350,33 +365,6 @@ def _all_threads(rest: Words) -> Result | None:
     return ("backtrace", "--all", *rest[1:]) if rest[:1] in (("bt",), ("backtrace",)) else None
 
 
-def _frames(rest: Words) -> Result | None:
-    """Translate LLDB's `frame variable -f x NAME`, and gdb's `frame function NAME`."""
-    if rest[:1] == ("variable",) and len(rest) > 1 and rest[1].startswith("-"):
-        return Correction("locals shows the variables", (("locals",),))
-    if rest[:1] == ("select",) and rest[1:2] in (("--relative",), ("-r",)) and rest[2:]:
-        return _move_frame(rest[2])
-    if rest[:1] in (("function",), ("level",)) and len(rest) > 1:
-        is_level = rest[0] == "level"
-        return ("frame", rest[1]) if is_level else Correction("which frame?", (("backtrace",),))
-    return None
-
-
-def _move_frame(steps: str) -> Result | None:
-    """Translate LLDB's `frame select --relative -1`: towards the callee."""
-    if not re.fullmatch(r"[-+]?[1-9]\d*", steps):
-        return None
-    count = abs(int(steps))
-    return ("down" if int(steps) < 0 else "up", *([str(count)] if count > 1 else []))
-
-
-def _write_register(rest: Words) -> Result | None:
-    """Translate LLDB's `register write rax 1`."""
-    if rest[:1] == ("write",) and len(rest) > len(("write", "rax")):
-        return ("set", f"${rest[1].lstrip('$')}", *rest[2:])
-    return None
-
-
 def _connect(rest: Words) -> Result | None:
     if not rest:
         return None
@@ -443,6 +431,13 @@ def _show_evidence(rest: Words) -> Result | None:
     return None
 
 
+def _show_answer(rest: Words) -> Result | None:
+    """Tell an answer of a question, `show e3`, from a value."""
+    if len(rest) != 1 or not re.fullmatch(r"e\d+", rest[0]):
+        return None
+    return Correction("an answer, or a value?", (("evidence", "show", *rest), ("print", *rest)))
+
+
 def _print_format(rest: Words) -> Result | None:
     """Take `print n /x` for `print /x n`."""
     is_format = len(rest) > 1 and re.fullmatch(r"/[xduotacfz]", rest[-1])
@@ -473,16 +468,26 @@ def _print_values(rest: Words) -> Result | None:
 
 def _attach_script(rest: Words) -> Result | None:
     """Refuse `attach python f.py`, since only what runs is attached to, and `attach ./app 12`."""
+    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
+    if is_pair:
+        return Correction("a process is named by its ID", (("attach", rest[1]),))
     is_script = len(rest) > 1 and re.fullmatch(r"(?:python[\d.]*|node|ruby|php)", rest[0])
     if is_script:
         return Correction("what does not run is started", (("start", rest[1]),))
-    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
-    return Correction("a process is named by its ID", (("attach", rest[1]),)) if is_pair else None
+    return None
+
+
+def _restart(rest: Words) -> Result | None:
+    """Refuse `restart a b` and `restart --args a b`: it keeps the arguments."""
+    args = tuple(one for one in rest if one not in {"--args", "--", "with"})
+    if not args or args[0].startswith("-") or args[0] in _PROGRAM_NOUNS:
+        return None
+    return Correction("restart keeps the arguments", (("start", "PROGRAM", "--", *args),))
 
 
 def _stop_in(rest: Words) -> Result | None:
     """Translate jdb's `stop in Cart.add(java.lang.String)`, with the types of an overload."""
-    if rest and rest[0] in {"debugging", "debugger", "debug", "program", "execution", "run"}:
+    if rest and rest[0] in _PROGRAM_NOUNS:
         return Correction("stop takes no arguments", (("stop", *rest[1:]),))
     if rest[:1] != ("in",) or len(rest) == 1:
         return None
@@ -539,13 +544,13 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "t": _short_thread,
     "taas": _all_threads,
     "tfaas": _all_threads,
-    "frame": _frames,
+    "frame": translate_frame,
     "goroutine": lambda rest: ("thread", *rest) if rest else None,
     "breakpoint": change_breakpoint,
     "breakpoint-set": lambda rest: change_breakpoint(("set", *rest)),
     "trace": _trace_all,
     "rbreak": trace_pattern,
-    "register": _write_register,
+    "register": write_register,
     "gdb-remote": _connect,
     "target": _target,
     "process": _process,
@@ -571,9 +576,10 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "!": _execute_statement,
     "evidence": _show_evidence,
     "watch": watch_value,
-    "break": correct_location,
-    "b": correct_location,
+    "break": break_at,
+    "b": break_at,
     "print": _print_format,
+    "show": _show_answer,
     "output": _show_output,
     **dict.fromkeys(("source", "list", "l"), _list_range),
     "tui": lambda rest: Correction("the whole stop", (("context",),)) if rest else None,
@@ -581,6 +587,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "attach": _attach_script,
     "go": _go_on,
     "stop": _stop_in,
+    "restart": _restart,
     **dict.fromkeys(("bc", "bd", "be"), _choose_all),
     "toggle": _toggle,
     "exception": _catch_exceptions,

@@ -183,7 +183,7 @@ def _bare_program(program: Sequence[str]) -> Correction:
     return Correction("no command before --", (start_words(program),))
 
 
-def _runs_tests(words: Sequence[str]) -> bool:
+def runs_tests(words: Sequence[str]) -> bool:
     """Tell whether a command line is that of a test runner: `mvn -q test`, `bundle exec rspec`."""
     if words[0] in _TEST_RUNNERS:
         return True
@@ -209,7 +209,7 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     if (with_environment := _start_with_environment(command_words)) is not None:
         return with_environment
     tests = [one for one in command_words if not _PYTEST_DEBUGGER.match(one)]
-    if _runs_tests(words):
+    if runs_tests(words):
         return Correction("tests are run by a question", (("test", "--", *tests),))
     if _TEST_FILE.match(words[0]) and (tests[1:2] or "::" in words[0]):
         return Correction("tests are run by a question", (("test", "--", "pytest", *tests),))
@@ -223,6 +223,8 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     if tuple(words[:2]) in _BUILT_RUNS:
         return Correction("a program is started", (start_words(command_words),))
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
+    if is_path and words[1:2] and (_CORE.match(words[-1]) or words[1] in _COMMAND_FLAGS):
+        return _parse_native(words, behind, is_lldb=False).correction("a program is started")
     if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(command_words),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
@@ -235,7 +237,9 @@ def _correct_options(words: Sequence[str], behind: Sequence[str]) -> Correction 
     if words[0] in _OWN_FLAGS:
         return _start_with_options(words, behind)
     if words[0] == "-m" and len(words) > 1:
-        return Correction("no command", (start_words([*words, *behind]),))
+        is_debugger = words[1] in _PDB_PROGRAMS
+        module = Correction("no command", (start_words([*words, *behind]),))
+        return _correct_pdb(words[2:], behind) if is_debugger else module
     if _PYTEST_DEBUGGER.match(words[0]) and len(words) > 1:
         tests = ("pytest", *words[1:], *behind)
         return Correction("tests are run by a question", (("test", "--", *tests),))

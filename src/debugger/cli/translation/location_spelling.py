@@ -23,6 +23,7 @@ _FORMS: Final = tuple(
         rf"(?:at\s+|on\s+)?line\s+{_LINE}\s+(?:of|in)\s+{_FILE}\Z",
         rf"{_FILE}[\s,]+{_LINE}\Z",
         rf"{_FILE}\s*:\s*{_LINE}\Z",
+        rf"{_LINE}\s+{_FILE}\Z",
         rf"{_FILE}:[A-Za-z_]\w*:{_LINE}\Z",  # a function between
         rf"file\s+[\"']?{_FILE}[\"']?,\s*line\s+{_LINE}(?:,\s*in\s+\S+)?\Z",  # a traceback
         rf"[\"']{_FILE}[\"']:{_LINE}\Z",
@@ -46,12 +47,14 @@ _CONDITIONAL: Final = re.compile(r"(?P<place>\S.*?)\s+(?:if|when):?\s+(?P<condit
 _OPTIONS: Final = frozenset(
     {"--at", "--around", "--between", "--until", "--after", "--to", "--break", "-b", "+location"}
 )
+_CODE_COMMANDS: Final = frozenset({"breakpoint add", "until", "log"})
 _COMMANDS: Final = frozenset({"breakpoint add", "until", "jump", "log", "source", "calls"})
 
 
 def spell_location(text: str) -> str:
     """Return a location as FILE:LINE, FILE:FUNCTION or FUNCTION; the text itself if unknown."""
-    plain = text.strip()
+    # WinDbg's and LLDB's name of a module comes first.
+    plain = re.sub(r"\A[\w.-]+[!`](?=[A-Za-z_])|\Afile://(?=/)", "", text.strip())
     for form in _FORMS:
         if match := form.match(plain):
             return f"{match['file']}:{match['line']}"
@@ -61,7 +64,7 @@ def spell_location(text: str) -> str:
         return f"{match['file']}:{name.replace('::', '.') if is_python else name}"
     if match := _CALLED.match(plain):
         return match["name"]
-    return text
+    return plain
 
 
 def is_file_line(text: str) -> bool:
@@ -115,11 +118,20 @@ def spell_locations(arranged: ArrangedWords) -> ArrangedWords:
     words = arranged.positionals
     if arranged.command.name in _COMMANDS and words:
         words = (spell_location(words[0]), *words[1:])
+    if arranged.command.name in _CODE_COMMANDS and words:
+        words = (_spell_address(words[0]), *words[1:])
     if options == arranged.options and words == arranged.positionals:
         return arranged
     return arranged.change(
         without=[flag for flag, _ in arranged.options], add=options, positionals=words
     )
+
+
+def _spell_address(text: str) -> str:
+    """Return `*0x10` for `0x10`, and `f` for `&f`, where code is located."""
+    if re.fullmatch(r"0x[0-9a-fA-F]+", text):
+        return f"*{text}"
+    return text[1:] if re.fullmatch(r"&[A-Za-z_][\w:]*", text) else text
 
 
 def _spell_value(flag: str, text: str) -> str:

@@ -74,7 +74,9 @@ _FIRST_OPTIONS: Final[Mapping[str, str]] = {
     "back-continue": "--to",
 }
 # The same, of a number.
-_FIRST_NUMBERS: Final[Mapping[str, str]] = {**_FIRST_OPTIONS, "events": "--limit"}
+_FIRST_NUMBERS: Final[Mapping[str, str]] = {
+    **_FIRST_OPTIONS, "events": "--limit", "context": "--context"
+}  # fmt: skip
 
 
 def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
@@ -113,7 +115,9 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
     if command.dashes_are_words or is_program or command.name in {"log", "raw", "input"}:
         return None
     words = list(arranged.positionals)
-    first = 0 if command.name == "probe" else 1
+    # A process is a number; without arguments of its own, words before `--` would be the program.
+    has_own = bool(positional_parameters(command)) and command.name not in {"probe", "attach"}
+    first = 1 if has_own and not _takes_words_alone(arranged) else 0
     for index, word in enumerate(words[:-1]):
         is_apart = arranged.rest is not None and word in {"when", "where"}
         if is_apart or ((command.name, word) in _UNDERSTOOD and word == "if"):
@@ -121,7 +125,7 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
         if (
             (command.name, word) in _UNDERSTOOD
             or index < first
-            or not word.isalpha()
+            or not word.replace("-", "").isalpha()
             or len(word) > _LONGEST_OPTION_WORD
             or (command.name == "probe" and _is_expression(word, words[index + 1]))
         ):
@@ -139,6 +143,12 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
     return None
 
 
+def _takes_words_alone(arranged: ArrangedWords) -> bool:
+    """Tell whether the program, which stands behind `--`, is all that a question takes."""
+    taken = positional_parameters(arranged.command)
+    return arranged.rest is not None and [one.name for one in taken] == ["words"]
+
+
 def _is_expression(word: str, following: str) -> bool:
     """Tell whether a word of `probe` is rather a value of the program than an option's name."""
     return word not in _NO_EXPRESSIONS and not following.isdecimal()
@@ -153,20 +163,21 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # no
     if len(words) <= len(taken) or arranged.rest is not None:
         return _correct_all(arranged)
     reason = f"{command.name} takes {len(taken) or 'no'} arguments, not {len(words)}"
+    remaining = [one for one in words if one not in _FILLERS]
+    options = _FIRST_NUMBERS if "".join(remaining).isdecimal() else _FIRST_OPTIONS
+    is_gdbs = arranged.name == ("where",)  # gdb's name of `backtrace`
+    if command.name in options and len(remaining) == 1 and not is_gdbs:
+        fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
+        return Correction(reason, (fixed.to_typed_order(),))
     if command.name in _OTHER_COMMANDS:
         is_frame = command.name in {"locals", "args"} and words[0].isdecimal() and len(words) == 1
         other = (*_OTHER_COMMANDS[command.name], *words)
         in_frame = (("frame", *words), (command.name,))
         return Correction(reason, in_frame if is_frame else (other, arranged.name))
-    remaining = [one for one in words if one not in _FILLERS]
     if "all" in words and "--all" in value_counts(command) and not taken:
         return Correction(
             reason, (arranged.change(positionals=(), add=[("--all", ())]).to_words(),)
         )
-    if command.name in _FIRST_OPTIONS and len(remaining) == 1:
-        options = _FIRST_NUMBERS if remaining[0].isdecimal() else _FIRST_OPTIONS
-        fixed = arranged.change(positionals=(), add=[(options[command.name], tuple(remaining))])
-        return Correction(reason, (fixed.to_typed_order(),))
     if command.name == "memory read" and len(remaining) == len(("from", "to")):
         remaining = _count_bytes(*remaining)
     added = [("--all", ())] if "all" in words and "--all" in value_counts(command) else []

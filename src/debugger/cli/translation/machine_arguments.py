@@ -39,6 +39,8 @@ def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - 
         letter = forms[0]
     elif forms and not is_gdb and not sizes:
         return arranged
+    if sizes and sizes[0] not in _SIZES and sizes[0].isdecimal() and not count:  # of all of it
+        return arranged.change(without=("+size",), add=[("--count", (sizes[0],))])
     if sizes:
         size = _SIZES.get(sizes[0], sizes[0])
     if not (is_gdb or sizes or letter):
@@ -98,6 +100,9 @@ def arrange_disassemble(arranged: ArrangedWords) -> Result:
     if (with_length := _take_length(arranged)) is not None:
         return with_length
     words = [*arranged.role_values("+address"), *arranged.positionals]
+    if len(words) == 1 and words[0].isdecimal():  # `-n 10`
+        counted = [("--count", (words[0],))]
+        return arranged.change(without=("+address", "+nothing"), positionals=(), add=counted)
     added: list[tuple[str, tuple[str, ...]]] = []
     if {"+address", "+nothing"} & {flag for flag, _ in arranged.options}:
         arranged = arranged.change(without=("+address", "+nothing"), positionals=words)
@@ -115,7 +120,8 @@ def arrange_disassemble(arranged: ArrangedWords) -> Result:
 
 def arrange_registers(arranged: ArrangedWords) -> Result:
     """Take `$rip` for `rip`, and `--all` for all of them."""
-    words = tuple(one.removeprefix("$") for one in arranged.positionals)
+    listed = [one for word in arranged.positionals for one in word.split(",") if one]
+    words = tuple(one.removeprefix("$") for one in listed)
     if "+all" in {flag for flag, _ in arranged.options}:
         return arranged.change(without=("+all",), positionals=("all",))
     return arranged if words == arranged.positionals else arranged.change(positionals=words)

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from debugger.cli.translation.argument_order import resolve_flag
+from debugger.cli.translation.argument_order import Correction, resolve_flag
 from debugger.model.command_registry import Argument, Command
 
 _NAMED: Final = re.compile(r"(?P<name>[a-z][A-Za-z_]+)=(?P<value>[^=].*)\Z")
@@ -21,6 +21,24 @@ _NAMES: Final = frozenset(
         "thread-id", "frame-id", "stop-on-entry", "hit-condition", "log-message", "process-id",
     }
 )  # fmt: skip
+
+
+_REQUEST_KEYS: Final = ("command", "tool", "action", "method", "request", "name")
+_ARGUMENT_KEYS: Final = ("arguments", "args", "params", "input", "parameters")
+
+
+def read_request_object(words: Sequence[str]) -> Correction | None:
+    """Correct a whole request as an object, `{"command": "break", "file": "f.py", "line": 3}`."""
+    found = _parse_object(words[0]) if len(words) == 1 else None
+    key = next((one for one in _REQUEST_KEYS if isinstance((found or {}).get(one), str)), None)
+    if found is None or key is None:
+        return None
+    given = {name: value for name, value in found.items() if name != key}
+    for name in _ARGUMENT_KEYS:
+        if isinstance(given.get(name), dict):
+            given |= given.pop(name)
+    command = (*found[key].split(), *_list_options(given))
+    return Correction("a command has words and options", (command,))
 
 
 def expand_named_arguments(command: Command, words: Sequence[str]) -> tuple[str, ...]:

@@ -104,7 +104,8 @@ def correct_sentence(words: Sequence[str], rest: Sequence[str] | None) -> Correc
         rest: The program behind it.
     """
     text = " ".join("at" if one == "--at" else one for one in words)
-    if len(words) < len(("crash", "report", "x")) or _UNDERSTOOD.match(text):
+    has_options = any(one.startswith("--") and one != "--at" for one in words)
+    if len(words) < len(("crash", "report", "x")) or _UNDERSTOOD.match(text) or has_options:
         return None
     for pattern, commands in _PATTERNS:
         found = pattern.match(text)

@@ -107,6 +107,12 @@ def separate_program(arranged: ArrangedWords) -> ArrangedWords:  # noqa: PLR0911
     if arranged.rest is not None and len(arranged.rest) == 1:
         split = split_program(arranged.rest[0])
         return arranged if len(split) == 1 else replace(arranged, rest=split, is_changed=True)
+    if arranged.rest is None and not has_own and len(arranged.positionals) == 1:
+        split = split_program(arranged.positionals[0])
+        is_pair = bool(arranged.role_values("--vs"))  # which is quoted, too
+        split = split_command(arranged.positionals[0]) if is_pair else split
+        whole = replace(arranged, positionals=(), rest=split, is_changed=True)
+        return arranged if len(split) == 1 else whole
     if arranged.rest is not None or not has_own:
         return arranged
     quoted = split_command(arranged.positionals[-1]) if arranged.positionals else ()

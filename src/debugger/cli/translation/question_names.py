@@ -23,6 +23,7 @@ QUESTION_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("check-invariant", "hold *", "check *"), "holds {}"),
     **dict.fromkeys(("compare", "compare-runs", "divergence", "diverge"), "diff"),
     **dict.fromkeys(("call-graph", "callgraph", "call-tree", "calltree", "paths"), "path"),
+    "trace-path": "path",
     **dict.fromkeys(("execution-path", "control-flow", "trace-run", "flow"), "path"),
     **dict.fromkeys(("trace-function *", "trace-calls *", "trace-func *", "call-log *"),
                     "calls {}"),
@@ -63,7 +64,6 @@ LIKELY_QUESTIONS: Final[Mapping[str, str]] = {
     "step backwards": "back-step",
     "next line *": "next {}",
     "undo": "back",
-    "finish *": "finish",
     "info breakpoints *": "breakpoint list",
     "config show": "config",
     # Other tools that run a program

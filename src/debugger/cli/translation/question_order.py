@@ -28,6 +28,7 @@ from debugger.cli.translation.location_spelling import (
     split_condition,
     split_expressions,
 )
+from debugger.cli.translation.misplaced_options import correct_options_of_program
 from debugger.cli.translation.program_words import (
     begins_program,
     correct_separator,
@@ -43,6 +44,10 @@ _FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "
                               "every", "each", "all"})  # fmt: skip
 _CONDITIONS: Final = frozenset({"--when", "--condition"})
 _LONGEST_LOCATION: Final = 4  # words
+_SEPARATORS: Final = frozenset(
+    {"--versus", "--against", "--compare", "--with", "--good", "--baseline", "-vs", "versus",
+     "against", "--compare-with", "--other", "--and", "and"}
+)  # fmt: skip
 _NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
 _OPERATORS: Final = frozenset(
     {">", "<", ">=", "<=", "==", "!=", "+", "-", "*", "/", "%", "and", "or"}
@@ -60,7 +65,10 @@ def order_question(arranged: ArrangedWords) -> Result:
     if arranged.lacking is not None and arranged.rest is not None:
         return _drop_option(arranged)
     separated = (
-        correct_separator(arranged) or _separate_args(arranged) or _refuse_unquoted_object(arranged)
+        correct_separator(arranged)
+        or _separate_args(arranged)
+        or _refuse_unquoted_object(arranged)
+        or _separate_repeated(arranged)
     )
     phrased = separated or question_phrases.read_phrases(separate_program(arranged))
     if isinstance(phrased, Correction):
@@ -71,10 +79,9 @@ def order_question(arranged: ArrangedWords) -> Result:
     if arranged.rest and _compares(arranged) and begins_program(first) and len(first) > 1:
         fixed = replace(arranged, rest=(*first, "--vs", *rest)).change(positionals=())
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
-    between = next((one for one in ("vs", "--") if one in rest[1:-1]), None)
-    at = rest.index(between) if between is not None else 0
+    at = _find_separator(rest)
     # The words that make a launcher's rank a member end so.
-    if between is not None and rest[at - 1] != "member" and _compares(arranged):
+    if at and rest[at - 1] != "member" and _compares(arranged):
         fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
     arranged = _take_placed_condition(arranged)
@@ -83,6 +90,27 @@ def order_question(arranged: ArrangedWords) -> Result:
     if isinstance(ordered, Correction) or not takes_command(ordered.command):
         return ordered
     return _drop_words(ordered) or ordered
+
+
+def _find_separator(rest: Sequence[str]) -> int:
+    """Return where a word stands between two commands, `vs` or `--versus`; 0 without one."""
+    for at, word in enumerate(rest[1:-1], 1):
+        is_same = rest[at + 1] == rest[0] or begins_program(rest[at + 1 :])
+        if word in {"vs", "--"} or (word in _SEPARATORS and is_same):
+            return at
+    return 0
+
+
+def _separate_repeated(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `--vs` where a program comes a second time: `diff ./app good ./app bad`."""
+    words = arranged.rest or arranged.positionals
+    at = next((at for at, one in enumerate(words) if at > 1 and one == words[0]), 0)
+    if not at or arranged.command.name != "diff" or not _compares(arranged):
+        return None
+    if not begins_program(words) or words[at - 1] in {"vs", "--", "--vs", *_SEPARATORS}:
+        return None
+    fixed = replace(arranged, rest=(*words[:at], "--vs", *words[at:])).change(positionals=())
+    return Correction("two commands are separated by --vs", (fixed.to_words(),))
 
 
 def _separate_args(arranged: ArrangedWords) -> Correction | None:
@@ -290,7 +318,8 @@ def _separate_places(arranged: ArrangedWords) -> Correction | None:
     """Suggest an option each for `--at f.c:3,g.c:4`."""
     for at, (flag, values) in enumerate(arranged.options):
         places = _list_places(values[0]) if values else []
-        is_listed = all(map(is_file_line, places)) or all(map(_NAME.match, places))
+        lines = [one for one in places if is_file_line(one)]
+        is_listed = lines == places or (not lines and all(map(_NAME.match, places)))
         if flag != "--at" or len(places) == 1 or not is_listed:
             continue
         options = [*arranged.options[:at], *((flag, (one, *values[1:])) for one in places)]
@@ -329,7 +358,7 @@ def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
         return _order_probe(arranged.change(positionals=words, add=[("--at", (place,))]))
     if words and is_apart:
         return _lack_location(arranged)
-    return _find_options_of_program(arranged)
+    return correct_options_of_program(arranged) or arranged
 
 
 def _names_place(word: str) -> bool:
@@ -390,7 +419,7 @@ def _pair_words(
 def _lack_location(arranged: ArrangedWords) -> Result:
     """Suggest a location for expressions without one."""
     if arranged.command.name != "probe" or "--at" in (arranged.rest or ()):
-        return _find_options_of_program(arranged)
+        return correct_options_of_program(arranged) or arranged
     words = arranged.positionals
     if words[0] in {"at", "in", "on", "@"} and len(words) > len(("on", "total")):
         fixed = arranged.change(positionals=(), add=[("--at", (words[1], ", ".join(words[2:])))])
@@ -495,21 +524,10 @@ def _join_file_and_line(arranged: ArrangedWords, flag: str) -> ArrangedWords:
     return arranged.change(without=dropped, add=[(flag, (place, *texts))])
 
 
-def _find_options_of_program(arranged: ArrangedWords) -> Result:
-    """Suggest to put `--at LOC` before `--`, where it stands behind the program."""
-    rest = list(arranged.rest or ())
-    if "--at" not in rest:
-        return arranged
-    at = rest.index("--at")
-    words = (*arranged.name, *arranged.given, *rest[at:], "--", *rest[:at])
-    return Correction(f"{arranged.command.name}: its options go before --", (words,))
-
-
 def _order_value(arranged: ArrangedWords) -> Result:
     """Put the words of `why`, `who-wrote` and `holds` into order."""
     arranged = _join_file_and_line(arranged, "--at")
-    misplaced = _find_options_of_program(arranged)
-    return order_value(arranged) if misplaced is arranged else misplaced
+    return correct_options_of_program(arranged) or order_value(arranged)
 
 
 def _order_calls(arranged: ArrangedWords) -> Result:

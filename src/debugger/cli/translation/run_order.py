@@ -86,6 +86,11 @@ def order_try(arranged: ArrangedWords) -> Result:
         named = change if "=" in change else change.replace(" ", "=", 1)
         fixed = arranged.change(positionals=[named])
         return Correction("try takes what is set", (fixed.to_words(),))
+    returns = arranged.role_values("+return")
+    if returns or (len(words) == len(("x", "3")) and not any("=" in one for one in words)):
+        sign = " " if returns or words[0] == "return" else "="
+        change = sign.join(("return", *returns) if returns else words)
+        return arranged.change(without=("+return",), positionals=(change,))
     if not changes:
         return arranged
     return arranged.change(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,9 +14,18 @@ from debugger.cli.translation.argument_order import (
     drop_needless,
     find_own_option,
 )
-from debugger.cli.translation.debugger_invocations import names_debugger, translate_invocation
+from debugger.cli.translation.debugger_invocations import (
+    names_debugger,
+    runs_tests,
+    translate_invocation,
+)
 from debugger.cli.translation.location_spelling import is_file_line, spell_location
-from debugger.cli.translation.program_words import SCRIPT_SUFFIX, split_command
+from debugger.cli.translation.program_words import (
+    SCRIPT_SUFFIX,
+    begins_program,
+    split_command,
+    split_program,
+)
 
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
@@ -125,6 +135,13 @@ def _take_environment(arranged: ArrangedWords) -> ArrangedWords:
     added = []
     while len(words) > 1 and _ASSIGNED.match(words[0]):
         added.append(("--env", (words.pop(0),)))
+    unset = [one for one in arranged.role_values("--env") if one.isidentifier()]
+    is_value = len(words) > 1 and not begins_program(words[:1]) and begins_program(words[1:])
+    if len(unset) == 1 and is_value:  # `--env FOO 1 app.py`
+        others = [one for one in arranged.role_values("--env") if one != unset[0]]
+        joined = [*others, f"{unset[0]}={words.pop(0)}"]
+        added += [("--env", (one,)) for one in joined]
+        arranged = arranged.change(without=("--env",))
     return arranged.change(positionals=words, add=added) if added else arranged
 
 
@@ -141,13 +158,29 @@ def _separate_breakpoints(arranged: ArrangedWords) -> Correction | None:
     return Correction("one --break for each location", commands)
 
 
+def _correct_kind(arranged: ArrangedWords, words: Sequence[str]) -> Correction | None:
+    """Correct a line in place of a program, and a runner of tests."""
+    if is_file_line(words[0]) and not arranged.rest:  # `start app.py:12`
+        place = spell_location(words[0])
+        named = arranged.change(positionals=[place.rpartition(":")[0]], add=[("--break", (place,))])
+        return Correction("a line is a breakpoint", (named.to_words(),))
+    if runs_tests(words) and not arranged.options and arranged.rest is None:
+        return Correction("tests are run by a question", (("test", "--", *words),))
+    return None
+
+
 def _correct_program(arranged: ArrangedWords) -> Result:
     """Correct a program that is another debugger, a builder, or an interpreter."""
     words = (*arranged.positionals, *(arranged.rest or ()))
     if not words:
         return arranged
-    if (several := _separate_breakpoints(arranged)) is not None:
+    several = _separate_breakpoints(arranged) or _correct_kind(arranged, words)
+    if several is not None:
         return several
+    quoted = split_program(words[0])  # `start "python3 app.py"`
+    if len(quoted) > 1:
+        behind = (*quoted[1:], *words[1:])
+        return _correct_program(replace(arranged, positionals=quoted[:1], rest=behind))
     if names_debugger(words[0]):
         return translate_invocation(words, None) or arranged
     if words[:2] == ("cargo", "run"):

@@ -53,6 +53,18 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     return Correction(reason, tuple(commands))
 
 
+def correct_lacking(arranged: ArrangedWords) -> Correction | None:
+    """Suggest the command without its last option, which lacks a value: `output --tail`."""
+    flag = arranged.lacking or ""
+    if flag.startswith("+") or not arranged.given[-1:] or not arranged.given[-1].startswith("-"):
+        return None
+    needs = f"{arranged.command.name}: {arranged.given[-1]} needs a value"
+    without = arranged.change(without=(flag,), add=[
+        one for one in arranged.options if one[0] == flag and one[1]
+    ])  # fmt: skip
+    return Correction(needs, (without.to_typed_order(),))
+
+
 def _drop_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
     """Return the command without the options that it does not have, and without their values."""
     given = arranged.given
@@ -69,7 +81,8 @@ def _drop_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
     if runs_program(arranged.command) and not has_program and spare <= 0:
         return None  # it may have named the program
     behind = () if arranged.rest is None else ("--", *arranged.rest)
-    if not remaining and not behind:
+    is_listing = not positional_parameters(arranged.command) and len(given) == 1
+    if not remaining and not behind and not is_listing:
         return None  # nothing is left: the help tells more
     return (*arranged.name, *remaining, *behind)
 
@@ -100,6 +113,8 @@ def _near_flag(command: Command, typed: str) -> str | None:
     # Without the dashes, which make any two options look alike.
     names = {one[2:]: one for one in (*spelled, *known) if one.startswith("--")}
     plain = typed.lstrip("-")
+    names = {name: one for name, one in names.items() if name != f"no-{plain}"}  # the opposite
+    known = [one for one in known if one != f"--no-{plain}"]
     near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
     near = near or [one for one in names if plain.startswith(f"{one}-")]
     near = near or [one for one in (flag[2:] for flag in known) if plain.endswith(f"-{one}")]

@@ -1,0 +1,89 @@
+"""Puts the user's own program, value, location and options into a hint, ready to paste."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from debugger.errors import DebuggerError
+from debugger.output.location_text import escape_command
+
+_LONGEST_PROGRAM: Final = 200  # characters
+# At the end of a command, perhaps with what the command shows: words behind it would be taken for
+# the program's, so they come to stand in brackets.
+_PROGRAM_PLACE: Final = re.compile(r"-- CMD(?:(?=;|,| \(|\Z)|:? (?P<note>[a-z][^;]*?)(?=;|\Z))")
+# The hint for a program that is at fault.
+_QUESTION_TEMPLATE: Final = re.compile(
+    r"debugger (?:(?:why|holds) EXPR --at LOC|who-wrote EXPR --at FILE:LINE|calls FUNCTION) -- "
+)
+
+
+def complete_hint(
+    error: DebuggerError, name: str, arguments: Mapping[str, object], argv: Sequence[str]
+) -> DebuggerError:
+    """Return the failure with a hint that has the words of the command that failed.
+
+    Args:
+        error: The failure.
+        name: The command's name.
+        arguments: Its arguments.
+        argv: The words as typed.
+    """
+    if error.hint is None:
+        return error
+    hint = _name_arguments(error.hint, arguments)
+    words = arguments.get("words")
+    if isinstance(words, tuple) and words and not words[0].startswith("run:"):
+        # A hint with CMD leaves the options out on purpose: one of them is at fault.
+        is_same = "CMD" not in hint
+        hint = _keep_options(hint, name, argv, words) if is_same else _name_program(hint, words)
+    return error if hint == error.hint else DebuggerError(error.code, error.message, hint=hint)
+
+
+def _name_arguments(hint: str, arguments: Mapping[str, object]) -> str:
+    """Return the hint with the user's own value and location, where the program is at fault."""
+    template = _QUESTION_TEMPLATE.match(hint)
+    if template is None:
+        return hint
+    at = arguments.get("at")
+    place = at[0] if isinstance(at, tuple) and len(at) == 1 else at
+    given = {
+        "EXPR": arguments.get("expression"),
+        "FUNCTION": arguments.get("function"),
+        **dict.fromkeys(("LOC", "FILE:LINE"), place),
+    }
+    head = " ".join(
+        shlex.quote(found) if isinstance(found := given.get(word), str) and found else word
+        for word in template[0].split(" ")
+    )
+    return head + hint[template.end() :]
+
+
+def _name_program(hint: str, words: tuple[str, ...]) -> str:
+    """Return the hint with the user's own program."""
+    program = escape_command(shlex.join(words))
+    if len(program) > _LONGEST_PROGRAM:
+        return hint
+
+    def place(found: re.Match[str]) -> str:
+        note = found["note"]
+        if note and "--vs" in words:
+            return found[0]  # it is of one of the two
+        return f"-- {program} ({note})" if note else f"-- {program}"
+
+    return _PROGRAM_PLACE.sub(place, hint)
+
+
+def _keep_options(hint: str, name: str, argv: Sequence[str], words: tuple[str, ...]) -> str:
+    """Return the hint of the same command with the options that the user gave it."""
+    bare = f"debugger {name} -- "
+    own = list(argv)
+    if "--" in own:
+        own = own[: own.index("--")]
+    elif tuple(own[-len(words) :]) == words:
+        own = own[: -len(words)]
+    if not hint.startswith(bare) or own[: len(name.split())] != name.split() or len(own) == 1:
+        return hint
+    return f"debugger {escape_command(shlex.join(own))} -- {hint[len(bare) :]}"
