@@ -325,6 +325,10 @@ REASONS: Final = {
         "tests/questions/test_who_wrote.py"
     ),
     "cli/commands/compound_start.py": "tests/e2e/test_launch_json.py",
+    "sources/java_command.py": "tests/unit/backends/adapters/test_java.py",
+    "questions/recordings/java_run.py: debugger setup": (
+        "tests/unit/questions/recordings/test_java_counts.py"
+    ),
     "cli/commands/member_command.py": "member asks so itself: tests/e2e/test_members.py",
     "targets/launchers.py: debugger start --group": "tests/unit/targets/test_launchers.py",
     "tui/tui_main.py: debugger status, or debugger ui": "tests/tui/test_screen.py",

@@ -111,8 +111,8 @@ def separate_program(arranged: ArrangedWords) -> ArrangedWords:  # noqa: PLR0911
         split = split_program(arranged.positionals[0])
         is_pair = bool(arranged.role_values("--vs"))  # which is quoted, too
         split = split_command(arranged.positionals[0]) if is_pair else split
-        whole = replace(arranged, positionals=(), rest=split, is_changed=True)
-        return arranged if len(split) == 1 else whole
+        split_up = replace(arranged, positionals=(), rest=split, is_changed=True)
+        return arranged if len(split) == 1 else split_up
     if arranged.rest is not None or not has_own:
         return arranged
     quoted = split_command(arranged.positionals[-1]) if arranged.positionals else ()

@@ -105,7 +105,7 @@ class HeapHistory:
         address = position.value.address
         name = _written_name(event)
         block = event.blocks.get(name)
-        if block is not None and _is_beside(address, block[1], block[2]):
+        if block is not None and _is_near_block(address, block[1], block[2]):
             self._writer, self._address = (name, block[1], block[2]), address
             texts.append(OVERLAP)
         array = _written_name(event, kinds=("array",))
@@ -192,7 +192,7 @@ class HeapHistory:
         return self.watches_for(self._address, slots)
 
 
-def _is_beside(address: int, start: int, size: int) -> bool:
+def _is_near_block(address: int, start: int, size: int) -> bool:
     """Tell whether an address is outside of a block, and as near as an overflow goes."""
     is_inside = start <= address < start + size
     return not is_inside and start - _BEYOND_MAX < address < start + size + _BEYOND_MAX

@@ -14,6 +14,7 @@ from debugger.backends.dap.dap_transport import (
     encode_message,
 )
 from debugger.errors import DebuggerError, ErrorCode
+from event_loop import begin_task
 
 
 def test_what_is_encoded_is_decoded():
@@ -85,8 +86,7 @@ async def test_what_an_adapter_sends_before_it_is_read_is_not_lost(has_ended: bo
         connection.data_received(b"early ")
         if has_ended:
             connection.connection_lost(None)
-        forwarding = asyncio.create_task(connection.forward_output(taken.append))
-        await asyncio.sleep(0)
+        forwarding = await begin_task(connection.forward_output(taken.append))
         adapter.sendall(b"late")
     await forwarding
     connection.close()

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+import pytest
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.recordings import java_run
 from debugger.recorders.java.counted_classes import SourceFinder, list_lineless, read_counts
+from debugger.session.stepping import WaitLimit
+from debugger.system import java_home
 
 WRITTEN = """class\tshop/Cart$Item\tCart.java\tfile:{0}/target/classes/
 method\t<init>\t3\t4:3\x20
@@ -66,3 +74,16 @@ def test_a_kotlin_source_outside_of_its_packages_folder_is_found(tmp_path: Path)
     classes, _ = read_counts(written.splitlines())
     (found,) = SourceFinder([]).cover(classes)
     assert found.file == str(tmp_path / "Shop.kt")
+
+
+def test_without_a_jdk_the_command_that_installs_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(java_home, "FOLDERS", ())
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    launch = LaunchTarget(str(tmp_path / "A.java"), str(tmp_path), env)
+    limit = WaitLimit(5.0, asyncio.Event())
+    with pytest.raises(DebuggerError, match="no JDK") as raised:
+        asyncio.run(java_run.prepare_java(launch, tmp_path, limit))
+    assert raised.value.code is ErrorCode.LAUNCH_FAILED
+    assert raised.value.hint == "debugger setup java --yes"
