@@ -11,6 +11,7 @@ START: Final = "debugger start PROGRAM begins one"
 
 # In any session that is stopped in `calculate`, called by `sum_to`.
 STOPPED: Final = {
+    "status --nope": "debugger status",
     "print nope": LOCALS,
     "print --format nope i": "debugger print --help",
     "print '1 +'": "one whole expression of the program's language: debugger print 'a[0] + b'",
@@ -103,7 +104,6 @@ NONE: Final = {
     "attach 999999999": "ps -e lists the processes",
     "use nope": "debugger sessions",
     "nope": "debugger --help",
-    "status --nope": "debugger status --help",
     "crash": "debugger crash -- ./program ARGUMENTS",
     "hang": "debugger hang -- ./program ARGUMENTS",
     "who-wrote": "debugger who-wrote --help",

@@ -82,10 +82,10 @@ def filled(command: str, failed: list[str]) -> list[str]:
         if word == "…" and "--" in words:
             found.append("i")  # the rest of the options: here the expression
         elif word == "…":
-            given = failed[1 : failed.index("--")]
+            given = failed[1 : failed.index("--")] if "--" in failed else failed[1:]
             is_own = "--at" not in words and "--at" in given
             found += given[given.index("--at") : given.index("--at") + 3] if is_own else []
-            found += failed[failed.index("--") :]
+            found += failed[failed.index("--") :] if "--" in failed else ["./loop"]
         elif word.isupper() and before in AFTER:
             found += AFTER[before]
         elif word == "CMD" and failed[0] in {"who-wrote", "calls", "why"}:

@@ -96,7 +96,7 @@ def test_functions_of_one_name_are_kept_apart(cli: Callable[..., Any], shop: Pat
             "probe --at shop.py:outer.inner EXPR -- python shop.py",
         ),
         (("who-wrote", "row", "--at", "innr"), ""),
-        (("path", "--around", "innr"), "path --around outer.inner -- CMD"),
+        (("path", "--around", "innr"), "path --around outer.inner -- python shop.py"),
     ],
 )
 def test_what_is_nowhere_says_what_was_searched(

@@ -78,6 +78,6 @@ def test_an_invariant_is_checked_where_a_made_function_begins(ask: Ask) -> None:
 
 def test_questions_that_need_a_file_name_one_that_does_not(ask: Ask) -> None:
     said = ask("holds", "a > 0", "--each", "evalSum", "--", "node", "main.js", check=1).err
-    assert "hint: debugger holds EXPR --at evalSum -- CMD" in said
+    assert "hint: debugger holds EXPR --at evalSum -- node main.js" in said
     said = ask("path", "--around", "evalSum", "--", "node", "main.js", check=1).err
     assert "and not the code that it makes of texts" in said

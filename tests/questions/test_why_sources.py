@@ -94,9 +94,14 @@ def test_an_element_of_rust_is_followed_to_the_function_that_wrote_it(why: Why) 
 
 def test_a_popped_value_of_python_is_followed_into_the_closure(why: Why) -> None:
     answer = why("taken.py", "last", "taken.py:23")
-    # pop, append, the argument, its assignment, the return, `start += count`, the argument.
-    assert lines_of(answer) == [22, 14, 21, 20, 8, 7, 20]
-    assert answer["ended"] == "constant"
+    # pop, append, the argument, its assignment, the return, and `start += count`, of which neither
+    # operand is more at fault than the other: both are listed.
+    assert lines_of(answer) == [22, 14, 21, 20, 8, 7]
+    assert answer["ended"] == "not followed"
+    assert {one["text"]: one["value"] for one in answer["links"][-1]["operands"]} == {
+        "start": "8",
+        "count": "4",
+    }
 
 
 @pytest.mark.adapter("js-debug")

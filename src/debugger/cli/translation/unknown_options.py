@@ -58,6 +58,8 @@ def correct_lacking(arranged: ArrangedWords) -> Correction | None:
     flag = arranged.lacking or ""
     if flag.startswith("+") or not arranged.given[-1:] or not arranged.given[-1].startswith("-"):
         return None
+    if runs_program(arranged.command) and not arranged.positionals:
+        return None  # the program was its value: the help tells more
     needs = f"{arranged.command.name}: {arranged.given[-1]} needs a value"
     without = arranged.change(without=(flag,), add=[
         one for one in arranged.options if one[0] == flag and one[1]

@@ -88,7 +88,7 @@ class JavaRecorder:
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a build tool's, not the JVM's
         """Request the counts: a JVM writes them when it is asked to end."""
-        begun = [one.pid for one in self._begun_jvms()]
+        begun = [one.pid for one in self._begun_jvms() if not self._counts_file(one.pid).exists()]
         for one in begun:
             with suppress(OSError):
                 os.kill(one, signal.SIGTERM)
@@ -110,6 +110,10 @@ class JavaRecorder:
             made[0] = add_note(made[0], f"{omitted:,} more JVMs ran, whose counts are not read")
         return tuple(made), ()
 
+    def _counts_file(self, pid: int) -> Path:
+        """Return what a JVM writes when it ends."""
+        return self._records / f"counts-{pid}"
+
     def _begun_jvms(self) -> list[_BegunJvm]:
         found = []
         for path in self._records.glob("begun-*"):
@@ -129,7 +133,7 @@ class JavaRecorder:
             time_ns=jvm.time_ms * 1_000_000,
             variables=jvm.variables,
         )
-        path = self._records / f"counts-{jvm.pid}"
+        path = self._counts_file(jvm.pid)
         if not path.is_file():
             note = f"process {jvm.pid} was killed before it told what ran: {_INSTEAD}"
             return _with_note(make_recording((), process), "silent", note)

@@ -115,6 +115,8 @@ class CodeEvents:
         for hooks in self._hooks.values():
             hooks.open()
         for hooks in self._faster:
+            if hooks.function is None:
+                continue  # two threads have made it faster at once
             function = hooks.function()
             if function is not None and function.__code__ in (hooks.faster, hooks.uncounted):
                 function.__code__ = hooks.rewritten
