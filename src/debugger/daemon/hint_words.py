@@ -84,7 +84,7 @@ def _keep_options(hint: str, name: str, argv: Sequence[str], words: tuple[str, .
         own = own[: own.index("--")]
     elif tuple(own[-len(words) :]) == words:
         own = own[: -len(words)]
-    while own and own[0] != name.split()[0]:  # an option of every command, as --json
+    while own and own[0] != name.split(maxsplit=1)[0]:  # an option of every command, as --json
         del own[0]
     if not hint.startswith(bare) or own[: len(name.split())] != name.split() or len(own) == 1:
         return hint
