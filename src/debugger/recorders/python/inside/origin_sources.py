@@ -147,9 +147,10 @@ class OriginReader:
     def _span_of(self, node: Any, sources: Any, scope: Any) -> tuple[int, int] | None:
         """Return the first and the end position of a part of a text or of bytes."""
         base, part = self.read(node.value, scope), node.slice
-        if base is self.missing and sources:
+        kind = type(base).__name__
+        if base is self.missing and sources:  # what was stored of an operand names its type
             base = sources[0].value
-        kind = base[1] if type(base) is tuple and sources else type(base).__name__
+            kind = base[1] if type(base) is tuple and base[1:] else type(base).__name__
         is_slice = isinstance(part, ast.Slice)
         if kind not in _PLAIN_SEQUENCES and not (base is self.missing and is_slice):
             return None
