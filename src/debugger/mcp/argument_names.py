@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from debugger.cli.translation.location_spelling import split_condition, split_expressions
+from debugger.mcp.argument_shapes import reduce_name
 
 # What clients call an argument, by its letters alone: the first of these that the tool has is
 # meant. A time-out has no other name: it may be in seconds or in milliseconds.
@@ -180,7 +181,7 @@ def _split_commands(given: Mapping[str, Any], known: Sequence[str]) -> Mapping[s
 def name_session(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """Return the arguments with `session_id` or `session` as `sessionId`."""
     return {
-        "sessionId" if _reduce(name) in _SESSIONS and name not in known else name: value
+        "sessionId" if reduce_name(name) in _SESSIONS and name not in known else name: value
         for name, value in given.items()
     }
 
@@ -190,7 +191,7 @@ def _drop_needless(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, 
     return {
         name: value
         for name, value in given.items()
-        if name in known or value not in _NEEDLESS.get(_reduce(name), ())
+        if name in known or value not in _NEEDLESS.get(reduce_name(name), ())
     }
 
 
@@ -201,15 +202,15 @@ def find_named(given: Mapping[str, Any], own: str, known: Sequence[str]) -> str 
 
 def find_name(name: str, known: Sequence[str]) -> str | None:
     """Return the tool's own name for one of a client's; None where none or several are near."""
-    letters = _reduce(name)
-    same = [one for one in known if _reduce(one) == letters]
-    meanings = [one for one in _MEANINGS.get(letters, ()) if one in known]
+    word = reduce_name(name)
+    same = [one for one in known if reduce_name(one) == word]
+    meanings = [one for one in _MEANINGS.get(word, ()) if one in known]
     if same or meanings:
         return (*same, *meanings)[0]
     if (shorter := _find_shorter(name, known)) is not None:
         return shorter
     clear = [one for one in known if not one.endswith(_UNIT) or name.endswith(_UNIT)]
-    near = [one for one in clear if SequenceMatcher(None, letters, _reduce(one)).ratio() >= _NEAR]
+    near = [one for one in clear if SequenceMatcher(None, word, reduce_name(one)).ratio() >= _NEAR]
     return near[0] if len(near) == 1 else None
 
 
@@ -227,7 +228,7 @@ def _find_shorter(name: str, known: Sequence[str]) -> str | None:
 
 def _is_named(word: str, own: str, known: Sequence[str]) -> bool:
     near = next((one for one in _MEANINGS.get(word, ()) if one in known), None)
-    return _reduce(own) == word or near == own
+    return reduce_name(own) == word or near == own
 
 
 def convert_seconds(name: str, value: Any) -> Any:
@@ -235,10 +236,6 @@ def convert_seconds(name: str, value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     is_seconds = name.endswith(_UNIT) and is_number and value < _LEAST_MILLISECONDS
     return round(value * 1000) if is_seconds else value
-
-
-def _reduce(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _gather_location(
@@ -325,7 +322,7 @@ def _join_program(given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]
     name = next((one for one in given if find_name(one, ("command",)) == "command"), None)
     is_test = {"at", "function", "around", "pid"}.isdisjoint(known)
     words = _ARGUMENTS | _FILE_ARGUMENTS if is_test else _ARGUMENTS
-    named = next((one for one in given if _reduce(one) in words and one != name), None)
+    named = next((one for one in given if reduce_name(one) in words and one != name), None)
     args = given[named] if named is not None else None
     if name is None or not isinstance(args, str | list) or not isinstance(given[name], str):
         return given

@@ -120,13 +120,8 @@ def _failure(name: str, line: int | None) -> str:
 
 def linked_names(path: str) -> frozenset[str]:
     """Return the variables that a module shares with others by its imports and exports."""
-    try:
-        info = Path(path).stat()
-    except OSError:
-        return frozenset()
-    if info.st_size > _SIZE_MAX:
-        return frozenset()
-    return _cached_script(path, info.st_mtime_ns, info.st_size).linked
+    script = _read_script(path)
+    return script.linked if script is not None else frozenset()
 
 
 def find_undeclared(
@@ -204,11 +199,8 @@ def _read_position(
 ) -> tuple[_Script, JavaScriptFunction | None, int] | None:
     """Return a script, and the function and the offset of a position in it."""
     outline = outline_file(path, size_max=_SIZE_MAX)
-    if outline is None:
-        return None
-    info = Path(path).stat()
-    script = _cached_script(path, info.st_mtime_ns, info.st_size)
-    if not 0 < line < len(script.starts):
+    script = _read_script(path)
+    if outline is None or script is None or not 0 < line < len(script.starts):
         return None
     at = column or script.columns[line - 1]
     return script, outline.innermost_function(line, at), script.starts[line - 1] + at - 1
@@ -234,6 +226,17 @@ def _is_first_mention(
     return not any(
         first < start < min(here, one.start) and max(here, one.start) < end
         for start, end in script.loops
+    )
+
+
+def _read_script(path: str) -> _Script | None:
+    """Return a script; None for a file that is too large, or cannot be read."""
+    try:
+        info = Path(path).stat()
+    except OSError:
+        return None
+    return (
+        _cached_script(path, info.st_mtime_ns, info.st_size) if info.st_size <= _SIZE_MAX else None
     )
 
 

@@ -46,17 +46,17 @@ _SIGNALS_MAX = 5  # stops at other signals, which may end the program later
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _RAISED_KEPT = 10
 THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
-_THROWN, _OF_AGENT = BreakpointSpec(catch="throw"), BreakpointSpec(catch="raised")
+_THROW, _RAISE = BreakpointSpec(catch="throw"), BreakpointSpec(catch="raised")
 # Stops at everything that is thrown, caught or not.
 RAISED: Mapping[str, BreakpointSpec] = {
-    "python": _OF_AGENT,
-    "javascript": _THROWN,
-    "java": _OF_AGENT,
-    "ruby": _OF_AGENT,
-    "php": _OF_AGENT,
+    "python": _RAISE,
+    "javascript": _THROW,
+    "java": _RAISE,
+    "ruby": _RAISE,
+    "php": _RAISE,
     "rust": BreakpointSpec(function=_PANIC),
-    "c++": _THROWN,
-    "go": _THROWN,
+    "c++": _THROW,
+    "go": _THROW,
 }
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
 # source-map-support (ts-node) reports an uncaught error itself, below its source line.

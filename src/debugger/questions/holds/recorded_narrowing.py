@@ -224,17 +224,11 @@ def _passing_call(
     """Return the call that passed a parameter with which an invariant is false at the entry."""
     if bad.kind != "entry" or not bad.stack[1:]:
         return None
-    values, before = dict(bad.plain), dict(found.plain_before)
+    values = dict(bad.plain)
     passed = parameter_names(read_source(bad.file), bad.line)
     if not any(name in values and name in passed for name in root_names(one.expression)):
         return None
-    function, file, line = bad.stack[1]
-    return BreakingStatement(
-        frame=FrameView(0, function, file, line),
-        text=line_text(file, line),
-        callers=frames_of(bad.stack[2:]),
-        operands=tuple(OperandChange(name, before.get(name), text) for name, text in bad.values),
-    )
+    return _statement_of(bad.stack[1:], bad, found)
 
 
 def _return_statement(
@@ -243,12 +237,19 @@ def _return_statement(
     """Return the statement that returned a result with which an invariant is false at the exit."""
     if bad.kind != "return" or not bad.stack or not _RESULT.search(one.expression):
         return None
+    return _statement_of(bad.stack, bad, found)
+
+
+def _statement_of(
+    stack: Sequence[_Site], bad: FalseRecord, found: _NarrowedRecord
+) -> BreakingStatement:
+    """Return the statement at the top of a stack, with the changes of the check's values."""
     before = dict(found.plain_before)
-    function, file, line = bad.stack[0]
+    function, file, line = stack[0]
     return BreakingStatement(
         frame=FrameView(0, function, file, line),
         text=line_text(file, line),
-        callers=frames_of(bad.stack[1:]),
+        callers=frames_of(stack[1:]),
         operands=tuple(OperandChange(name, before.get(name), text) for name, text in bad.values),
     )
 

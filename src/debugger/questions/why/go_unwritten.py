@@ -36,16 +36,16 @@ def explain_unwritten(
         root: The variable that its expression begins with.
         is_optimised: Whether the compiler may have kept the variable in registers.
     """
-    for one in sources.globals_named(root):
-        name = Path(one.file).name
-        writers = sources.unseen_writers(root)
-        if writers:
-            shown = ", ".join(writers[:_WRITERS_SHOWN])
-            text = f"no write of {root} was seen; not watched are {shown}"
-            return ChainEnded(ChainEnd.NOT_FOLLOWED, text)
-        return ChainEnded(
-            ChainEnd.CONSTANT, f"{root} was not changed: {one.text} at {name}:{one.line}"
-        )
+    declared = next(iter(sources.globals_named(root)), None)
+    writers = sources.unseen_writers(root) if declared is not None else ()
+    if writers:
+        shown = ", ".join(writers[:_WRITERS_SHOWN])
+        text = f"no write of {root} was seen; not watched are {shown}"
+        return ChainEnded(ChainEnd.NOT_FOLLOWED, text)
+    if declared is not None:
+        at = f"{Path(declared.file).name}:{declared.line}"
+        text = f"{root} was not changed: {declared.text} at {at}"
+        return ChainEnded(ChainEnd.CONSTANT, text)
     function = position.activation.function
     place = f"{Path(function.file).name}:{position.line}"
     if is_optimised:

@@ -53,16 +53,7 @@ class ScriptArguments(ScriptLinks):
             return None
         name = self._history.functions[call.function].name
         text = self._text_of(step)
-        self.links.append(
-            WhyLink(
-                kind=LinkKind.PASSED,
-                certainty=LinkCertainty.SEEN,
-                text=f"{name} called",
-                frame=self._frame(step.call, step.line),
-                statement=text,
-                stack=self._stack(step.call),
-            )
-        )
+        self._add_passed(step, f"{name} called")
         receiver = statements.receiver_of(text, name)
         if receiver is None:
             self._end(ChainEnd.NOT_FOLLOWED, f"the statement does not name the object of {name}")
@@ -100,17 +91,7 @@ class ScriptArguments(ScriptLinks):
         is_block = function.name.startswith("block ")
         arguments = None if is_block else statements.called_arguments(text, function.name)
         # A function that a library calls back is not named by the statement.
-        self.links.append(
-            WhyLink(
-                kind=LinkKind.PASSED,
-                certainty=LinkCertainty.SEEN,
-                text=f"{name} passed to {function.name}",
-                frame=self._frame(step.call, step.line),
-                statement=text,
-                stack=self._stack(step.call),
-                new=passed.text,
-            )
-        )
+        self._add_passed(step, f"{name} passed to {function.name}", passed.text)
         if is_block:
             return self._follow_block(text, passed, step)
         if arguments is None:
@@ -125,6 +106,20 @@ class ScriptArguments(ScriptLinks):
         origin = statements.classify(chosen)
         keys = value.slot.path[1:]
         return self._follow_origin(origin, step.call, step.index, passed, step, keys=keys)
+
+    def _add_passed(self, step: Step, what: str, value: str | None = None) -> None:
+        """Add the link of a statement that called a function with a value."""
+        self.links.append(
+            WhyLink(
+                kind=LinkKind.PASSED,
+                certainty=LinkCertainty.SEEN,
+                text=what,
+                frame=self._frame(step.call, step.line),
+                statement=self._text_of(step),
+                stack=self._stack(step.call),
+                new=value,
+            )
+        )
 
     @staticmethod
     def _argument_text(arguments: Sequence[str], at: int, name: str) -> str | None:

@@ -432,7 +432,8 @@ def called_arguments(statement: str, function: str) -> tuple[str, ...] | None:
 
 def receiver_of(statement: str, function: str) -> str | None:
     """Return the object, or the class, whose method a statement calls; None if it names none."""
-    owner, name = re.split(r"::|->|#|\.", function)[0], re.split(r"::|->|#|\.", function)[-1]
+    parts = re.split(r"::|->|#|\.", function)
+    owner, name = parts[0], parts[-1]
     if name in {"initialize", "__construct"}:
         made = re.search(rf"\b{re.escape(owner)}\.new\b|\bnew\s+{re.escape(owner)}\b", statement)
         return made[0] if made is not None else None

@@ -66,10 +66,8 @@ def read_counts(lines: Iterable[str]) -> tuple[list[CountedClass], int]:
     def finish() -> None:
         if header:
             name, source, location = header
-            one = CountedClass(name.replace("/", "."), source, location)
-            classes.append(
-                CountedClass(one.name, source, location, tuple(methods), tuple(uncounted))
-            )
+            given = name.replace("/", "."), source, location
+            classes.append(CountedClass(*given, tuple(methods), tuple(uncounted)))
         methods.clear()
         uncounted.clear()
 
