@@ -11,13 +11,12 @@ import msgspec
 from msgspec import UNSET
 
 from debugger.backends.abilities import LiveValueAbility, MemoryAbility, RawCommandAbility
-from debugger.backends.base import Backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model import events as states
 from debugger.model.debugger_words import Runtime, one_line
 from debugger.model.events import EventKind, State
-from debugger.model.number_format import NumberFormat, format_number, parse_integer
+from debugger.model.number_format import NumberFormat, format_number
 from debugger.model.program import EvaluationPurpose, Frame, Variable
 from debugger.model.statement import LOCALS, rust_type
 from debugger.session import (
@@ -110,92 +109,6 @@ def _quote_literal(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-_PATH = re.compile(r"[A-Za-z_][\w.:\[\] ]*\Z")
-_WITH_INDEX = re.compile(r"([A-Za-z_](?:[\w.]|::)*)\s*\[")
-_SUM = re.compile(r"[\w)\]]\s*[-+]\s*[\w(*]")
-# gdb's own names of what is no plain pointer: slices and texts know how long they are.
-_FAT = re.compile(r"&(?:mut )?(?:\[[^;]*\]|str)\Z")
-
-
-async def evaluate_rust(
-    backend: Backend, expression: str, frame: Frame, purpose: EvaluationPurpose
-) -> Variable:
-    """Evaluate a Rust expression; an index at its end selects Rust's element.
-
-    Raises:
-        DebuggerError: EVALUATION_FAILED, also for an index that C would apply to a pointer.
-    """
-    split = _split_index(expression)
-    if split is not None:
-        return await _evaluate_element(backend, *split, frame, purpose)
-    for base in _WITH_INDEX.findall(expression):
-        if await _is_known_pointer(backend, base, frame):
-            raise _misread_error(base, f"print '{base}[0]' alone shows an element")
-    value = await backend.evaluate(expression, frame, purpose)
-    if _is_pointer(value) and _SUM.search(expression):
-        raise _misread_error(expression, "print '*NAME' reads through a reference")
-    return value
-
-
-def _split_index(expression: str) -> tuple[str, str] | None:
-    """Split a path with a final index into the path and the index."""
-    text = expression.strip()
-    if not (text.endswith("]") and _PATH.match(text)):
-        return None
-    depth = 0
-    for at in range(len(text) - 1, -1, -1):
-        depth += {"]": 1, "[": -1}.get(text[at], 0)
-        if not depth:
-            return text[:at].strip(), text[at + 1 : -1].strip()
-    return None
-
-
-async def _evaluate_element(
-    backend: Backend, base: str, index: str, frame: Frame, purpose: EvaluationPurpose
-) -> Variable:
-    holder = await evaluate_rust(backend, base, frame, purpose)
-    # A reference: its own children are not the elements.
-    if _is_pointer(holder) and "[" not in base:
-        holder = await backend.evaluate(f"*{base}", frame, EvaluationPurpose.PRINT)
-    number = parse_integer(index)
-    if number is None:
-        number = parse_integer(
-            (await evaluate_rust(backend, index, frame, EvaluationPurpose.PRINT)).value
-        )
-    name = f"[{number}]"
-    if number is not None and number >= 0 and holder.handle:
-        found = await backend.read_variables(holder.handle, start=number, count=1)
-        if found and found[0].name == name:
-            return msgspec.structs.replace(found[0], name=f"{base}[{index}]")
-    raise DebuggerError(
-        ErrorCode.EVALUATION_FAILED,
-        f"{base} has no element {name if number is not None else index}",
-        hint=f"debugger print '{base}' shows those that it has",
-    )
-
-
-async def _is_known_pointer(backend: Backend, name: str, frame: Frame) -> bool:
-    try:
-        return _is_pointer(await backend.evaluate(name, frame, EvaluationPurpose.PRINT))
-    except DebuggerError as error:
-        if error.code is not ErrorCode.EVALUATION_FAILED:
-            raise
-        return False  # No variable: a register's name, a word of a text.
-
-
-def _is_pointer(value: Variable) -> bool:
-    kind = value.type.strip()
-    return kind.endswith("*") or (kind.startswith(("&", "*")) and not _FAT.match(kind))
-
-
-def _misread_error(what: str, instead: str) -> DebuggerError:
-    return DebuggerError(
-        ErrorCode.EVALUATION_FAILED,
-        f"{what}: the debugger behind the session takes a reference for a pointer of C",
-        hint=f"debugger {instead}; --backend frida evaluates as Rust does",
-    )
-
-
 T = TypeVar("T")
 CHILDREN_MAX = 500  # children on one page
 _NESTED_MAX = 20  # children of a nested value
@@ -205,8 +118,8 @@ _DOUBTFUL = re.compile(
     r"the program ended|unexpected state|was given up|execution was interrupted|session was closed"
 )
 _RUST_HINT = (
-    "LLDB reads Rust as C++ (p->field, no methods) and gdb only in part: debugger vars REF lists "
-    "what is in a Vec; a session with --backend frida evaluates methods and indexes"
+    "members, indexes, len(), is_some(), unwrap() and comparisons of Rust are evaluated here; "
+    "other methods are not, and LLDB takes the rest for C++"
 )
 _NO_VARIABLE = re.compile(r"undeclared identifier|No symbol '")
 # What gdb and delve say of their commands while the program runs.
@@ -276,10 +189,7 @@ async def evaluate_expression(
         session.selection.note_interference()
     is_rust = (frame.file or "").endswith(".rs")
     try:
-        if is_rust and _reads_as_c(session):
-            value = await evaluate_rust(session.backend, expression, frame, purpose)
-        else:
-            value = await session.backend.evaluate(expression, frame, purpose)
+        value = await session.backend.evaluate(expression, frame, purpose)
     except DebuggerError as error:
         raise await _explain_failure(session, error, frame) from error
     if purpose is EvaluationPurpose.EVALUATE:

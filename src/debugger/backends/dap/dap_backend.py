@@ -415,6 +415,7 @@ class DapBackend:
             self,
             self._adapter,
             self._exceptions,
+            values=self._values,
             sites=self._sites,
             lost_steps=self._lost_steps,
             sink=self._sink,
@@ -563,8 +564,6 @@ class DapBackend:
     def classify_raw_command(self, command: str) -> RawEffect:
         """Return the effect of a raw command on the program."""
         return self._adapter.classify_raw_command(command)
-
-    # -- the program's input -------------------------------------------------------------------
 
     async def write_input(self, text: bytes) -> None:
         """Write to the program's standard input."""

@@ -13,11 +13,12 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import AdapterConversation
 from debugger.backends.dap.dap_client import DapClient
+from debugger.backends.dap.dap_inspection import StopValues
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import BreakpointOptions, EntryStop, mark_log_message
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.program import CatchFilter, EvaluationPurpose, ExceptionDetails, Stopped
+from debugger.model.program import CatchFilter, ExceptionDetails, Stopped
 
 
 class DapExceptions:
@@ -418,10 +419,12 @@ def _hit_condition(adapter: DebugAdapter, spec: BreakpointSpec) -> str | None:
     return adapter.format_hit_count(spec.hit_count) if spec.hit_count else None
 
 
-async def find_failed_conditions(
-    backend: Backend, stop: Stopped, conditions: Mapping[int, tuple[int, str]]
-) -> dict[int, ConditionError]:
-    """Return, by the adapter's number, why conditions of hit breakpoints cannot be evaluated.
+async def find_undue_conditions(
+    values: StopValues, stacks: Backend, stop: Stopped, conditions: Mapping[int, tuple[int, str]]
+) -> dict[int, ConditionError | None]:
+    """Return the hits, by the adapter's number, that are not due by their condition.
+
+    Each with why the condition cannot be evaluated, or None where it is false.
 
     lldb-dap 19 stops where a condition cannot be evaluated, and reports the problem in an output
     event before or after the stop; evaluating the condition again is the only way to know.
@@ -429,15 +432,16 @@ async def find_failed_conditions(
     hit_conditions = {hit: conditions[hit] for hit in stop.hits if hit in conditions}
     if not hit_conditions or stop.thread is None:
         return {}
-    failures: dict[int, ConditionError] = {}
+    undue: dict[int, ConditionError | None] = {}
     try:
         # One frame for all conditions: the stop is in the innermost one.
-        frame = (await backend.read_stack(stop.thread, levels=1)).frames[0]
+        frame = (await stacks.read_stack(stop.thread, levels=1)).frames[0]
     except (DebuggerError, IndexError):
         return {}
     for hit, (number, condition) in hit_conditions.items():
         try:
-            await backend.evaluate(condition, frame, EvaluationPurpose.PRINT)
+            if not await values.condition_holds(condition, frame):
+                undue[hit] = None
         except DebuggerError as error:
-            failures[hit] = ConditionError(number, f"{condition}: {error.message}")
-    return failures
+            undue[hit] = ConditionError(number, f"{condition}: {error.message}")
+    return undue

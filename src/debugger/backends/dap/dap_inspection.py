@@ -16,7 +16,9 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.dap_client import decode_body
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
+from debugger.backends.expressions.expression_walk import evaluate_shown
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import is_true_text
 from debugger.model.program import (
     EvaluationPurpose,
     Frame,
@@ -345,6 +347,7 @@ _NAMELESS = frozenset({"", "<null>"})
 _RETURNED = "(return)"  # debugpy's
 _SHOWN_NAMELESS = "(anonymous)"
 _VALUES_MAX = 10_000
+_NATIVE = frozenset({"c++", "rust"})
 
 
 def _named_value(one: Variable) -> Variable:
@@ -361,6 +364,7 @@ class StopValues:
         # the number of elements) is looked up here.
         self._known: dict[int, Variable] = {}
         self._is_prepared = adapter.prelude_code is None
+        self._shows_native_values = not _NATIVE.isdisjoint(adapter.languages)
         # Whether a frame has shown a return value; None: no frame was read.
         self.has_returned: bool | None = None
 
@@ -430,7 +434,30 @@ class StopValues:
     async def evaluate(
         self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
     ) -> Variable:
-        """Evaluate an expression; of several ways the first that succeeds counts."""
+        """Evaluate an expression as its language has it."""
+        if frame is None or purpose is EvaluationPurpose.RAW or not self._shows_native_values:
+            return await self.evaluate_plain(expression, frame, purpose)
+        return await evaluate_shown(self, expression, frame, purpose)
+
+    async def condition_holds(self, condition: str, frame: Frame) -> bool:
+        """Return whether a condition is true that the adapter stopped for.
+
+        It stops where the condition is true, and where it cannot evaluate it: then this decides.
+
+        Raises:
+            DebuggerError: What `evaluate` raises.
+        """
+        try:
+            await self.evaluate_plain(condition, frame, EvaluationPurpose.PRINT)
+        except DebuggerError:
+            value = await self.evaluate(condition, frame, EvaluationPurpose.PRINT)
+            return is_true_text(value.value)
+        return True
+
+    async def evaluate_plain(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
+        """Evaluate an expression as the adapter does; the first way that succeeds counts."""
         if not self._is_prepared:
             # Before the request, so that a failure is not repeated at every evaluation.
             self._is_prepared = True

@@ -13,6 +13,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.breakpoint_sites import BreakpointSites
 from debugger.backends.dap.dap_breakpoints import DapExceptions
+from debugger.backends.dap.dap_inspection import StopValues
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.errors import DebuggerError
@@ -154,6 +155,7 @@ class StopFilter:
         adapter: DebugAdapter,
         exceptions: DapExceptions,
         *,
+        values: StopValues,
         sites: BreakpointSites,
         lost_steps: LostStepRecovery,
         sink: Sink,
@@ -162,6 +164,7 @@ class StopFilter:
         self._connection = connection
         self._adapter = adapter
         self._exceptions = exceptions
+        self._values = values
         self._sites = sites
         self._lost_steps = lost_steps
         self._sink = sink
@@ -237,15 +240,17 @@ class StopFilter:
         if due_stop is None:
             return await self._continue_or_resume_step(stop, events)
         stop = due_stop
-        # A condition that failed is reported, and its breakpoint leaves the hits. Where another
-        # breakpoint was hit as well the stop remains.
-        failures = await self._condition_failures(stop, events)
-        for failure in failures.values():
-            self._sink(failure)
-        hits = tuple(hit for hit in stop.hits if hit not in failures)
-        is_failed = bool(failures) and not hits
+        # A condition that failed is reported, and its breakpoint leaves the hits, as does one whose
+        # condition only our evaluation found false. Where another breakpoint was hit as well the
+        # stop remains.
+        undue = await self._undue_conditions(stop, events)
+        for failure in undue.values():
+            if failure is not None:
+                self._sink(failure)
+        hits = tuple(hit for hit in stop.hits if hit not in undue)
+        is_undue = bool(undue) and not hits
         stop = msgspec.structs.replace(stop, hits=hits)
-        if is_failed or not await self._is_requested(stop, events):
+        if is_undue or not await self._is_requested(stop, events):
             return await self._continue_past(stop)
         return (
             await self._continue_or_resume_step(stop, events)
@@ -320,16 +325,16 @@ class StopFilter:
             return None in caught_types or await self._exceptions.is_of_type(stop, types)
         return await self._exceptions.is_requested(stop)
 
-    async def _condition_failures(
+    async def _undue_conditions(
         self, stop: Stopped, events: EventDispatcher
-    ) -> dict[int, ConditionError]:
-        """Return the conditions that could not be evaluated, by the adapter's number."""
+    ) -> dict[int, ConditionError | None]:
+        """Return the hits whose condition is false or cannot be evaluated (and why)."""
         if stop.thread is None:
             return {}
         problem = self._adapter.read_failed_condition(stop)
         if problem is None:
-            return await dap_breakpoints.find_failed_conditions(
-                self._backend, stop, events.conditions
+            return await dap_breakpoints.find_undue_conditions(
+                self._values, self._backend, stop, events.conditions
             )
         frames = (await self._backend.read_stack(stop.thread, levels=1)).frames
         # delve stops with the problem, but without the breakpoint's number. The condition that

@@ -367,7 +367,9 @@ class CodeLldbAdapter(DebugAdapter):
         self, connection: AdapterConnection, value: Variable, start: int, count: int
     ) -> list[Variable] | None:
         """Read some elements one by one: the request returns all, 20,000 in more than a second."""
-        if value.indexed is None or value.expression is None or count > _PAGE_MAX:
+        # The expression of a member that Python evaluated is in no language of the program.
+        is_own = value.expression is not None and value.expression.startswith("/py ")
+        if value.indexed is None or value.expression is None or is_own or count > _PAGE_MAX:
             return None
         # CodeLLDB's Python wraps values; the API's own value has GetChildAtIndex.
         container = f"__import__('codelldb').unwrap(__eval({value.expression!r}))"

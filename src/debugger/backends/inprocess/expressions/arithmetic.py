@@ -7,6 +7,7 @@ too many bits, a division by zero and a real number that does not fit are errors
 
 from __future__ import annotations
 
+from debugger.backends.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.container_members import words_of
 from debugger.backends.inprocess.expressions.nodes import (
@@ -25,7 +26,6 @@ from debugger.backends.inprocess.expressions.operands import (
     truth_node,
     yes_or_no,
 )
-from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _WHOLE_ONLY = frozenset({"%", "&", "|", "^", "<<", ">>"})

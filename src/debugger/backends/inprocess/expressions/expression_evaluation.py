@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from debugger.backends.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.expressions import nodes, resolution
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
@@ -24,7 +25,6 @@ from debugger.backends.inprocess.expressions.operands import (
     load_node,
     machine_type,
 )
-from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from debugger.backends.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.nodes import (
     SAYS,
@@ -21,7 +22,6 @@ from debugger.backends.inprocess.expressions.nodes import (
     Words,
     wrap_number,
 )
-from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 
 TEXT_MAX = 1 << 20  # bytes of a text that is compared or measured
 _CHUNK = 256

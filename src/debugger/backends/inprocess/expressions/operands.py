@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from debugger.backends.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
@@ -22,7 +23,6 @@ from debugger.backends.inprocess.expressions.nodes import (
     Words,
     add_offset,
 )
-from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 
 ARITHMETIC = frozenset(
     {

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from debugger.backends.inprocess.expressions import nodes, syntax_tree
+from debugger.backends.expressions import syntax_tree
+from debugger.backends.expressions.expression_parser import SIZE_NAMES, parse_expression
+from debugger.backends.expressions.syntax_tree import (
+    ExpressionError,
+    Tree,
+    expression_error,
+    fault_at,
+)
+from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions import operands as of
 from debugger.backends.inprocess.expressions.arithmetic import (
     apply_binary,
@@ -24,7 +32,6 @@ from debugger.backends.inprocess.expressions.container_members import (
     member_names,
     owned_pointer,
 )
-from debugger.backends.inprocess.expressions.expression_parser import SIZE_NAMES, parse_expression
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     NameScope,
@@ -42,12 +49,6 @@ from debugger.backends.inprocess.expressions.operands import (
     Operand,
     look_through_reference,
     look_through_wrappers,
-)
-from debugger.backends.inprocess.expressions.syntax_tree import (
-    ExpressionError,
-    Tree,
-    expression_error,
-    fault_at,
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names

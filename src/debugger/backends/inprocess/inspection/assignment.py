@@ -9,6 +9,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from debugger.backends.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.declared_names import type_of
 from debugger.backends.inprocess.expressions.expression_evaluation import (
@@ -19,7 +20,6 @@ from debugger.backends.inprocess.expressions.expression_evaluation import (
 )
 from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
 from debugger.backends.inprocess.expressions.nodes import ExpressionKind, ExpressionType
-from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.inspection.evaluation import (
     EvaluationResult,
     ExpressionEvaluator,

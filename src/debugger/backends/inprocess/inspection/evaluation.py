@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from debugger.backends.expressions import syntax_tree
+from debugger.backends.expressions.syntax_tree import Tree, expression_error
 from debugger.backends.inprocess.engine.engine_events import EngineWatch
-from debugger.backends.inprocess.expressions import resolution, syntax_tree
+from debugger.backends.inprocess.expressions import resolution
 from debugger.backends.inprocess.expressions.container_members import owned_pointer
 from debugger.backends.inprocess.expressions.declared_names import type_of
 from debugger.backends.inprocess.expressions.expression_evaluation import (
@@ -46,7 +48,6 @@ from debugger.backends.inprocess.expressions.operands import (
     machine_type,
     truth_node,
 )
-from debugger.backends.inprocess.expressions.syntax_tree import Tree, expression_error
 from debugger.backends.inprocess.inspection import frame_names, function_calls
 from debugger.backends.inprocess.inspection.frame_names import FrameNames
 from debugger.backends.inprocess.inspection.memory_reading import run_reading

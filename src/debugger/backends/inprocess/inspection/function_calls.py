@@ -6,6 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from debugger.backends.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.arithmetic import apply_cast
 from debugger.backends.inprocess.expressions.declared_names import type_of
@@ -33,7 +34,6 @@ from debugger.backends.inprocess.expressions.operands import (
     look_through_reference,
     machine_type,
 )
-from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.inspection import frame_names
 from debugger.backends.inprocess.inspection.frame_names import FrameNames
 from debugger.backends.inprocess.target_access import TargetAccess

@@ -19,6 +19,7 @@ from debugger.backends.base import (
     ProcessStarted,
     Sink,
 )
+from debugger.backends.expressions.expression_walk import evaluate_shown
 from debugger.backends.lldb import lldb_common, lldb_exceptions, lldb_values
 from debugger.backends.lldb.command_line import cli_abilities, cli_breakpoints, lldb_answers
 from debugger.backends.lldb.command_line.cli_breakpoints import CliStopFilter
@@ -388,7 +389,15 @@ class LldbBackend:
     async def evaluate(
         self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
     ) -> Variable:
-        """Evaluate an expression in a frame."""
+        """Evaluate an expression in a frame, as its language has it."""
+        if frame is None or purpose is EvaluationPurpose.RAW:
+            return await self.evaluate_plain(expression, frame, purpose)
+        return await evaluate_shown(self, expression, frame, purpose)
+
+    async def evaluate_plain(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
+        """Evaluate an expression in a frame, as LLDB does."""
         del purpose  # LLDB has one way
         # Base64 lets any text through to LLDB, which takes one line.
         one_line(expression)

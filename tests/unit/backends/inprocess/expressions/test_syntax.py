@@ -15,7 +15,7 @@ from debugger.backends.inprocess.expressions import (
     log_text,
     syntax_tree,
 )
-from debugger.backends.inprocess.expressions.expression_parser import (
+from debugger.backends.expressions.expression_parser import (
     DEPTH_MAX,
     LENGTH_MAX,
     parse_expression,

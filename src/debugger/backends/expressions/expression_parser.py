@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from debugger.backends.inprocess.expressions import syntax_tree
-from debugger.backends.inprocess.expressions.syntax_tree import (
+from debugger.backends.expressions import syntax_tree
+from debugger.backends.expressions.syntax_tree import (
     Tree,
     TypeName,
     expression_error,
