@@ -62,6 +62,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.base": ("debugger.model",),
     "debugger.backends.abilities": ("debugger.model",),
+    "debugger.backends.expressions": ("debugger.model",),
     "debugger.backends.lldb_text": ("debugger.model",),
     "debugger.backends.native_breakpoints": ("debugger.model", "debugger.symbols"),
     "debugger.backends.wrapped_backend": ("debugger.backends.base", "debugger.model"),
@@ -86,6 +87,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.lldb.command_line": (
         "debugger.backends.abilities",
         "debugger.backends.base",
+        "debugger.backends.expressions",
         "debugger.backends.lldb",
         "debugger.backends.lldb_text",
         "debugger.model",
@@ -94,6 +96,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.inprocess": (
         "debugger.backends.abilities",
         "debugger.backends.base",
+        "debugger.backends.expressions",
         "debugger.model",
         "debugger.paths",
         "debugger.symbols",
@@ -102,6 +105,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.dap": (
         "debugger.backends.abilities",
         "debugger.backends.base",
+        "debugger.backends.expressions",
         "debugger.backends.lldb",
         "debugger.backends.native_breakpoints",
         "debugger.model",

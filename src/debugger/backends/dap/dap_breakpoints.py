@@ -16,8 +16,15 @@ from debugger.backends.dap.dap_client import DapClient
 from debugger.backends.dap.dap_inspection import StopValues
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import BreakpointOptions, EntryStop, mark_log_message
+from debugger.backends.expressions.expression_walk import NATIVE, may_need_shown
 from debugger.errors import DebuggerError
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.breakpoints import (
+    BoundBreakpoint,
+    Breakpoint,
+    BreakpointKind,
+    BreakpointSpec,
+    split_template,
+)
 from debugger.model.program import CatchFilter, ExceptionDetails, Stopped
 
 
@@ -210,7 +217,7 @@ async def _request_line_breakpoints(
                     # The mark brings the number of the breakpoint back with the text: output events
                     # have none.
                     mark_log_message(one.id, adapter.format_log(one.spec.log))
-                    if one.spec.log
+                    if one.spec.log and _adapter_logs(adapter, one)
                     else None
                 ),
             )
@@ -281,7 +288,7 @@ async def _request_function_breakpoints(
             hit_condition=_hit_condition(adapter, one.spec),
             log_message=(
                 mark_log_message(one.id, adapter.format_log(one.spec.log))
-                if one.spec.log and adapter.logs_at_functions
+                if one.spec.log and _adapter_logs(adapter, one)
                 else None
             ),
         )
@@ -409,9 +416,16 @@ def needs_entry_breakpoint(talk: AdapterConversation, adapter: DebugAdapter) -> 
 
 def _adapter_logs(adapter: DebugAdapter, breakpoint_: Breakpoint) -> bool:
     """Return whether the adapter itself logs there; the protocol has that for lines only."""
-    kind = (breakpoint_.at or breakpoint_.spec).kind
-    return kind is BreakpointKind.LINE or (
-        kind is BreakpointKind.FUNCTION and adapter.logs_at_functions
+    spec = breakpoint_.at or breakpoint_.spec
+    if not NATIVE.isdisjoint(adapter.languages):
+        expressions = [
+            part for part, is_one in split_template(breakpoint_.spec.log or "") if is_one
+        ]
+        expressions += [breakpoint_.spec.condition] if breakpoint_.spec.condition else []
+        if any(may_need_shown(one, spec.file) for one in expressions):
+            return False
+    return spec.kind is BreakpointKind.LINE or (
+        spec.kind is BreakpointKind.FUNCTION and adapter.logs_at_functions
     )
 
 

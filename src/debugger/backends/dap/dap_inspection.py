@@ -16,7 +16,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.dap_client import decode_body
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
-from debugger.backends.expressions.expression_walk import evaluate_shown
+from debugger.backends.expressions.expression_walk import NATIVE, assign_shown, evaluate_shown
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import is_true_text
 from debugger.model.program import (
@@ -347,7 +347,6 @@ _NAMELESS = frozenset({"", "<null>"})
 _RETURNED = "(return)"  # debugpy's
 _SHOWN_NAMELESS = "(anonymous)"
 _VALUES_MAX = 10_000
-_NATIVE = frozenset({"c++", "rust"})
 
 
 def _named_value(one: Variable) -> Variable:
@@ -364,7 +363,7 @@ class StopValues:
         # the number of elements) is looked up here.
         self._known: dict[int, Variable] = {}
         self._is_prepared = adapter.prelude_code is None
-        self._shows_native_values = not _NATIVE.isdisjoint(adapter.languages)
+        self._shows_native_values = not NATIVE.isdisjoint(adapter.languages)
         # Whether a frame has shown a return value; None: no frame was read.
         self.has_returned: bool | None = None
 
@@ -519,19 +518,33 @@ class StopValues:
 
     async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element; return it as it is now."""
+        if self._shows_native_values:
+            await assign_shown(self, target, value, frame)
+        else:
+            await self.assign_plain(target, value, frame)
+        return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
+
+    async def assign_plain(self, target: str, value: str, frame: Frame) -> None:
+        """Set what an expression of the adapter's names."""
         if await self._adapter.assign_value(self._connection, target, value, frame):
             # The adapter has set the value, or raised.
-            pass
-        elif self._connection.supports_request("setExpression"):
+            return
+        if self._connection.supports_request("setExpression"):
             arguments = ask.SetExpressionArguments(target, value, frame.handle)
             await self._connection.send_request(
                 "setExpression", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
             )
         elif self._adapter.assigns_by_expression:
-            await self.evaluate(f"{target} = {value}", frame, EvaluationPurpose.PRINT)
+            await self.evaluate_plain(f"{target} = {value}", frame, EvaluationPurpose.PRINT)
         else:
             await self._set_variable(target, value, frame)
-        return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
+
+    async def assign_child(self, handle: int, name: str, value: str) -> None:
+        """Set a child of a value."""
+        arguments = ask.SetVariableArguments(handle, name, value)
+        await self._connection.send_request(
+            "setVariable", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+        )
 
     async def _set_variable(self, target: str, value: str, frame: Frame) -> None:
         for scope in await self._connection.read_scopes(frame):
@@ -539,10 +552,7 @@ class StopValues:
                 one.name == target
                 for one in await self.fetch_variables(scope.handle, start=None, count=None)
             ):
-                arguments = ask.SetVariableArguments(scope.handle, target, value)
-                await self._connection.send_request(
-                    "setVariable", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
-                )
+                await self.assign_child(scope.handle, target, value)
                 return
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,

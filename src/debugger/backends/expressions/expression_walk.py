@@ -7,6 +7,7 @@ only what needs no function that the program lacks: `items.size()`, `by_name["te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn, Protocol
@@ -20,6 +21,8 @@ from debugger.backends.expressions.syntax_tree import Tree, expression_error
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import EvaluationPurpose, Frame, Variable
 
+# The languages of which debuggers show more than they can evaluate.
+NATIVE = frozenset({"c++", "rust"})
 _LEVELS_MAX = 6  # of wrappers and pointers around a value
 _MEMBERS_MAX = 200  # of one value
 _PAGE = 500  # elements of a map that are read at once
@@ -82,7 +85,11 @@ async def evaluate_shown(
             if is_rust:
                 await walk.refuse_pointer_index(tree)
             value = await values.evaluate_plain(expression, frame, purpose)
-            if is_rust and shown_values.is_pointer(value) and _has_sum(tree):
+            if (
+                is_rust
+                and shown_values.is_pointer(value)
+                and any(_is_sum(one) for one in _parts(tree))
+            ):
                 raise _misread_error(expression) from None
             return value
     try:
@@ -96,6 +103,80 @@ async def evaluate_shown(
             raise error from None
         except DebuggerError as own:
             raise (own if walk.has_explained else error) from None
+
+
+class AssignableValues(ShownValues, Protocol):
+    """Sets values, as the debugger itself does."""
+
+    async def assign_plain(self, target: str, value: str, frame: Frame) -> None:
+        """Set what an expression of the debugger's names."""
+
+    async def assign_child(self, handle: int, name: str, value: str) -> None:
+        """Set a child of a value."""
+
+
+_TUPLE_FIELD = re.compile(r"\.(\d+)\b")
+
+
+async def assign_shown(values: AssignableValues, target: str, value: str, frame: Frame) -> None:
+    """Set a variable, a member or an element, also one that the debugger only shows.
+
+    Raises:
+        DebuggerError: What the debugger says; EVALUATION_FAILED for what is not in a value.
+    """
+    try:
+        await values.assign_plain(target, value, frame)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.EVALUATION_FAILED:
+            raise
+        field = _TUPLE_FIELD.sub(r".__\1", target)
+        if field != target and (frame.file or "").endswith(".rs"):
+            with suppress(DebuggerError):
+                # LLDB's name of it; what its formatters show is a copy.
+                await values.assign_plain(field, value, frame)
+                return
+        tree = _parse(target)
+        if tree is None or not await _assign_followed(values, tree, value, frame):
+            raise
+
+
+async def _assign_followed(values: AssignableValues, tree: Tree, value: str, frame: Frame) -> bool:
+    """Set what a target leads to; return False where it cannot be followed.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for what is not in a value, or did not change.
+    """
+    walk = _ExpressionWalk(values, frame)
+    try:
+        owner = walk.owner_of(await walk.evaluate_operand(tree))
+        if owner is None:
+            return False
+        await values.assign_child(*owner, value)
+        now = await _ExpressionWalk(values, frame).evaluate_operand(tree)
+    except NotFollowed:
+        return False
+    given = shown_values.read_scalar(Variable("", value))
+    if isinstance(now, Variable) and given is not None and shown_values.read_scalar(now) != given:
+        # Seen with tuples inside of containers: what LLDB's formatters show of them is a copy.
+        raise expression_error(f"the debugger did not set it: it is {now.value}")
+    return True
+
+
+def may_need_shown(expression: str, file: str | None) -> bool:
+    """Return whether a debugger may be unable to evaluate an expression itself, by its form."""
+    tree = _parse(expression)
+    kinds = (syntax_tree.IndexTree, syntax_tree.LengthTree, syntax_tree.CallTree)
+    is_rust = (file or "").endswith(".rs")
+    return tree is not None and any(
+        isinstance(one, kinds)
+        or (isinstance(one, syntax_tree.MemberTree) and is_rust)
+        or (isinstance(one, syntax_tree.BinaryTree) and _compares_text(one))
+        for one in _parts(tree)
+    )
+
+
+def _compares_text(tree: syntax_tree.BinaryTree) -> bool:
+    return any(isinstance(one, syntax_tree.TextTree) for one in (tree.left, tree.right))
 
 
 def _parse(expression: str) -> Tree | None:
@@ -112,6 +193,8 @@ class _ExpressionWalk:
         self._values = values
         self._frame = frame
         self._named: dict[str, Variable] = {}
+        # The values that were read as children, each with its parent's handle.
+        self._read: list[tuple[Variable, int]] = []
         # Whether an error of this walk says what is wrong with the values themselves.
         self.has_explained = False
 
@@ -122,11 +205,16 @@ class _ExpressionWalk:
             NotFollowed: The expression has a part that only the debugger may know.
             DebuggerError: EVALUATION_FAILED.
         """
-        found = await self._operand(tree)
+        found = await self.evaluate_operand(tree)
         if isinstance(found, Variable):
             return replace(found, name=expression)
         kind = {bool: "bool", str: "str", float: "double"}.get(type(found), "int")
         return Variable(expression, shown_values.show_scalar(found), kind)
+
+    def owner_of(self, found: Variable | Scalar) -> tuple[int, str] | None:
+        """Return the handle of the value that one was read as a child of, and its name there."""
+        handle = next((handle for one, handle in self._read if one is found), None)
+        return (handle, found.name) if handle and isinstance(found, Variable) else None
 
     async def is_misread(self, tree: Tree) -> bool:
         """Return whether an index in an expression of C++ selects from a container.
@@ -154,7 +242,8 @@ class _ExpressionWalk:
 
     # --- operands ---
 
-    async def _operand(self, tree: Tree) -> Variable | Scalar:
+    async def evaluate_operand(self, tree: Tree) -> Variable | Scalar:
+        """Return a value as it is shown, or what was computed of such."""
         match tree:
             case (
                 syntax_tree.IntegerTree()
@@ -165,7 +254,9 @@ class _ExpressionWalk:
             ):
                 return tree.value
             case syntax_tree.ConditionalTree():
-                return await self._operand(tree.yes if await self._scalar(tree.test) else tree.no)
+                return await self.evaluate_operand(
+                    tree.yes if await self._scalar(tree.test) else tree.no
+                )
             case syntax_tree.CallTree(of=syntax_tree.MemberTree() as method):
                 return await self._call(method, tree.arguments)
             case _:
@@ -190,7 +281,10 @@ class _ExpressionWalk:
         return None
 
     async def _scalar(self, tree: Tree) -> Scalar:
-        found = await self._operand(tree)
+        # Rust writes a reference where a key is given or compared: `map[&7]`.
+        if isinstance(tree, syntax_tree.UnaryTree) and tree.op == "&":
+            tree = tree.of
+        found = await self.evaluate_operand(tree)
         for _ in range(_LEVELS_MAX):
             if not isinstance(found, Variable):
                 return found
@@ -251,9 +345,12 @@ class _ExpressionWalk:
         return await self._values.evaluate_plain(expression, self._frame, EvaluationPurpose.PRINT)
 
     async def _children(self, value: Variable) -> list[Variable]:
-        if not value.handle:
-            return []
-        return await self._values.read_variables(value.handle, start=0, count=_MEMBERS_MAX)
+        return await self._page(value, 0, _MEMBERS_MAX) if value.handle else []
+
+    async def _page(self, value: Variable, start: int, count: int) -> list[Variable]:
+        page = await self._values.read_variables(value.handle, start=start, count=count)
+        self._read += [(one, value.handle) for one in page]
+        return page
 
     async def _inner(self, value: Variable) -> Variable:
         """Return what a pointer or a wrapper is for."""
@@ -327,9 +424,11 @@ class _ExpressionWalk:
             raise NotFollowed
         number = int(index)
         if number >= 0:
-            page = await self._values.read_variables(holder.handle, start=number, count=1)
-            if page and page[0].name == f"[{number}]":
-                return page[0]
+            page = await self._page(holder, number, 1)
+            # An adapter may answer with all of them.
+            found = next((one for one in page if one.name == f"[{number}]"), None)
+            if found is not None:
+                return found
         count = await self._count(holder)
         return self._explain(f"no element [{number}]: {_plural(count, 'element')}")
 
@@ -345,7 +444,7 @@ class _ExpressionWalk:
     async def _find_key(self, holder: Variable, key: Scalar) -> Variable | None:
         """Return the value of a key; None where no element has it."""
         for start in range(0, _KEYS_MAX, _PAGE):
-            page = await self._values.read_variables(holder.handle, start=start, count=_PAGE)
+            page = await self._page(holder, start, _PAGE)
             for at, one in enumerate(page):
                 found = await self._value_of_key(one, start + at, key)
                 if found is not None:
@@ -440,27 +539,25 @@ def _misread_error(what: str) -> DebuggerError:
     )
 
 
-def _has_sum(tree: Tree) -> bool:
-    match tree:
-        case syntax_tree.BinaryTree():
-            return tree.op in {"+", "-"} or _has_sum(tree.left) or _has_sum(tree.right)
-        case syntax_tree.UnaryTree() | syntax_tree.CastTree():
-            return _has_sum(tree.of)
-    return False
-
-
 def _plural(count: int, word: str) -> str:
     return f"there is {count} {word}" if count == 1 else f"there are {count:,} {word}s"
 
 
+def _is_sum(tree: Tree) -> bool:
+    return isinstance(tree, syntax_tree.BinaryTree) and tree.op in {"+", "-"}
+
+
 def _indexed(tree: Tree) -> list[Tree]:
     """Return what is indexed anywhere in an expression, the innermost first."""
+    return [one.of for one in _parts(tree) if isinstance(one, syntax_tree.IndexTree)]
+
+
+def _parts(tree: Tree) -> list[Tree]:
+    """Return a tree and all trees in it, the innermost first."""
     found: list[Tree] = []
     for name in ("of", "left", "right", "test", "yes", "no", "index", "arguments"):
         part = getattr(tree, name, None)
         for one in part if isinstance(part, tuple) else (part,):
-            if one is not None:
-                found += _indexed(one)
-    if isinstance(tree, syntax_tree.IndexTree):
-        found.append(tree.of)
-    return found
+            if one is not None and not isinstance(one, syntax_tree.TypeName):
+                found += _parts(one)
+    return [*found, tree]

@@ -29,7 +29,8 @@ _CONTAINER = re.compile(r"^(?:const )?std::|^(?:&(?:mut )?)?(?:alloc|std|core|ha
 _FIRST = re.compile(
     r"\{first:(\"(?:[^\"\\]|\\.)*\"|[^,{}]+)[,}]|\((\"(?:[^\"\\]|\\.)*\"|[^,(){}]+),"
 )
-_POINTER = re.compile(r"\*\s*(?:const)?$|^(?:pointer to |&(?!.*\[[^;]*\]$)(?!(?:mut )?str$)|\*)")
+# A slice and a text of Rust are references, but know how long they are.
+_POINTER = re.compile(r"\*\s*(?:const)?$|^(?:pointer to |&(?!(?:mut )?(?:\[[^;]*\]|str)$)|\*)")
 _WRAPPER = re.compile(
     r"\b(?:Rc|Arc|Box|Ref|RefMut|RefCell|Cell|Mutex|MutexGuard|RwLock|Pin|Cow|NonNull|Unique"
     r"|ManuallyDrop|RcInner|ArcInner|RcBox|UnsafeCell"

@@ -305,6 +305,8 @@ class GdbAdapter(DebugAdapter):
     # A program that gdb has launched dies with it: gdb is ended only when it hangs, not where it is
     # late on a machine with much to do.
     detach_limit_s = 16.0
+    # Where gdb cannot evaluate one: see gdb_breaks.JudgedBreakpoint.
+    failed_conditions_stop = True
     evaluation_contexts: ClassVar = {
         EvaluationPurpose.PRINT: ("watch",),
         EvaluationPurpose.EVALUATE: ("watch",),

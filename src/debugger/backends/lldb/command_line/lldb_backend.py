@@ -19,7 +19,7 @@ from debugger.backends.base import (
     ProcessStarted,
     Sink,
 )
-from debugger.backends.expressions.expression_walk import evaluate_shown
+from debugger.backends.expressions.expression_walk import assign_shown, evaluate_shown
 from debugger.backends.lldb import lldb_common, lldb_exceptions, lldb_values
 from debugger.backends.lldb.command_line import cli_abilities, cli_breakpoints, lldb_answers
 from debugger.backends.lldb.command_line.cli_breakpoints import CliStopFilter
@@ -410,8 +410,16 @@ class LldbBackend:
     async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element; return it as it is now."""
         one_line(value)
-        await self.evaluate(f"{target} = {value}", frame, EvaluationPurpose.EVALUATE)
+        await assign_shown(self, target, value, frame)
         return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
+
+    async def assign_plain(self, target: str, value: str, frame: Frame) -> None:
+        """Set what an expression of LLDB's names."""
+        await self.evaluate_plain(f"{target} = {value}", frame, EvaluationPurpose.EVALUATE)
+
+    async def assign_child(self, handle: int, name: str, value: str) -> None:
+        """Set a child of a value."""
+        await self.ask_lldb("assign", handle=handle, name=name, value=value)
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value of the function that was just left; None where it is not known."""

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debugger.backends.inprocess.expressions import (
-    c_writer,
-    javascript_writer,
-    log_text,
-    syntax_tree,
-)
+from debugger.backends.expressions import syntax_tree
 from debugger.backends.expressions.expression_parser import (
     DEPTH_MAX,
     LENGTH_MAX,
     parse_expression,
+)
+from debugger.backends.inprocess.expressions import (
+    c_writer,
+    javascript_writer,
+    log_text,
 )
 from debugger.backends.inprocess.expressions.log_pieces import parse_template
 from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node

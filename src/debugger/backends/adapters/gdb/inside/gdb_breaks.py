@@ -100,7 +100,9 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
     #
     # 1. A watchpoint whose frame was left, hits in functions that gdb itself calls, and a line of
     #    the function that begins a Fortran program never count.
-    # 2. The condition; one that fails is reported, and counts as false.
+    # 2. The condition. Where gdb cannot evaluate it, the stop is left to our own side to judge,
+    #    which knows more of Rust and of C++'s containers; at a logpoint, a watchpoint, or with hits
+    #    still to pass it is reported, and counts as false.
     # 3. The hit count.
     # 4. A logpoint writes its text and goes on; any other breakpoint is noted in `held`, by which
     #    `described` knows which of several at this address has really stopped.
@@ -142,6 +144,8 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
         # As an output event: our own side reports it, with the breakpoint's number found by its
         # text.
         except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
+            if self.type == gdb.BP_BREAKPOINT and self._text is None and not self._ignore_left:
+                return True
             text = f"[[condition]] {self._condition.strip()}: {error}"
             server.send_event("output", {"category": "console", "output": text})
             return False

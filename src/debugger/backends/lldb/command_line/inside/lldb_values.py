@@ -32,6 +32,7 @@ def begin(main: Any) -> dict[str, Any]:
         "variables": variables,
         "size": size,
         "arguments": arguments,
+        "assign": assign,
         "evaluate": evaluate,
         "returned": returned,
     }
@@ -161,6 +162,16 @@ def variables(handle: int, start: int, count: int | None) -> list[dict[str, Any]
     last = min(end, content.GetNumChildren())
     children = [content.GetChildAtIndex(index) for index in range(start, last)]
     return [_variable_data(one, one.GetName() or "(anonymous)") for one in children]
+
+
+def assign(handle: int, name: str, value: str) -> None:
+    """Set a child of a value to a number, a truth or a character."""
+    content = _inner_values(handle)
+    every = content if isinstance(content, list) else list(content)
+    child = next((one for one in every if one.GetName() == name), None)
+    error = lldb.SBError()
+    if child is None or not child.SetValueFromCString(value, error):
+        raise bridge.RequestRefused(problem(error) or f"no {name} to set", "EVALUATION_FAILED")
 
 
 def _distinct_name(value: Any, names: list[str]) -> str:
