@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -12,7 +13,10 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Stopped, Variable
 
 _CONTAINER = re.compile(r"(?:0x[0-9a-f]+ )?size=(?P<size>\d+)\Z")
+# An array of arrays, or of structs without names.
+_NESTED = re.compile(r"\{\{\.\.\.\}(?:, (?:\{\.\.\.\}|\.\.\.))*\}\Z")
 _TEXT = re.compile(r'(?:0x[0-9a-f]+ )?[LuU8]{0,2}"')
+_SHORTENED = re.compile(f"{_CONTAINER.pattern}|{_NESTED.pattern}")
 # A quoted text is matched first, so that it stays unchanged.
 _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
 # A character's number, before the character (char32_t, Rust's char).
@@ -53,7 +57,7 @@ RAW = "[raw]"
 _CUT = ", ...}"
 _SHORT = 32  # characters of a summary after which it is cut
 _ELEMENTS = 5
-_ELEMENT_MAX = 60
+_SHOWN_MAX = 240  # characters of elements
 _LOOKED_INTO = 10
 
 
@@ -85,8 +89,11 @@ async def complete_variables(
         is_owner = one.type.startswith(_OWNERS)
         if one.handle and remaining and is_doubtful(one):
             remaining -= 1
-            completed.append(await _rebuild_value(lldb, one))
-        elif one.handle and remaining and (is_owner or _CONTAINER.match(one.value)):
+            rebuilt = await _rebuild_value(lldb, one)
+            if _NESTED.match(rebuilt.value):
+                rebuilt = await _add_elements(lldb, rebuilt, is_owner=False)
+            completed.append(rebuilt)
+        elif one.handle and remaining and (is_owner or _SHORTENED.match(one.value)):
             remaining -= 1
             completed.append(await _add_elements(lldb, one, is_owner=is_owner))
         else:
@@ -208,12 +215,16 @@ async def _add_elements(lldb: LldbAccess, one: Variable, *, is_owner: bool) -> V
         is_struct = bool(values) and "{" in values[0]
         return msgspec.structs.replace(one, value=values[0]) if is_struct else one
     match = _CONTAINER.match(one.value)
-    size = int(match["size"]) if match else 0
-    # Long elements are better shown on their own lines.
-    if any(len(value) > _ELEMENT_MAX or not value for value in values) or not values:
+    size = int(match["size"]) if match else one.indexed or 0
+    if not values or not all(values):
         return one
-    more = ", …" if size > len(values) else ""
-    return msgspec.structs.replace(one, value=f"{one.value} {{{', '.join(values)}{more}}}")
+    # Of long ones the first few say what they are like.
+    lengths = accumulate(len(value) for value in values)
+    values = [value for value, so_far in zip(values, lengths, strict=True) if so_far <= _SHOWN_MAX]
+    more = "…" if size > len(values) else ""
+    before = f"{one.value} " if match else ""
+    inner = ", ".join([*values, more] if more else values)
+    return msgspec.structs.replace(one, value=f"{before}{{{inner}}}") if values else one
 
 
 async def returned_value(lldb: LldbAccess, stop: Stopped, frame: Frame) -> Variable | None:
