@@ -88,6 +88,18 @@ def test_why_at_a_crash_of_ruby_follows_the_value_of_its_line(cli, tmp_path):
     assert [one["text"] for one in found["links"][:2]] == ["x written", "returned by find"]
 
 
+@pytest.mark.adapter("rdbg")
+def test_the_line_of_a_crash_is_that_of_the_thread_that_failed(cli, tmp_path):
+    script = tmp_path / "threads.rb"
+    script.write_text(
+        "def handle(n)\n  raise 'bad' if n == 7\nend\n"
+        "failing = Thread.new { handle(7) }\nThread.pass while failing.alive?\n"
+        "handle(9)\nfailing.join\n"
+    )
+    words = ("--json", "why", "n", "--at", "crash", "--", "ruby", script)
+    assert answer_data(cli(*words, cwd=tmp_path, check=0))["value"] == "7"
+
+
 @pytest.mark.adapter("xdebug")
 def test_why_says_that_a_place_was_not_reached_and_that_a_name_is_unknown(cli, tmp_path):
     script = tmp_path / "short.php"

@@ -185,7 +185,8 @@ async def _find_event(
     """Return the request for the last hit of the line that an event happens at."""
     found = await event_location.locate_event(call, options, request.place)
     spec = BreakpointSpec(file=found.file, line=found.line)
-    return msgspec.structs.replace(request, at=spec, nth=-1, runs=request.runs + 1)
+    runs = request.runs + 1
+    return msgspec.structs.replace(request, at=spec, nth=-1, is_thrown=True, runs=runs)
 
 
 async def _find_hit(

@@ -188,7 +188,7 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     request = WhyRequest(expression=origin.expression, place=CRASH)
     if question.language in {"javascript", *script_recorder.LANGUAGES}:
         at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
-        request = msgspec.structs.replace(request, at=at, nth=-1)
+        request = msgspec.structs.replace(request, at=at, nth=-1, is_thrown=True)
     bounded = _bounded(question, max(seconds, 0.0))
     return await _trace_within(call, bounded, origin, command, request, runs=runs)
 

@@ -129,6 +129,11 @@ def _find_hit(
 ) -> tuple[StepHistory | None, PlaceHit | None]:
     """Return the process that reached the location, and its requested hit."""
     for one in histories:
+        if request.is_thrown:
+            # Another thread may have come to the line after the one that failed there.
+            thrown = [hit for hit in one.hits if one.is_thrown_from(hit.call)]
+            if thrown:
+                return one, thrown[-1]
         if request.nth > 0 and one.hits:
             return one, one.hits[-1]
         if request.nth < 0 and len(one.hits) >= -request.nth:

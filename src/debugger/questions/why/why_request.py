@@ -32,6 +32,8 @@ class WhyRequest(Struct, frozen=True):
     # From 1, of the hits at which the condition is true; -1 is the last one, -2 the one before.
     nth: int = 1
     when: str = ""
+    # Of the hits, the last one whose call an exception left, where it is known: an event's.
+    is_thrown: bool = False
     # The frame of the expression, 0 is the innermost.
     frame: int = 0
     # The runs that found the location.

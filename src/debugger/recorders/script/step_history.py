@@ -53,6 +53,7 @@ class StepCall(Struct):
     result: PassedValue | None = None
     result_line: int = 0
     end: int = 1 << 60
+    is_thrown: bool = False  # an exception left it
 
 
 class PlaceHit(Struct, frozen=True):
@@ -115,6 +116,7 @@ class StepHistory:
                 self.calls[number].end = index
             case ["x", number, *_] if number in self.calls:
                 self.calls[number].end = index
+                self.calls[number].is_thrown = True
             case ["L", number, call, [text, one, failure], stack]:
                 frames = tuple((function, line) for function, line in stack)
                 value = PassedValue(text, one)
@@ -132,6 +134,11 @@ class StepHistory:
                 self.condition = text
             case ["end", _, dropped, _, _]:
                 self.dropped = dropped
+
+    def is_thrown_from(self, call: int) -> bool:
+        """Return whether an exception left a call."""
+        found = self.calls.get(call)
+        return found is not None and found.is_thrown
 
     def function_of(self, call: int) -> SourceFunction:
         """Return the function of a call; one without a name if its record was dropped."""
