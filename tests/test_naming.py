@@ -247,7 +247,7 @@ BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1193,
     "backends/adapters": 11865,
-    "backends/dap": 4552,
+    "backends/dap": 4558,
     "backends/inprocess": 11831,
     "backends/lldb": 3789,
     "cli": 2279,
