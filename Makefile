@@ -5,7 +5,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 WHEEL_VENV = .venv-wheel
-WORKERS ?= 2
+# One more than the cores: many tests wait for a program or a time-out, and use none meanwhile.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS ?= $(shell expr $(or $(CORES),2) + 1)
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
@@ -133,29 +135,60 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 	@$(BIN)/python -m debugger.cli.reference | diff -u docs/commands.md - \
 	  || { echo "docs/commands.md is out of date: make reference" >&2; exit 1; }
 
-# Its output ends with pytest's own closing line, and nothing may follow.
-# What a wheel can lack is a file: suites that take long and ask for no others are run once.
-E2E_AGAIN = $(addprefix tests/e2e/test_,python.py native.py go.py mcp.py configured.py sources.py)
-ONCE = tests/test_layers.py tests/unit/backends tests/unit/symbols/dwarf \
-  $(addprefix tests/,contract conformance dap editors faults frida property questions recording ui) \
-  $(filter-out $(E2E_AGAIN),$(wildcard tests/e2e/test_*.py))
-# Of those, what shows that each backend, and the recorder, work from the wheel.
-AGAIN = tests/contract/test_backends.py::$(A_STOP) tests/questions/test_recorded.py \
-  tests/editors/test_editor_session.py tests/ui/test_page_server.py
-A_STOP = test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status
-WHEEL_PYTEST = PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/pytest $(PYTEST_XDIST)
+# What a wheel can get wrong is its files: each must be there, as it is in the checkout.
+define WHEEL_FILES
+import pathlib, subprocess, sys, zipfile
 
-wheel-test: venv tools judges ## the tests, against the built wheel
+tracked = subprocess.check_output(["git", "ls-files", "-z", "src/debugger"], text=True)
+expected = {name.removeprefix("src/"): pathlib.Path(name) for name in tracked.split("\0") if name}
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    packed = {name: wheel.read(name) for name in wheel.namelist() if name.startswith("debugger/")}
+missing = sorted(expected.keys() - packed.keys())
+added = sorted(packed.keys() - expected.keys())
+other = sorted(name for name in packed.keys() & expected.keys() if packed[name] != expected[name].read_bytes())
+if missing or added or other:
+    sys.exit(f"the wheel differs: not in it: {missing}; in it alone: {added}; with other contents: {other}")
+endef
+export WHEEL_FILES
+
+# The tests that show that installed files are found: a stop by each backend, each recorder, the
+# servers with what they bring, and all that reads a file of the package.
+# Daemons start here as a user's do, not from the tests' warm process.
+A_STOP = test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status
+QUESTIONS = recorded.py::test_the_path_of_whatever_runs_is_told \
+  recorded.py::test_the_path_of_a_native_program_is_told_by_its_traced_calls \
+  counted.py::test_what_ran_of_node_is_counted_however_it_ends \
+  counted.py::test_two_runs_of_go_are_compared \
+  java_counted.py::test_a_failing_run_is_compared_with_a_passing_one \
+  java_why.py::test_a_wrong_key_is_followed_from_a_record_to_its_literal \
+  why_node.py::test_an_element_that_another_function_changed \
+  why_scripts.py::test_the_object_of_a_php_method_is_followed_to_where_it_was_made \
+  why_scripts.py::test_the_object_of_a_ruby_method_is_followed_to_where_it_was_made \
+  bugs_php.py bugs_ruby.py path_native.py
+SKILL = the_skill_is_printed the_skill_is_installed_and_replaced \
+  a_page_of_a_question_is_printed_and_an_unknown_one_refused
+INSTALLED = tests/contract/test_backends.py::$(A_STOP) $(addprefix tests/questions/test_,$(QUESTIONS)) \
+  $(addprefix tests/test_skill.py::test_,$(SKILL)) tests/e2e/test_mcp.py \
+  tests/editors/test_editor_session.py tests/ui/test_page_server.py tests/tui/test_screen.py \
+  tests/unit/hosts/test_host_tools.py tests/unit/daemon
+SITE = lib/python*/site-packages
+
+# Its output ends with pytest's own closing line, and nothing may follow.
+# The commands run with what the wheel asks for alone; pytest and the rest are those of the checkout's
+# environment, whose own .pth files, and so the checkout, are not read from there.
+wheel-test: venv tools judges ## the built wheel: its files, its commands, and the tests that need it installed
 	$(PYTHON) -m venv --clear $(WHEEL_VENV)
 	$(BIN)/python -m build --wheel --outdir $(WHEEL_VENV)/dist . >/dev/null
-	$(WHEEL_VENV)/bin/pip install --quiet "$$(echo $(WHEEL_VENV)/dist/*.whl)[dev]"
+	$(BIN)/python -c "$$WHEEL_FILES" $(WHEEL_VENV)/dist/*.whl
+	$(WHEEL_VENV)/bin/pip install --quiet $(WHEEL_VENV)/dist/*.whl
+	@for command in debugger dbg "python -P -m debugger"; do \
+	  $(WHEEL_VENV)/bin/$$command --version && $(WHEEL_VENV)/bin/$$command --help >/dev/null || exit 1; \
+	done
+	$(WHEEL_VENV)/bin/debugger mcp </dev/null
+	@realpath $(VENV)/$(SITE) > "$$(echo $(WHEEL_VENV)/$(SITE))/tests.pth"
 	@$(WHEEL_VENV)/bin/python -P -c "import debugger, sys; \
-	  sys.exit('site-packages' not in debugger.__file__ and f'not the wheel: {debugger.__file__}')"
-	@missing=$$(git ls-files src/debugger | sed 's|^src/||' | sort | comm -23 - \
-	  <($(PYTHON) -m zipfile -l $(WHEEL_VENV)/dist/*.whl | awk '{print $$1}' | sort)); \
-	  [ -z "$$missing" ] || { echo "not in the wheel: $$missing" >&2; exit 1; }
-	$(WHEEL_PYTEST) $(AGAIN)
-	$(WHEEL_PYTEST) $(addprefix --ignore=,$(ONCE))
+	  sys.exit('$(WHEEL_VENV)' not in debugger.__file__ and f'not the wheel: {debugger.__file__}')"
+	PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/python -P -m pytest $(PYTEST_XDIST) $(INSTALLED)
 
 bench: venv ## measure
 	$(BIN)/python bench/run.py

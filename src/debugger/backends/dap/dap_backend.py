@@ -467,9 +467,9 @@ class DapBackend:
         """Request that a running program stops."""
         thread = self._thread
         if thread is None and not self._adapter.pauses_all_threads:
-            threads = await self.list_threads()
-            thread = threads[0].id if threads else 0
+            thread = next((one.id for one in await self.list_threads()), 0)
         thread = thread or 0
+        self._talk.events.note_pause()
         if self.breakpoint_sender is not None:
             await self.breakpoint_sender.pause_program(thread)
         else:

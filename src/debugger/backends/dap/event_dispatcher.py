@@ -143,6 +143,7 @@ class EventDispatcher:
         self.wants_entry = False  # the user requested the stop at an attach
         self.is_step_pending = False  # another thread's breakpoint interrupted a step
         self.is_stepping = False  # the last resume was a step
+        self._is_pausing = False  # a pause was requested, and no step is under way
         # Run at each stop before it is reported.
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
         self.answers: tuple[dap.AheadAnswer, ...] = ()  # that came with the last stop
@@ -193,6 +194,10 @@ class EventDispatcher:
     def note_resume(self, how: ResumeKind) -> None:
         """Note how the program was resumed last."""
         self.is_stepping = how is not ResumeKind.CONTINUE
+
+    def note_pause(self) -> None:
+        """Note that the running program is to be paused."""
+        self._is_pausing = not self.is_stepping
 
     def note_process(self, pid: int | None) -> None:
         """Note the program's process, and report it."""
@@ -336,6 +341,9 @@ class EventDispatcher:
         if self._entry_id in stop.hits:
             self.entry = EntryStop.PASSED
             return msgspec.structs.replace(stop, reason=StopReason.ENTRY, hits=())
+        # js-debug leaves Node's own code by steps, where a pause comes into it, and reports these.
+        if stop.reason is StopReason.STEP and self._is_pausing:
+            return msgspec.structs.replace(stop, reason=StopReason.PAUSE)
         return stop
 
     def _is_doubtful(self, stop: Stopped) -> bool:
@@ -377,6 +385,7 @@ class EventDispatcher:
 
     def _report_stop(self, stop: Stopped) -> None:
         _complete(self.happened)
+        self._is_pausing = False
         if not self._is_deferred(stop):
             self._sink(stop)
 

@@ -27,7 +27,7 @@ from debugger.backends.dap.event_dispatcher import (
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
-from debugger.model.program import ExitedProgram, Stopped, StopReason
+from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 from fakes.fake_adapter import change_adapter
 
 BOUND_S = 20.0
@@ -109,6 +109,24 @@ async def test_a_stop_that_only_repeats_another_is_not_told(ear):
     (stop,) = ear.told
     assert (stop.reason, stop.thread) == (StopReason.GOTO, 1)
     assert ear.events.happened.done()
+
+
+@pytest.mark.parametrize(
+    ("how", "is_paused", "reason"),
+    [
+        (ResumeKind.CONTINUE, True, StopReason.PAUSE),
+        (ResumeKind.CONTINUE, False, StopReason.STEP),
+        (ResumeKind.NEXT, True, StopReason.STEP),
+    ],
+)
+async def test_a_step_of_the_adapters_own_after_a_pause_is_the_pause(how, is_paused, reason):
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as tasks:
+        ear = Ear(tasks)
+        ear.events.note_resume(how)
+        if is_paused:
+            ear.events.note_pause()
+        ear.say("stopped", reason="step", threadId=1)
+    assert [stop.reason for stop in ear.told] == [reason]
 
 
 async def test_nothing_is_told_after_the_end_or_a_disconnect():
