@@ -120,3 +120,32 @@ async def test_a_step_over_a_recursion_stops_at_the_condition_that_holds_in_it(
         stop, frame = await _step(one, stop, ResumeKind.NEXT)
         assert stop.reason is StopReason.STEP
         assert await one.value(stop, "depth") == "6"
+
+
+# The engine inside the program ends such a step at any code of a frame that the exception passes.
+@with_specs_where(lambda one: Path(one.file).name == "loop.c" and one.name != "frida")
+async def test_a_step_ends_where_an_exception_is_caught_that_left_its_function(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    file = str(find_source("unwound.cpp"))
+    line = {name: find_marker("unwound.cpp", name) for name in ("swallow", "throw", "caught")}
+    program = native_program("unwound.cpp")(Path())
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(program, BreakpointSpec(file=file, line=line["swallow"]))
+        stop, frame = await _step(
+            one, stop, ResumeKind.NEXT
+        )  # what is caught further in counts not
+        assert (stop.reason, frame.line, stop.handled) == (StopReason.STEP, line["throw"], "")
+        # The frame is left that had called the function again, and its destructors catch, too.
+        stop, frame = await _step(one, stop, ResumeKind.FINISH)
+        assert (stop.reason, stop.hits, frame.line) == (StopReason.STEP, (), line["caught"])
+        assert stop.handled == "std::runtime_error: left"
+        stop, frame = await _step(one, stop, ResumeKind.NEXT)
+        assert (stop.reason, frame.line) == (StopReason.STEP, line["caught"] + 1)
+        await one.go_on(stop)  # nothing is left at which a `continue` would stop but the breakpoint
+        stop = await one.seen.next(Stopped)
+        assert stop.reason is StopReason.BREAKPOINT
+        stop, frame = await _step(one, stop, ResumeKind.FINISH)
+        assert (stop.reason, frame.line) == (StopReason.STEP, line["caught"])
+        await one.go_on(stop)
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cli_commands import Cli, answer_data, resolve_program
-from debuggees import find_marker
+from debuggees import build_debuggee, find_marker
 
 RUBY = pytest.param(("ruby", "thrown.rb"), "RuntimeError", marks=pytest.mark.adapter("rdbg"))
 PHP = pytest.param(("php", "thrown.php"), "RuntimeException", marks=pytest.mark.adapter("xdebug"))
@@ -34,6 +34,21 @@ def test_a_call_that_catches_returns_and_one_that_does_not_raises(
         ("-1", None),
         ("4", None),
     ]
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize(
+    ("file", "thrown"),
+    [("thrown.cpp", "std::length_error: too big"), ("thrown.rs", "panic: too big")],
+)
+def test_a_compiled_call_ends_where_an_exception_leaves_it_that_a_caller_catches(
+    shared_cli: Cli, file: str, thrown: str
+) -> None:
+    command = ("total", "--depth", "0", "--", str(build_debuggee(f"thrown/{file}")))
+    ended = answer_data(shared_cli("--json", "calls", *command, check=0))["lives"]
+    line = find_marker(f"thrown/{file}", "too_big")
+    assert [(one["error"], one["error_line"]) for one in ended if one["error"]] == [(thrown, line)]
+    assert sorted(one["value"] for one in ended if one["value"]) == ["1", "2"]
 
 
 @pytest.mark.adapter("xdebug")

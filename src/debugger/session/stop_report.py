@@ -138,6 +138,7 @@ async def report_stop(
         exception=_exception_view(exception),
         signal=happened.signal,
         returned=views.variable_view(returned[0], session.refs) if returned else None,
+        handled=happened.handled or UNSET,
         crash=crash or UNSET,
         notes=_stop_notes(session, happened, of_family, stack),
     )

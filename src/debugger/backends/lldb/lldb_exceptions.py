@@ -33,6 +33,7 @@ _DEPENDENT = _PRIMARY + 1
 # header, on 64-bit systems.
 _TYPE_BEFORE = 80
 _OBJECT_AFTER = 32
+_UNKNOWN = "an exception of an unknown type"
 _STRING = re.compile(
     r"\bstd::(?:__cxx11::|__1::)?basic_string<char, std::(?:__1::)?char_traits<char>,"
     r" std::(?:__1::)?allocator<char> ?>"
@@ -70,6 +71,28 @@ async def read_exception(lldb: LldbAccess, stop: Stopped) -> ExceptionDetails | 
         return await (_read_cause_of_abort if is_signal else _read_exception_of_call)(lldb, frames)
     except DebuggerError:
         return None  # LLDB's own description is reported instead
+
+
+async def describe_caught(lldb: LldbAccess, thread: int, header: int) -> str:
+    """Describe in one line what a handler of C++ has caught, by its unwind header."""
+    try:
+        frames = (await lldb.read_stack(thread, levels=1)).frames
+        thrown = await _find_object_of_header(lldb, header)
+        if thrown is None:
+            return _UNKNOWN  # of another language
+        details = await _exception_details(lldb, thrown, frames[0])
+    except DebuggerError:
+        return _UNKNOWN
+    return f"{details.type}: {details.message}" if details.message else details.type
+
+
+async def describe_caught_panic(lldb: LldbAccess, data: int, table: int) -> str:
+    """Describe in one line a caught panic, by its cause's two addresses."""
+    try:
+        text = await _any_text(lldb, data, table)
+    except DebuggerError:
+        text = None
+    return f"panic: {text}" if text else "a panic"
 
 
 async def _read_exception_of_call(
@@ -259,7 +282,11 @@ async def _payload_text(lldb: LldbAccess, payload: int, get: int, frame: Frame) 
     # A fat pointer is returned in two registers, as a 128-bit integer is (System V ABI, x86-64).
     both = f"((unsigned __int128 (*)(void *)){get:#x})((void *){payload:#x})"
     answer = await _evaluate_number(lldb, both, frame)
-    data, table = answer & (1 << 64) - 1, answer >> 64
+    return await _any_text(lldb, answer & (1 << 64) - 1, answer >> 64)
+
+
+async def _any_text(lldb: LldbAccess, data: int, table: int) -> str | None:
+    """Read the text of a `dyn Any`, by the addresses of it and of its table."""
     if not table:
         return None
     # The second word of a Rust table of virtual functions is the size of the type behind it: by

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from debugger.backends import lldb_text
+from debugger.backends.lldb.caught_steps import CaughtSteps
 from debugger.backends.lldb.function_entries import FunctionEntries, OnMoved
 from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.backends.lldb_text import quote_word
@@ -178,6 +179,7 @@ class LldbSteps:
         self._step: LldbStep | None = None
         self._stepping: int | None = None
         self._interrupted: int | None = None
+        self._caught = CaughtSteps(lldb)
         self._entries = FunctionEntries(lldb, on_moved, misplaces=misplaces)
         self._entering: Stopped | None = None
         self._by_instruction = False
@@ -255,6 +257,8 @@ class LldbSteps:
         #
         # A step without such breakpoints near by costs nothing: no guard, no count.
         await self._discard_interrupted(how, thread)
+        if self._entering is None:  # a prologue calls nothing that throws
+            await self._caught.begin_step(how, thread)
         self._by_instruction = by_instruction
         watched = [one for one in self._installed if one.may_pass]
         if how is ResumeKind.CONTINUE or not watched:
@@ -360,7 +364,13 @@ class LldbSteps:
 
     async def attribute_stop(self, stop: Stopped) -> Stopped | None:
         """Return a stop with the breakpoints that caused it; None if none of the user's did."""
-        stop = self._entries.attribute_stop(stop)
+        stop = await self._caught.end_at_landing(self._entries.attribute_stop(stop))
+        if stop.handled:
+            self._interrupted = stop.thread  # LLDB would go on with the step that it has lost
+            return stop
+        return await self._attribute_hits(stop)
+
+    async def _attribute_hits(self, stop: Stopped) -> Stopped | None:
         step = self._step
         is_counted = step is not None or any(hit in self._shared for hit in stop.hits)
         # Other stops (a signal, a pause, the step's own end) name no breakpoint.

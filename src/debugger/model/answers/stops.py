@@ -142,6 +142,8 @@ class Stop(Struct, frozen=True):
     exit_code: int | None = None
     signal: str | None = None
     returned: VariableView | None = None
+    # The exception by which a step came to a handler.
+    handled: str | UnsetType = UNSET
     # Reported only with the end of the program, as is `never_hit`.
     unbound: tuple[BreakpointView, ...] = ()
     never_hit: tuple[BreakpointView, ...] = ()

@@ -52,6 +52,7 @@ from debugger.session.stepping import WaitLimit
 from debugger.system.process_info import thread_name
 
 _PANICS = "runtime.gopanic"
+_CLOSURE = re.compile(r"(?:\.func\d+|\.\d+)+\Z")  # as Go names it: main.safe.func1
 _AWAITED = "await"  # js-debug's mark between the parts of an asynchronous stack
 _WAITS = ("yield", "await")
 # Runtimes whose steps do not report that an exception, which a caller catches, left the call.
@@ -65,6 +66,7 @@ class CallEnd(Struct, frozen=True):
 
     value: str | None = None
     error: tuple[str, str] | None = None
+    doubt: str = ""  # why it is not known whether the call has ended
 
 
 def find_call_end(
@@ -92,7 +94,7 @@ def find_call_end(
         return CallEnd(value="")
     if is_javascript and stop.reason == StopReason.STEP.value:
         return _end_in_javascript(before, stop, depth)
-    return _end_by_depth(before, stop, depth)
+    return _end_by_depth(before, stop, depth, entry)
 
 
 def depth_of(stop: answers.Stop) -> int:
@@ -125,11 +127,16 @@ def _frame_location(frame: answers.FrameView) -> tuple[str | None, int | None, i
     return frame.file, frame.line, frame.column
 
 
-def _end_by_depth(before: answers.Stop, stop: answers.Stop, depth: int) -> CallEnd | None:
+def _end_by_depth(
+    before: answers.Stop, stop: answers.Stop, depth: int, entry: answers.FrameView
+) -> CallEnd | None:
     if depth_of(stop) > depth:  # a signal, a panic, or an exception, further in
-        return CallEnd(error=_further_in(stop))
+        return _end_further_in(stop, entry)
     a, b = before.frame, stop.frame
     is_same = a is not None and b is not None and a.function == b.function
+    if depth_of(stop) < depth and stop.handled:  # an exception left the call, and is caught here
+        kind, _, message = stop.handled.partition(": ")
+        return CallEnd(error=(kind, message))
     if depth_of(stop) < depth or not is_same:
         return CallEnd(value=stop.returned.value if stop.returned is not None else "")
     return None
@@ -152,10 +159,18 @@ def _end_in_javascript(before: answers.Stop, stop: answers.Stop, depth: int) -> 
     return CallEnd(error=("an exception", "it was caught further out"))
 
 
-def _further_in(stop: answers.Stop) -> tuple[str, str]:
-    if any(one.function == _PANICS for one in stop.stack) and stop.frame is not None:
-        return "panic", f"{stop.frame.function}, which was deferred, runs next"
-    return "stopped", stop.signal or stop.description or stop.reason or ""
+def _end_further_in(stop: answers.Stop, entry: answers.FrameView) -> CallEnd:
+    names = [one.function or "" for one in stop.stack]
+    if _PANICS not in names or stop.frame is None:
+        return CallEnd(error=("stopped", stop.signal or stop.description or stop.reason or ""))
+    deferred = stop.frame.function or ""
+    # A closure is named after the function that has deferred it. A caller's may recover without
+    # the call; one of the call's own, or of what it called, may let it return.
+    owner = _CLOSURE.sub("", deferred)
+    own = names.index(entry.function or "") if entry.function in names else len(names)
+    if owner in names[own + 1 :] and owner not in names[: own + 1]:
+        return CallEnd(error=("panic", f"{deferred}, which was deferred, runs next"))
+    return CallEnd(doubt=f"a panic runs {deferred}, which was deferred and may recover")
 
 
 LINES_MAX = 200  # of one call, since each step takes milliseconds
@@ -465,6 +480,8 @@ class _SteppedCalls:
             self.events.append(CallRaised(call, self.elapsed_ns, *ended.error, line))
         elif ended.value is not None:
             self.events.append(CallReturned(call, self.elapsed_ns, ended.value))
+        elif ended.doubt:
+            self.notes.append(f"call {call} was not seen to end: {ended.doubt}")
         else:
             self.notes.append(f"the call waits at line {line}: where it goes on is not told")
 

@@ -410,6 +410,8 @@ class GdbAdapter(DebugAdapter):
         match = _SIGNAL.match(plainly.description)
         if plainly.reason is StopReason.SIGNAL and match:
             return msgspec.structs.replace(plainly, signal=match[1])
+        if plainly.reason is StopReason.STEP:
+            return msgspec.structs.replace(plainly, handled=plainly.text)
         return plainly
 
     def parse_output(

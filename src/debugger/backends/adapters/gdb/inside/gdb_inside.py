@@ -23,7 +23,7 @@ evaluating: Any = importlib.import_module("gdb.dap.evaluate")
 running: Any = importlib.import_module("gdb.dap.next")
 
 _PARTS = ("gdb_shell", "gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests",
-          "gdb_forks")  # fmt: skip
+          "gdb_forks", "gdb_caught")  # fmt: skip
 _NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
 # What is written in C whatever the program's language: the signal's record, whose fields Fortran
 # and Ada name by other operators, and calls of C's library.
@@ -79,6 +79,7 @@ def replaced(name: str, function: Any, **how: Any) -> None:
 
 def described(stop: Any) -> dict[str, Any]:
     """Return what gdb's own `stopped` event leaves out: signals by name, what was hit."""
+    landed: dict[str, Any] = state.describe_landing(getattr(stop, "breakpoints", ()))
     # gdb 16.3's own event names no signal and no exception, and lists every breakpoint at the
     # address. The order: a pause of ours, a signal, the entry, exceptions, breakpoints.
     number = getattr(stop, "stop_signal", None)
@@ -91,6 +92,8 @@ def described(stop: Any) -> dict[str, Any]:
     hit = [one for one in getattr(stop, "breakpoints", ()) if state.counts_hit(one)]
     numbers = [one.number for one in hit if one.number > 0]
     body: dict[str, Any] = {"hitBreakpointIds": numbers}  # also none, in place of gdb's own list
+    if not numbers:
+        body |= landed
     if state.is_entry and not numbers:
         return {"reason": "entry", "hitBreakpointIds": []}
     if any(one.type == gdb.BP_CATCHPOINT for one in hit):
@@ -122,6 +125,12 @@ class AdapterState:
         self.let_go_children: Any = None  # these three are of gdb_forks
         self.await_free: Any = None
         self.hold_child: Any = None
+        self.run = _run_to_stop
+        self.describe_caught: Any = None  # of gdb_thrown
+        self.begin_command: Any = None  # these four are of gdb_caught
+        self.takes_stop: Any = None
+        self.is_going_on: Any = None
+        self.describe_landing: Any = None
 
     def counts_hit(self, breakpoint_: Any) -> bool:
         """Tell whether a breakpoint is one that the program stops for."""
@@ -176,6 +185,8 @@ def _send_completed_later(name: str, body: Any = None) -> None:
 
 
 def _on_stop(stop: Any) -> None:
+    if state.takes_stop(stop):
+        return
     # Filled in while gdb's own handler sends its event, and empty at all other times.
     state.stop = described(stop)
     is_pause = getattr(stop, "stop_signal", None) in _PAUSING
@@ -201,10 +212,15 @@ def _execute_resuming(command: str, *more: Any, **how: Any) -> None:
 
     gdb 16.3 tells none where the command fails, or a thread that ran alone has ended.
     """
+    state.begin_command(command)
     if command.endswith("&"):
         # In the background: gdb answers before the program stops.
         _own_execute(command, *more, **how)
         return
+    _run_to_stop(command)
+
+
+def _run_to_stop(command: str) -> None:
     # The counter shows whether the command has brought a stop or the end; if not, the client would
     # wait for good.
     before, problem = state.stops, "the thread that ran alone has ended"
@@ -214,7 +230,7 @@ def _execute_resuming(command: str, *more: Any, **how: Any) -> None:
         gdb.execute(command, from_tty=True, to_string=True)
     except gdb.error as error:
         problem = str(error)
-    if state.stops == before:
+    if state.stops == before and not state.is_going_on():
         events._suppress_cont = events.inferior_running = False  # noqa: SLF001 - the same
         tell_stop("pause", problem)
 

@@ -21,6 +21,11 @@ _WHAT = 2  # the slot of what() in std::exception's table (Itanium C++ ABI, 2.5.
 _METHODS = range(3, 8)  # of a trait object's table, behind drop, size and alignment
 # vm.mmap_min_addr is 65536 by default.
 _LOWEST = 1 << 16  # no address of a program's is below
+# From the unwind header back to the type_info, and on to the object (libstdc++ 12, 64 bits).
+_TYPE_BEFORE = 80
+_OBJECT_AFTER = 32
+# From a panic's unwind header to its cause, a Box<dyn Any + Send> (Rust 1.95: panic_unwind::imp).
+_CAUSE_AFTER = 40
 _state: Any = None
 
 
@@ -62,6 +67,42 @@ def _thrown_details() -> dict[str, Any]:
     except (gdb.error, gdb.MemoryError) as error:
         # A type that is only ever thrown has no debug information from g++.
         return {"type": name, "message": f"its value is not known: {error}"}
+
+
+def describe_caught(*, is_rust: bool) -> str:
+    """Describe in one line what the function that catches was called with, as its first argument.
+
+    A dependent exception (std::exception_ptr) refers to another one's object.
+    """
+    with gdb.with_parameter("language", "c++"):
+        try:
+            header = int(gdb.parse_and_eval("$rdi"))
+            if is_rust:
+                data, table = (_read_word(header + _CAUSE_AFTER + at * _WORD) for at in range(2))
+                text = _any_text(data, _read_word(table + _WORD))
+                return f"panic: {text}" if text else "a panic"
+            kind, place = _read_word(header - _TYPE_BEFORE), header + _OBJECT_AFTER
+            if _read_word(header) & 0xFF == 1:
+                place, kind = kind, _read_word(kind - _OBJECT_AFTER - _TYPE_BEFORE)
+            name = _demangle_name(_type_name(kind))
+        except (gdb.error, gdb.MemoryError, ValueError):
+            return "a panic" if is_rust else "an exception of an unknown type"
+        try:
+            message = _exception_message(place, kind, name)
+        except (gdb.error, gdb.MemoryError):
+            return name
+    message = re.sub(r'^0x[0-9a-f]+ (?=")', "", message)  # gdb's address before a text
+    return f"{name}: {message}" if message else name
+
+
+def _any_text(data: int, size: int) -> str:
+    """Read the text of a Rust value of a size: a &str or a String; "" for another one."""
+    if size // _WORD not in {2, 3}:
+        return ""
+    *first, length = (_read_word(data + at * _WORD) for at in range(size // _WORD))
+    # A String's capacity is a small number, where its pointer is an address.
+    text = gdb.selected_inferior().read_memory(max(first), min(length, _TEXT_MAX))
+    return bytes(text).decode(errors="replace")
 
 
 def _signal_message(name: str) -> str:
@@ -182,4 +223,5 @@ def begin(state: Any, replaced: Any) -> None:
     """Add the request."""
     global _state  # noqa: PLW0603 - there is one program
     _state = state
+    state.describe_caught = describe_caught
     replaced("debuggerException", _exception_request)
