@@ -83,6 +83,11 @@ def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
     assert verdict["rows"][0]["call"] == "Queue.get"
     assert " 1-2,4 wait in Barrier.wait at take_step ranks.py:" in verdict["cause"]
     pids = [one["pid"] for one in list_sessions(cli).values()]
+    # The stack of one in focus is read while it runs, as in the group's answer.
+    cli("focus", "3", check=0)
+    (alone,) = read_again(cli, "backtrace")["branches"]
+    assert (alone["members"], alone["frames"][1]["function"]) == (["3"], "take_step")
+    cli("focus", "all", check=0)
     cli("stop", check=0)
     assert list_sessions(cli) == {}
     wait_until(lambda: not any(map(is_alive, pids)), what="the end of all processes")
@@ -96,7 +101,7 @@ def start_stopped(cli: Cli) -> dict[str, Any]:
     return first
 
 
-def test_stopped_members_are_asked_together_and_one_by_one(cli: Cli) -> None:
+def test_stopped_members_are_asked_and_go_on_together_or_one_by_one(cli: Cli) -> None:
     answer = start_stopped(cli)
     assert answer["member"] in {"1", "2", "3", "4"}
     assert answer["stop"]["reason"] == "breakpoint"
@@ -144,6 +149,26 @@ def test_stopped_members_are_asked_together_and_one_by_one(cli: Cli) -> None:
     stops = read_again(cli, "events", "--kind", "stop", "--members", "2,4")["events"]
     assert {one["member"] for one in stops} == {"2", "4"}
     assert " 4 stop " in cli("events", "--kind", "stop", check=0).out
+
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("break", MEET, "--members", "not main,1,3-4", check=0)
+    assert cli("breakpoint", "list", check=0).out.endswith(", in 2 only\n")
+    stop = read_again(cli, "continue")
+    # The odd rank waits at its queue: the others come to the barrier of the next step.
+    assert (stop["member"], stop["stop"]["reason"]) == ("2", "breakpoint")
+    assert cli("print", "step", "--members", "2", check=0).out == "step = 1 on 2\n"
+    assert {one["session"] for one in list_sessions(cli).values() if one["state"] == "stopped"} == {
+        stop["stop"]["session"]
+    }
+
+    # Restarted is the program, whichever member is in focus; the earlier members are forgotten.
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("break", MEET, "--condition", "_rank == 1", check=0)
+    cli("focus", "2", check=0)
+    again = read_again(cli, "restart")
+    assert (again["member"], again["stop"]["reason"]) == ("1", "breakpoint")
+    labels = [one["label"] for one in read_again(cli, "status", "--group", "ranks")["members"]]
+    assert not any("#" in one for one in labels)
 
 
 def test_a_crowd_that_computes_is_stopped_and_goes_on_and_none_stays_suspended(
@@ -196,19 +221,6 @@ def test_the_member_that_took_another_branch_first_is_named_with_the_line(cli: C
         assert "--vs" not in hint
 
 
-def test_a_breakpoint_is_of_the_named_members_and_the_group_goes_on_together(cli: Cli) -> None:
-    start_stopped(cli)
-    cli("breakpoint", "remove", "--all", check=0)
-    cli("break", MEET, "--members", "2", check=0)
-    stop = read_again(cli, "continue")
-    # The odd rank waits at its queue: the others come to the barrier of the next step.
-    assert (stop["member"], stop["stop"]["reason"]) == ("2", "breakpoint")
-    assert cli("print", "step", "--members", "2", check=0).out == "step = 1 on 2\n"
-    assert {one["session"] for one in list_sessions(cli).values() if one["state"] == "stopped"} == {
-        stop["stop"]["session"]
-    }
-
-
 async def test_an_agent_asks_the_members_by_the_same_tools(cli: Cli) -> None:
     async with connect_stdio() as agent:
         first = await agent.call(
@@ -250,6 +262,12 @@ def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
     assert all(one.startswith("ended") for one in states)
     refused = cli("--json", "hang", "--group", "workers", check=4)
     assert refused.data["error"]["code"] == "PROGRAM_EXITED"
+    assert "all members have ended" in cli("print", "x", "--group", "workers", check=4).err
+    main = ("--group", "workers", "--members", "main")
+    assert "error: main has ended" in cli("continue", *main, check=4).err
+    # Its processes write to one stream: who wrote a line is not known.
+    assert "main| " not in cli("output", "--group", "workers", "--all", check=0).out
+    assert "the lines have no member" in cli("output", *main, check=0).out
     cli("stop", "--group", "workers", check=0)
     assert list_sessions(cli) == {}
 

@@ -113,8 +113,12 @@ def test_whatever_ends_first_nothing_of_a_job_is_left(
         parent = int(Path(f"/proc/{found['main']}/stat").read_text().rpartition(")")[2].split()[1])
         os.kill(parent, signal.SIGKILL)
         wait_until(lambda: not is_alive(found["main"]), 60, what="the end of the launcher")
+    elif victim == "launcher":
+        os.kill(found["main"], signal.SIGKILL)
     else:
-        os.kill(found["main" if victim == "launcher" else victim], signal.SIGKILL)
+        # A rank is attached to, and is ours as its launcher is.
+        cli("focus", victim, check=0)
+        assert read_again(cli, "stop")["detached"] is False
     if victim != "daemon":
         cli("stop", "--group", "rank", check=0)
         assert list_sessions(cli) == {}

@@ -81,7 +81,29 @@ def test_ranges_are_short() -> None:
     assert format_members(["01", "02"]) == "01,02"
 
 
-@pytest.mark.parametrize("text", ["", " ", ",", "9", "3-1", "x*", "a b"])
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("w0-2", "w0 w1 w2"),
+        ("w0-w1,7", "w0 w1 7"),
+        ("not w0", "main 7 w1 w2"),
+        ("not w0-1, main", "7 w2"),
+        ("!w*", "main 7"),
+        ("! 7", "main w0 w1 w2"),
+    ],
+)
+def test_a_set_may_be_a_range_of_names_or_all_but_some(text: str, names: str) -> None:
+    chosen = select_members(text, ["main", "7", "w0", "w1", "w2"])
+    assert set(chosen) == set(names.split())
+
+
+def test_a_label_that_begins_like_an_exclusion_is_the_label() -> None:
+    assert select_members("!x", ["!x", "y"]) == ["!x"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", ",", "9", "3-1", "x*", "a b", "not", "not 9", "not all", "!", "w0-x1"]
+)
 def test_a_set_that_names_nobody_is_refused_with_those_that_exist(text: str) -> None:
     with pytest.raises(DebuggerError) as refused:
         select_members(text, ["main", "0", "1", "2"])

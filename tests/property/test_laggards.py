@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger.model.group_merge import StackPlace
-from debugger.questions.group.laggards import GroupVerdict, WaitRow, is_settled, judge_waits
+from debugger.questions.group.laggards import (
+    GroupVerdict,
+    WaitRow,
+    is_looked_at_again,
+    is_settled,
+    judge_waits,
+)
 from debugger.questions.group.member_wait import (
     CHILD,
     COMPUTES,
@@ -237,6 +243,30 @@ def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
     assert not is_settled(begins, begins)
     died = verdict("failed", WaitRow(("3",), FAILED), WaitRow(("0-2",), WAITS, MEET, "MPI_Init"))
     assert is_settled(died, died)
+
+
+@pytest.mark.parametrize(
+    ("row", "until_s", "works_until_s"),
+    [
+        # One that waits, or computes in its own function, is where it hangs.
+        (WaitRow(("1",), WAITS, ODD, is_laggard=True), 0, 0),
+        (WaitRow(("1",), COMPUTES, MEET, "solve", is_laggard=True), 0, 0),
+        # What does not answer is late as long as it works; so is what imports.
+        (WaitRow(("main",), SILENT), 10, 300),
+        (WaitRow(("1",), COMPUTES, MEET, "<module>", is_laggard=True), 60, 300),
+    ],
+)
+def test_a_program_on_its_way_is_looked_at_as_long_as_it_works(
+    row: WaitRow, until_s: int, works_until_s: int
+) -> None:
+    verdict = GroupVerdict("blocked" if row.kind == SILENT else "lagging", "", (row,))
+    for works, until in ((False, until_s), (True, works_until_s)):
+        looked_at = [
+            second
+            for second in range(1, 400)
+            if is_looked_at_again(verdict, verdict, elapsed_s=second - 0.5, works=works)
+        ]
+        assert looked_at == list(range(1, until + 1))
 
 
 def test_ranks_that_all_join_their_job_have_not_come_to_where_it_hangs() -> None:

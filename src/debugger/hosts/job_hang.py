@@ -13,7 +13,7 @@ from debugger.hosts.host_call import HostCall
 from debugger.model.answers import Answer
 from debugger.model.events import State
 from debugger.questions.group.answer import GroupHang, GroupStop
-from debugger.questions.group.laggards import AGAIN_S, ALONE_S, SETTLE_S, is_settled
+from debugger.questions.group.laggards import AGAIN_S, is_looked_at_again
 
 AFTER_S = 3.0  # seconds that a started job runs by default
 # Runs a command on all parts of the job.
@@ -46,9 +46,9 @@ async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
             answer = await ask(look)
             if not isinstance(answer, GroupHang):
                 return answer
-            is_over = loop.time() > began + SETTLE_S or call.request.interrupted.is_set()
-            may_start = loop.time() < began + ALONE_S
-            if is_over or is_settled(answer.verdict, before, may_start=may_start):
+            elapsed_s = loop.time() - began
+            is_on = is_looked_at_again(answer.verdict, before, elapsed_s=elapsed_s)
+            if not is_on or call.request.interrupted.is_set():
                 return answer
             before = answer.verdict
             state = await run_for(AGAIN_S)

@@ -442,6 +442,11 @@ class Breakpoints:
         known = self._all.get(number)
         return known.hits if known is not None else 0
 
+    def is_enabled(self, number: int) -> bool:
+        """Tell whether a breakpoint is set and enabled."""
+        known = self._all.get(number)
+        return known is not None and known.spec.enabled
+
     def record_hit(self, number: int, total: int | None = None) -> None:
         """Count a stop at a breakpoint; the debugger may report the `total` of its hits."""
         known = self._all.get(number)

@@ -32,7 +32,10 @@ _UNSAFE = re.compile(r"[\s,]+")
 # A number without a leading zero, behind nothing or behind what is no digit.
 _NUMBERED = re.compile(r"(|.*\D)(0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
 _RANGE = re.compile(r"(|.*\D)(0|[1-9]\d{0,8})-(0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
+# As `gw0-gw3`: the prefix stands twice.
+_NAMED_RANGE = re.compile(r"(.*\D)(0|[1-9]\d{0,8})-\1(0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
 _PATTERN = re.compile(r"[*?\[]")
+_EXCEPT = re.compile(r"(?:not\s+|!\s*)(?=\S)")
 _NAMED_MAX = 5
 
 
@@ -106,13 +109,27 @@ def _format_run(run: Sequence[tuple[str, int]]) -> list[str]:
 def select_members(text: str, labels: Sequence[str]) -> list[str]:
     """Return the labels that a set names: `0-3,7`, a label, or a pattern such as `gw*`.
 
+    `not SET` names all others; `!SET` is the same.
+
     Raises:
         DebuggerError: USAGE for an empty set; NOT_FOUND where a part names no member.
     """
+    if text not in labels and (excluding := _EXCEPT.match(text.strip())) is not None:
+        excluded = select_members(text.strip()[excluding.end() :], labels)
+        others = [one for one in labels if one not in excluded]
+        if not others:
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"{text.strip()!r} leaves no member; there are: {format_members(labels)[:400]}",
+                hint="--members all",
+            )
+        return others
     parts = [one.strip() for one in text.split(",") if one.strip()]
     if not parts:
         raise DebuggerError(
-            ErrorCode.USAGE, "--members names no member", hint="--members 0-3,7 or LABEL or gw*"
+            ErrorCode.USAGE,
+            "--members names no member",
+            hint="--members 0-3,7 or LABEL or gw* or 'not 2'",
         )
     chosen: set[str] = set()
     for part in parts:
@@ -128,7 +145,7 @@ def _select_part(part: str, labels: Sequence[str]) -> set[str]:
         return {part}
     if part == "all":
         return set(labels)
-    span = _RANGE.fullmatch(part)
+    span = _RANGE.fullmatch(part) or _NAMED_RANGE.fullmatch(part)
     if span is not None:
         prefix, first, last = span[1], int(span[2]), int(span[3])
         return {one for one in labels if _is_in_range(one, prefix, first, last)}

@@ -27,8 +27,9 @@ def format_output(answer: Output, page: RenderPage) -> list[TextSection]:
     lost = _format_lost(answer.dropped, "line")
     if answer.cleared:
         return [*lost, fixed_section("output cleared")]
+    notes = [fixed_section(f"note: {note}", 2) for note in answer.notes]
     if not answer.lines:
-        return [*lost, fixed_section("no new output"), *format_crashed(answer.crash)]
+        return [*lost, fixed_section("no new output"), *notes, *format_crashed(answer.crash)]
     lines = [format_output_line(line, page) for line in answer.lines]
     command = f"debugger output --all {width_option(lines)}"
     shown = list_section(
@@ -38,7 +39,6 @@ def format_output(answer: Output, page: RenderPage) -> list[TextSection]:
         rank=0,
         from_end=True,
     )
-    notes = [fixed_section(f"note: {note}", 2) for note in answer.notes]
     return [*lost, shown, *notes, *format_crashed(answer.crash)]
 
 

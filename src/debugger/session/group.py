@@ -134,6 +134,11 @@ class Group:
         words = (session.target.program, session.target.module, *session.target.args)
         return fnmatchcase(" ".join(filter(None, words)), self.pattern)
 
+    def forget_focus(self) -> None:
+        """Give the focus back to the group where the member in focus is gone."""
+        if self.focused is not None and find_member(self.first, self.focused) is None:
+            self.focused = None
+
     def note_facts(self, session: Session, facts: MemberFacts) -> None:
         """Record what names a member, where it is known without asking the process."""
         self._facts[session.name] = facts

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     Job = Callable[[Session], Awaitable[object]]
 
 # What `other_process_notes` says of sessions.
-_OF_SESSIONS = re.compile(
-    r"this is \S+, (?:a child process|a worker) of \S+\Z|\S+ is stopped too: debugger use "
-    r"|\d+ more are stopped: debugger sessions\Z"
-)
+_OF_SESSIONS = re.compile(r"this is \S+, (?:a child process|a worker) of \S+\Z|stopped too: ")
 
 
 class ProcessTree(Protocol):
@@ -231,9 +228,10 @@ def other_process_notes(session: Session) -> list[str]:
         kind = "a child process" if session.pid is not None else "a worker"
         notes.append(f"this is {session.name}, {kind} of {session.parent.name}")
     stopped = [one.name for one in _other_sessions(session) if one.state is State.STOPPED]
-    notes += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
-    if len(stopped) > _NAMED_MAX:
-        notes.append(f"{len(stopped) - _NAMED_MAX} more are stopped: debugger sessions")
+    if stopped:
+        more = f" and {len(stopped) - _NAMED_MAX} more" * (len(stopped) > _NAMED_MAX)
+        names = ", ".join(stopped[:_NAMED_MAX])
+        notes.append(f"stopped too: {names}{more}: debugger use {stopped[0]}")
     return notes + _uncontrolled_processes(session)
 
 

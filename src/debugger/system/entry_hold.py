@@ -11,7 +11,6 @@ Standard library only, as the client runs this. Linux on x86-64 and AArch64; ptr
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
 
@@ -36,7 +35,7 @@ _AGAIN_S = 0.02
 
 def is_supported() -> bool:
     """Tell whether programs can be held on this machine."""
-    return sys.platform == "linux" and platform.machine() in _LOOPS
+    return sys.platform == "linux" and os.uname().machine in _LOOPS
 
 
 def allow_any_tracer() -> None:
@@ -77,7 +76,7 @@ def hold_after_exec(pid: int) -> tuple[int, bytes] | None:
 
 
 def _write_loop(pid: int) -> tuple[int, bytes]:
-    loop, at = _LOOPS[platform.machine()]
+    loop, at = _LOOPS[os.uname().machine]
     address = int.from_bytes(_read_registers(pid)[at : at + 8], sys.byteorder)
     with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
         memory.seek(address)
@@ -96,7 +95,7 @@ def release_entry(pid: int, address: int, code: bytes) -> bool:
     Raises:
         OSError: The process has ended, or cannot be changed.
     """
-    loop, _ = _LOOPS.get(platform.machine(), (b"", 0))
+    loop, _ = _LOOPS.get(os.uname().machine, (b"", 0))
     with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
         memory.seek(address)
         if len(code) != len(loop) or memory.read(len(loop)) != loop:

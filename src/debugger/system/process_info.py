@@ -65,6 +65,17 @@ def list_children(pid: int) -> list[ProcessRow]:
     return [row for row in map(_process_row, found or ()) if row is not None]
 
 
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process and all that live below it have used."""
+    root = _if_permitted(lambda: psutil.Process(pid))
+    below = _if_permitted(lambda: root.children(recursive=True)) if root is not None else None
+    total = 0.0
+    for process in (root, *(below or ())):
+        times = _if_permitted(process.cpu_times) if process is not None else None
+        total += times.user + times.system if times is not None else 0.0
+    return total
+
+
 def list_listeners() -> Iterator[ListenerRow]:
     """Yield the listening sockets of readable processes: on macOS our own user's."""
     for process in psutil.process_iter():

@@ -192,3 +192,16 @@ def test_the_status_of_an_ended_process_is_read_until_its_parent_has_waited() ->
             process.wait()
             assert process_info.read_exit_status(process.pid) is None
     assert process_info.read_exit_status(os.getpid()) is None
+
+
+def test_the_processor_time_of_a_program_has_that_of_what_it_started() -> None:
+    spin = "import time\nwhile time.process_time() < 0.3: pass\nprint(1, flush=True); input()"
+    starts = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {spin!r}])"
+    with subprocess.Popen(
+        [sys.executable, "-c", starts], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        assert process_info.processor_seconds(program.pid) >= 0.3
+        program.communicate(b"\n")
+    assert process_info.processor_seconds(program.pid) == 0

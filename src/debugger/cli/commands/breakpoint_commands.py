@@ -20,6 +20,7 @@ from debugger.model.breakpoints import (
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
+from debugger.model.group_labels import format_members
 from debugger.model.hit_filter import (
     EVERY_HIT,
     HitFilter,
@@ -37,6 +38,7 @@ from debugger.questions.group.group_choice import (
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, filter_hits
 from debugger.session import inspection, process_tree, views
+from debugger.session.group import drop_launcher
 from debugger.session.session import Session
 
 GROUP = "Breakpoints"
@@ -167,8 +169,25 @@ async def list_breakpoints(call: CommandCall) -> answers.Answer:
             noun = "hit" if skipped == 1 else "hits"
             notes = (*(view.notes or ()), f"{skipped:,} {noun} skipped")
             view = msgspec.structs.replace(view, notes=notes)
+        view = _note_members(call, session, view)
         shown.append(msgspec.structs.replace(view, hits=hits, hits_below=below))
     return answers.BreakpointList(breakpoints=tuple(shown))
+
+
+def _note_members(
+    call: CommandCall, session: Session, view: answers.BreakpointView
+) -> answers.BreakpointView:
+    """Say in which members of a group a breakpoint is, where others do without it."""
+    group = call.sessions.groups.group_of(session)
+    if group is None:
+        return view
+    members = [one for one in drop_launcher(group.known_members()) if one.session.is_live]
+    enabled = [one for one in members if one.session.breakpoints.is_enabled(view.id)]
+    if not enabled or len(enabled) == len(members):
+        return view
+    there = views.breakpoint_view(enabled[0].session.breakpoints.get(view.id))
+    note = f"in {format_members(one.label for one in enabled)} only"
+    return msgspec.structs.replace(there, notes=(*(view.notes or ()), note))
 
 
 @register_command("breakpoint remove", group=GROUP)

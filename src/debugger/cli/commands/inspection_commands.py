@@ -13,7 +13,12 @@ from debugger.model.debugger_words import Runtime, one_line, uses_shell
 from debugger.model.group_merge import BY_LINE, check_merge
 from debugger.model.program import EvaluationPurpose
 from debugger.questions.group import member_stacks, member_values
-from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
+from debugger.questions.group.group_choice import (
+    NO_CHOICE,
+    GroupOptions,
+    choose_members,
+    choose_running_member,
+)
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session import (
     inspection,
@@ -109,7 +114,10 @@ async def backtrace(
 ) -> answers.Answer:
     """Show the stack; of a group one tree, the branch with the fewest members first."""
     check_merge(by)
-    if thread is None and (chosen := await choose_members(call, choice)) is not None:
+    chosen = None
+    if thread is None:
+        chosen = await choose_members(call, choice) or await choose_running_member(call)
+    if chosen is not None:
         return await member_stacks.read_group_stacks(
             chosen.group, chosen.members, by=by, every=every
         )

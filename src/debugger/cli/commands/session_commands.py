@@ -232,7 +232,8 @@ async def stop(
     if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
         return await group_run.end_members(call, chosen, kill=kill)
     session = call.current_session()
-    if isinstance(session.target, AttachTarget):
+    # A launcher's rank is attached to, and is ours as its launcher is.
+    if isinstance(session.target, AttachTarget) and not group_run.is_ours(session):
         return await _stop_attached(call, session, kill=kill)
     names = [session.name, *(one.name for one in descendants(session) if one.is_live)]
     parent = session.parent
@@ -296,12 +297,22 @@ async def restart(
     ] = None,
 ) -> answers.Answer:
     """Run the program again with the same arguments and breakpoints."""
-    session = call.current_session()
+    # A child process is started by its program.
+    session = root_session(call.current_session())
     patience = call.wait_limit(timeout)
+    earlier = [one for one in descendants(session) if one.parent is session]
     cursor = await session.run_job(session.restart)
+    group = call.sessions.groups.group_of(session)
+    for one in earlier:
+        await call.sessions.close(one, kill=True)
+    if group is not None:
+        group.forget_focus()
     if no_wait:
         return stop_report.report_running(session, waited_s=None)
-    return await stepping.wait_for_stop(session, patience, after=cursor)
+    stop = await stepping.wait_for_stop(session, patience, after=cursor)
+    if group is None or len(group.every_session()) == 1:
+        return stop
+    return await group_run.report_group_stop(group, stop)
 
 
 @register_command("status", group=GROUP, reads_only=True)

@@ -61,6 +61,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--once", "--one-shot", "--temp"), ("--temporary",)),
     **dict.fromkeys(("--message", "--log-message", "--logpoint", "--text"), ("--log", "+text")),
     **dict.fromkeys(("--tid", "--thread-id", "--goroutine"), ("--thread",)),
+    **dict.fromkeys(("--member", "--rank", "--ranks"), ("--members",)),
     **dict.fromkeys(("--func", "--fn", "--function", "--method"), _FUNCTION),
     "--name": (*_FUNCTION[:2], "--session", "+function"),
     **dict.fromkeys(("--session-id", "--session-name", "--sid"), ("--session",)),

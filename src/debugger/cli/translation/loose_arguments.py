@@ -64,6 +64,7 @@ _SELECTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("--frame", "--frame-id", "--frame-index", "--level"), "frame"),
     **dict.fromkeys(("--thread", "--thread-id", "--tid", "--goroutine"), "thread"),
 }
+_MEMBER_FLAGS: Final = frozenset({"--members", "--member", "--rank", "--ranks"})
 # The option that an argument stands for, of a command without arguments.
 _FIRST_OPTIONS: Final[Mapping[str, str]] = {
     "events": "--kind",
@@ -191,20 +192,30 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # no
 
 
 def correct_selection(arranged: ArrangedWords) -> Correction | None:
-    """Suggest `frame 2` or `thread 2` before a command of the selected one: `print x --frame 2`."""
+    """Suggest `frame 2`, `thread 2` or `focus 2` before a command of the selected one."""
     words = arranged.given
     for at, word in enumerate(words):
         flag, is_joined, joined = word.partition("=")
-        number = joined if is_joined else "".join(words[at + 1 : at + 2])
-        selects = _SELECTIONS.get(flag)
-        if selects is None or not number.isdecimal():
-            continue
-        if arranged.command.name not in _OF_THE_SELECTED or _has_option(arranged, selects):
-            continue
+        chosen = joined if is_joined else "".join(words[at + 1 : at + 2])
         remaining = (*words[:at], *words[at + (1 if is_joined else 2) :])
-        reason = f"{arranged.command.name} is of the selected {selects}"
-        return Correction(reason, ((selects, number), (*arranged.name, *remaining)))
+        selects = _SELECTIONS.get(flag)
+        if selects is not None and chosen.isdecimal():
+            if arranged.command.name not in _OF_THE_SELECTED or _has_option(arranged, selects):
+                continue
+            reason = f"{arranged.command.name} is of the selected {selects}"
+            return Correction(reason, ((selects, chosen), (*arranged.name, *remaining)))
+        if flag in _MEMBER_FLAGS and _is_of_one_member(arranged) and chosen:
+            reason = f"{arranged.command.name} is of one member, the one in focus"
+            return Correction(reason, (("focus", chosen), (*arranged.name, *remaining)))
+        if flag in _MEMBER_FLAGS and flag != "--members" and arranged.command.dashes_are_words:
+            reason = f"{arranged.command.name}: no option {flag}"
+            return Correction(reason, ((*arranged.name, *remaining, "--members", chosen),))
     return None
+
+
+def _is_of_one_member(arranged: ArrangedWords) -> bool:
+    """Tell whether a command of a session has no form for a group's members."""
+    return not (runs_program(arranged.command) or _has_option(arranged, "members"))
 
 
 def _has_option(arranged: ArrangedWords, name: str) -> bool:

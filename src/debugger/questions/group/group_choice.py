@@ -10,8 +10,9 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Option, OptionGroup, Parameter
 from debugger.model.events import State
+from debugger.model.group_labels import format_members
 from debugger.questions.runner.command_call import CommandCall
-from debugger.session.group import Group, Member
+from debugger.session.group import Group, Member, is_started
 from debugger.session.process_tree import find_member
 
 
@@ -38,7 +39,7 @@ _OPTIONS = OptionGroup(
             "members",
             str | None,
             None,
-            Option("--members", help="of these members: 0-3,7 or LABEL or gw*", metavar="SET"),
+            Option("--members", help="of these members: 0-3,7, LABEL, gw*, 'not 2'", metavar="SET"),
         ),
     ),
     _build_choice,
@@ -91,6 +92,19 @@ async def choose_members(
     return ChosenMembers(group, tuple(members), is_subset=choice.members is not None)
 
 
+async def choose_running_member(call: CommandCall) -> ChosenMembers | None:
+    """Return the member in focus while it runs: its stack is read as in an answer of its group."""
+    groups = call.sessions.groups
+    if not groups.live_groups():
+        return None
+    session = call.current_session()
+    group = groups.group_of(session)
+    if group is None or session.state is not State.RUNNING:
+        return None
+    own = [one for one in await group.members() if one.session is session]
+    return ChosenMembers(group, tuple(own), is_subset=True) if own else None
+
+
 def acts_on_members(call: CommandCall, choice: GroupChoice) -> bool:
     """Tell whether a command acts on several members, each with a person's hold of its own."""
     group = _find_group(call, choice)
@@ -118,6 +132,21 @@ def _find_group(call: CommandCall, choice: GroupChoice) -> Group | None:
             )
         return group
     return group if group is not None and group.focused is None else None
+
+
+def all_ended(chosen: ChosenMembers) -> DebuggerError:
+    """Return the error for a command that needs a member that has not ended."""
+    ended = "all members have ended"
+    if chosen.is_subset:
+        verb = "has" if len(chosen.members) == 1 else "have"
+        ended = f"{format_members(one.label for one in chosen.members)} {verb} ended"
+    return DebuggerError(
+        ErrorCode.PROGRAM_EXITED,
+        ended,
+        hint=f"debugger status --group {chosen.group.name}; debugger restart runs it again"
+        if is_started(chosen.group)
+        else f"debugger stop --group {chosen.group.name}",
+    )
 
 
 async def choose_group(call: CommandCall, name: str | None = None) -> ChosenMembers:

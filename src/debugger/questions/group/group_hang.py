@@ -18,9 +18,8 @@ from debugger.questions.group.answer import GroupHang
 from debugger.questions.group.group_choice import ChosenMembers
 from debugger.questions.group.laggards import (
     AGAIN_S,
-    ALONE_S,
-    SETTLE_S,
-    is_settled,
+    SETTLE_MAX_S,
+    is_looked_at_again,
     judge_waits,
 )
 from debugger.questions.group.member_threads import find_locked, read_member_waits, reports_itself
@@ -31,10 +30,14 @@ from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session.group import Group, ask_members, drop_launcher, is_started
 from debugger.session.stepping import WaitLimit
+from debugger.system import process_info
 from debugger.system.wait_holders import HolderTable
 
 _MEMBER_S = 6.0  # seconds until a member must have answered
 _REMOVE_S = 2.0  # seconds until injected code must have been removed
+# Seconds of a processor that a program uses between two looks if it works: a look itself costs
+# each member some.
+_WORKS_S, _LOOK_S = 0.1, 0.02
 _ASK_S = 20.0  # seconds for the question, after the time that the program runs
 
 
@@ -51,7 +54,7 @@ async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang
             "hang --group takes a command, or the current group",
             hint="debugger attach --group --tree PID, then debugger hang --group",
         )
-    patience = WaitLimit(after_s + SETTLE_S + _ASK_S, question.patience.interrupted)
+    patience = WaitLimit(after_s + SETTLE_MAX_S + _ASK_S, question.patience.interrupted)
     limited = replace(question, patience=patience)
     began = asyncio.get_running_loop().time()
     async with question_run.run_question(limited) as run:
@@ -77,13 +80,16 @@ def _describe_traceback(run: RunningQuestion) -> tuple[str, ...]:
 async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
     """Look at the members until they are where they hang: imports may take them long (bounded)."""
     began = asyncio.get_running_loop().time()
-    before, limit = None, began + SETTLE_S
+    before, used_s = None, 0.0
     while True:
         run.ends_at = asyncio.get_running_loop().time() + _ASK_S
         answer = await find_laggards(ChosenMembers(group, tuple(await group.members())))
-        is_over = asyncio.get_running_loop().time() > limit or run.patience.interrupted.is_set()
-        may_start = asyncio.get_running_loop().time() < began + ALONE_S
-        if is_over or is_settled(answer.verdict, before, may_start=may_start):
+        elapsed_s = asyncio.get_running_loop().time() - began
+        used_before_s = used_s
+        used_s = await asyncio.to_thread(process_info.processor_seconds, run.session.pid or 0)
+        works = used_s > used_before_s + _WORKS_S + _LOOK_S * answer.total
+        is_on = is_looked_at_again(answer.verdict, before, elapsed_s=elapsed_s, works=works)
+        if not is_on or run.patience.interrupted.is_set():
             return answer
         before = answer.verdict
         # A member that stops or ends meanwhile is looked at at once.

@@ -11,6 +11,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import EventKind, State
+from debugger.model.group_labels import format_members
 from debugger.model.group_merge import order_members
 from debugger.model.program import ResumeKind
 from debugger.questions.group.answer import (
@@ -20,7 +21,7 @@ from debugger.questions.group.answer import (
     MemberView,
     MergedState,
 )
-from debugger.questions.group.group_choice import ChosenMembers
+from debugger.questions.group.group_choice import ChosenMembers, all_ended
 from debugger.questions.group.member_stacks import describe_state, merge_states, read_group_stacks
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session import process_tree, session_list, stepping
@@ -53,14 +54,7 @@ async def continue_members(
     """
     stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
     if not stopped:
-        running = [one for one in chosen.members if one.session.state is State.RUNNING]
-        raise DebuggerError(
-            ErrorCode.WRONG_STATE if running else ErrorCode.PROGRAM_EXITED,
-            f"no member of {chosen.group.name} is stopped" if running else "all members have ended",
-            hint="debugger await waits for a stop; debugger pause stops all"
-            if running
-            else f"debugger stop --group {chosen.group.name}",
-        )
+        raise _none_stopped(chosen)
     cursor = chosen.group.first.timeline.cursor()
     _, silent = await ask_members(
         stopped,
@@ -82,6 +76,19 @@ async def continue_members(
     left = tuple(f"{one.label} did not go on: {one.reason}" for one in silent[:_NAMED_MAX])
     answer = msgspec.structs.replace(answer, notes=(*answer.notes, *left))
     return await report_group_stop(chosen.group, answer)
+
+
+def _none_stopped(chosen: ChosenMembers) -> DebuggerError:
+    if not any(one.session.is_live for one in chosen.members):
+        return all_ended(chosen)
+    who = f"no member of {chosen.group.name}"
+    if chosen.is_subset:
+        who = f"none of {format_members(one.label for one in chosen.members)}"
+    return DebuggerError(
+        ErrorCode.WRONG_STATE,
+        f"{who} is stopped",
+        hint="debugger await waits for a stop; debugger pause stops all",
+    )
 
 
 async def list_group(chosen: ChosenMembers, silent: Sequence[SilentMember]) -> GroupStacks:
@@ -214,7 +221,7 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
         names += [one.name for one in tree if one.is_live]
     by = session_list.kill_attached if kill else session_list.let_go
     # A compound may start some of its programs and attach to others.
-    started = [one for one in sessions if _is_ours(one)]
+    started = [one for one in sessions if is_ours(one)]
     attached = [one for one in sessions if one not in started]
     await asyncio.gather(*(call.sessions.close(one, kill=True) for one in started))
     fates = await asyncio.gather(*(by(call.sessions, one) for one in attached))
@@ -240,7 +247,7 @@ def _check_held(sessions: Sequence[Session], command: str) -> None:
                 one.control.check_agent(command)
 
 
-def _is_ours(session: Session) -> bool:
+def is_ours(session: Session) -> bool:
     """Tell whether we started a process, or the program that started it."""
     return isinstance(process_tree.root_session(session).target, LaunchTarget)
 

@@ -31,8 +31,9 @@ _JOINS_JOB = re.compile(
 _MANAGER = re.compile(r"Manager-[\d:]+(?:@|\Z)")  # the name of its process
 # A program that was started is looked at again: seconds in which members that compute may come to
 # the others, in which one that is alone may start others (a launcher imports, and meets its like),
-# and between two looks.
-SETTLE_S, ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
+# and between two looks. One that works while it imports and starts has much longer.
+_SETTLE_S, _ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
+SETTLE_MAX_S = 300.0
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
 _ROOT = re.compile(r"root -?\d+\Z")  # of a collective call of MPI
 _ROOTS_MAX = 3  # threads that a sentence names
@@ -143,6 +144,33 @@ def _is_manager(wait: MemberWait) -> bool:
     return wait.place is None and _MANAGER.search(wait.label) is not None
 
 
+def is_looked_at_again(
+    verdict: GroupVerdict,
+    before: GroupVerdict | None,
+    *,
+    elapsed_s: float,
+    works: bool = False,
+) -> bool:
+    """Tell whether a program that was started may yet come to where it hangs (bounded).
+
+    Args:
+        verdict: The look at it now.
+        before: The look before.
+        elapsed_s: Since the first look.
+        works: Its processes have used processors since the look before: on a busy machine what
+            does not answer, or is on its way, is only late.
+    """
+    may_start = elapsed_s < _ALONE_S or (works and _is_silent(verdict))
+    is_late = works and _is_under_way(verdict, may_start=may_start)
+    if elapsed_s > (SETTLE_MAX_S if is_late else _SETTLE_S):
+        return False
+    return not is_settled(verdict, before, may_start=may_start)
+
+
+def _is_silent(verdict: GroupVerdict) -> bool:
+    return any(one.kind == SILENT for one in verdict.rows)
+
+
 def is_settled(
     verdict: GroupVerdict, before: GroupVerdict | None, *, may_start: bool = False
 ) -> bool:
@@ -153,26 +181,34 @@ def is_settled(
     as on a busy machine: it is looked at twice. Those that all begin the engine (MPI_Init) are on
     their way. With `may_start` programs that are alone are still to start their processes.
     """
+    if _is_under_way(verdict, may_start=may_start):
+        return False
+    calls = _calls_to_join(verdict)
+    if any(calls) or verdict.kind in {"computing", "lagging", "blocked", "unknown"}:
+        return before is not None and _place_keys(before) == _place_keys(verdict)
+    return True
+
+
+def _is_under_way(verdict: GroupVerdict, *, may_start: bool) -> bool:
+    """Tell whether members still start, import, or join their job."""
     is_found = verdict.kind not in {"computing", "together", "unknown"}
     members = [label.split("@")[0] for one in verdict.rows for label in one.members]
-    if may_start and not is_found and set(members) <= {MAIN}:
-        return False
+    if may_start and (_is_silent(verdict) or (not is_found and set(members) <= {MAIN})):
+        return True
     computing = [one for one in verdict.rows if one.kind == COMPUTES]
     # On a busy machine one that imports waits for a processor or a disk, and seems to wait.
     imports = any(one.call == "<module>" for one in verdict.rows)
     begins = may_start and any(one.place is None for one in computing)
     if imports or begins or any(one.call == STARTING for one in computing):
-        return False
-    joining = [
-        _JOINS_JOB.search(one.call) is not None
-        for one in verdict.rows
-        if not set(one.members) <= {MAIN}
-    ]
-    if joining and all(joining):
-        return False  # nobody is missing: on a busy machine it takes them long
-    if any(joining) or verdict.kind in {"computing", "lagging", "blocked", "unknown"}:
-        return before is not None and _place_keys(before) == _place_keys(verdict)
-    return True
+        return True
+    calls = _calls_to_join(verdict)
+    return bool(calls) and all(calls)  # nobody is missing: on a busy machine it takes them long
+
+
+def _calls_to_join(verdict: GroupVerdict) -> list[bool]:
+    """Return of each row but the launcher's whether its members join their job."""
+    rows = [one for one in verdict.rows if not set(one.members) <= {MAIN}]
+    return [_JOINS_JOB.search(one.call) is not None for one in rows]
 
 
 def _place_keys(verdict: GroupVerdict) -> list[Hashable]:

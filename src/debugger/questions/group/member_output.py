@@ -27,6 +27,7 @@ def read_members_output(chosen: ChosenMembers, *, tail: int | None, every: bool)
     """
     timeline, cursors = chosen.group.first.timeline, chosen.group.first.cursors
     labels = {one.session.name: one.label for one in chosen.members}
+    main = _shared_writer(chosen)
     filters = Filters(kinds=_KINDS, sessions=frozenset(labels) if chosen.is_subset else None)
     is_all = every or tail is not None or chosen.is_subset
     page = timeline.events(filters, since=0 if is_all else cursors.asked, limit=_PAGE)
@@ -41,16 +42,25 @@ def read_members_output(chosen: ChosenMembers, *, tail: int | None, every: bool)
             cursors.advance(page.next)
     shown = lines if tail is None else lines[max(0, len(lines) - tail) :]
     return answers.Output(
-        lines=tuple(_member_line(one, labels) for one in shown),
+        lines=tuple(_member_line(one, labels, main) for one in shown),
         dropped=page.dropped,
         total=len(shown),
-        notes=_note_shared(chosen) if not shown else (),
+        notes=_note_shared(chosen) if not shown or main is not None else (),
     )
 
 
-def _member_line(event: Event, labels: Mapping[str, str]) -> answers.OutputLine:
+def _shared_writer(chosen: ChosenMembers) -> str | None:
+    """Return the session of a program whose streams are also those of what it starts."""
+    main = chosen.group.main
+    return None if main is None or main.traits.is_launcher else main.name
+
+
+def _member_line(
+    event: Event, labels: Mapping[str, str], shared_writer: str | None
+) -> answers.OutputLine:
     stream = str(event.data.get("stream", OutputStream.CONSOLE.value))
-    member = labels.get(event.session, UNSET)
+    is_shared = event.kind is EventKind.OUTPUT and event.session == shared_writer
+    member = UNSET if is_shared else labels.get(event.session, UNSET)
     return answers.OutputLine(stream, event.text, event.seq, member)
 
 

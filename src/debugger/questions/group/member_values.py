@@ -16,7 +16,7 @@ from debugger.model.group_merge import merge_values
 from debugger.model.number_format import NumberFormat
 from debugger.model.program import EvaluationPurpose
 from debugger.questions.group.answer import GroupValues, NamedValues
-from debugger.questions.group.group_choice import ChosenMembers
+from debugger.questions.group.group_choice import ChosenMembers, all_ended
 from debugger.session import inspection, value_inspection
 from debugger.session.group import (
     Group,
@@ -153,6 +153,8 @@ def _split_stopped(chosen: ChosenMembers) -> tuple[list[Member], list[SilentMemb
         DebuggerError: WRONG_STATE if none is stopped.
     """
     stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
+    if not stopped and not any(one.session.is_live for one in chosen.members):
+        raise all_ended(chosen)
     if not stopped:
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
