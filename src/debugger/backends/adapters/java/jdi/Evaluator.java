@@ -581,14 +581,10 @@ final class Evaluator {
         if (size < 0 || size > ITEMS_MAX) {
             throw new DebuggerException("an array has 0 to " + ITEMS_MAX + " elements here");
         }
-        boolean isPrimitive = Arithmetic.BOXES.containsKey(creation.elementType());
-        String element = isPrimitive
-                ? creation.elementType() : findClass(creation.elementType()).name();
-        var types = target.vm().classesByName(element + "[]");
-        if (types.isEmpty()) {
-            throw new DebuggerException("the program has no " + creation.elementType() + "[] yet");
-        }
-        ArrayReference array = ((ArrayType) types.get(0)).newInstance(size);
+        String element = creation.elementType();
+        ArrayReference array = !Arithmetic.BOXES.containsKey(element)
+                ? target.classNames().makeArray(findClass(element), size, thread)
+                : ((ArrayType) target.vm().classesByName(element + "[]").get(0)).newInstance(size);
         for (int index = 0; index < items.size(); index++) {
             setElement(array, index, items.get(index));
         }
