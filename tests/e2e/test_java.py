@@ -57,6 +57,7 @@ EXPRESSIONS = {
     "new int[] {3, 4}[1]": "4",
     "new Account[] {account, null}.length": "2",  # the program has no array of these
     "(Object) account instanceof Account": "true",
+    "(Object) account instanceof Account one && one.balance == 100": "true",
     "Account.opened": "1",
     "numbers.stream().count()": "200",
     "text + nothing + half": r'"a \"quoted\"\nlinenull0.5"',
@@ -246,6 +247,7 @@ def test_a_class_without_debug_information_says_so(cli: Cli) -> None:
     assert "has no debug information" in str(end)
     stop = answer_data(java(cli, "start", bare, "--break", "Loop.calculate"))
     assert [(one["name"], one["value"]) for one in stop["locals"]] == [("arg0", "1")]
+    assert answer_data(java(cli, "print", "arg0 + 1"))["value"] == "2"
     assert "javac -g" in error_of(java(cli, "print", "i", code=1))[1]
 
 

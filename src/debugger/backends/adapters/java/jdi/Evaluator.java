@@ -284,12 +284,25 @@ final class Evaluator {
         if (local != null) {
             return frame().getValue(local);
         }
+        FrameValues.Variable argument = findUnnamed(name);
+        if (argument != null) {
+            return argument.value();
+        }
         FieldPosition field = findField(name);
         if (field != null) {
             return field.read();
         }
         ReferenceType type = target.classNames().find(name, frameType(), thread);
         return type != null ? type : new PackageName(name);
+    }
+
+    /** Finds an argument by its number (`arg0`), where the function has no names of variables. */
+    private FrameValues.Variable findUnnamed(String name) throws DebuggerException {
+        if (home != null || !FrameValues.isUnnamed(name)) {
+            return null;
+        }
+        return FrameValues.read(position).arguments().stream()
+                .filter(one -> one.name().equals(name)).findFirst().orElse(null);
     }
 
     LocalVariable findLocal(String name) throws DebuggerException {
@@ -488,8 +501,10 @@ final class Evaluator {
         return target.compiler().passesValue(field);
     }
 
-    Value pseudoVariable(String name) {
-        return pseudoVariables.get(name);
+    /** Returns a variable that has no name in the source; null for none. */
+    Value pseudoVariable(String name) throws DebuggerException {
+        FrameValues.Variable argument = findUnnamed(name);
+        return argument != null ? argument.value() : pseudoVariables.get(name);
     }
 
     private Object evaluateBinary(Node.Binary binary) throws DebuggerException {
