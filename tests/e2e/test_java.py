@@ -14,7 +14,10 @@ import pytest
 from cli_commands import Cli, answer_data
 from conftest import wait_until
 from debuggees import PROGRAMS, build_java, find_marker
+from debugger.backends.adapters.java import run_adapter
 from debugger.backends.adapters.java.run_adapter import SOURCES
+from debugger.paths import data_dir
+from debugger.system import java_home
 
 pytestmark = pytest.mark.adapter("java")
 
@@ -55,7 +58,9 @@ EXPRESSIONS = {
     "Math.max(3, 4L)": "4",
     'String.format("%d-%s", 5, letter)': '"5-x"',
     "new int[] {3, 4}[1]": "4",
+    "new Account[] {account, null}.length": "2",  # the program has no array of these
     "(Object) account instanceof Account": "true",
+    "(Object) account instanceof Account one && one.balance == 100": "true",
     "Account.opened": "1",
     "numbers.stream().count()": "200",
     "text + nothing + half": r'"a \"quoted\"\nlinenull0.5"',
@@ -113,6 +118,10 @@ def test_values_are_shown_as_java_writes_them_and_expressions_are_those_of_java(
     assert answer_data(java(cli, "set", "large", largest))["value"] == "39601"
     for target, value in (("small", "300"), ("color", '"RED"'), ("point", "account")):
         assert error_of(java(cli, "set", target, value, code=1))[0] == "EVALUATION_FAILED"
+    # The adapter starts by an archive of its classes, else it takes a tenth longer.
+    jdk = java_home.find_jdk(os.environ)
+    folder = run_adapter.name_folder(sorted(SOURCES.glob("*.java")), jdk.path) if jdk else ""
+    assert Path(data_dir(os.environ), "compiled", "java", folder, "adapter.jsa").is_file()
 
 
 def test_a_field_stops_the_program_when_it_is_written(cli: Cli) -> None:
@@ -245,6 +254,7 @@ def test_a_class_without_debug_information_says_so(cli: Cli) -> None:
     assert "has no debug information" in str(end)
     stop = answer_data(java(cli, "start", bare, "--break", "Loop.calculate"))
     assert [(one["name"], one["value"]) for one in stop["locals"]] == [("arg0", "1")]
+    assert answer_data(java(cli, "print", "arg0 + 1"))["value"] == "2"
     assert "javac -g" in error_of(java(cli, "print", "i", code=1))[1]
 
 

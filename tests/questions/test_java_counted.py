@@ -123,7 +123,25 @@ def test_classes_without_lines_are_named(shared_cli: Cli, tmp_path: Path) -> Non
     assert "note: compiled without lines, so only calls are counted: Counted" in shown
 
 
-def test_a_part_between_two_locations_is_refused(shared_cli: Cli, classes: Path) -> None:
-    words = ("path", "--between", "total", "jumps", "--")
-    refused = shared_cli(*words, *command(classes, "ends", "60"), check=1, cwd=FOLDER)
-    assert "in Java whole runs are counted" in refused.err
+def count_between(cli: Cli, classes: Path, start: str, to: str, *words: str) -> Any:
+    run = command(classes, *words)
+    answer = cli("--json", "path", "--between", start, to, "--", *run, check=0, cwd=FOLDER)
+    return answer_data(answer)
+
+
+def test_a_part_between_two_locations_is_counted(shared_cli: Cli, classes: Path) -> None:
+    found = count_between(shared_cli, classes, "guarded", "Counted.total", "ends", "10,20,x")
+    assert {one["function"]: one["count"] for one in found["rows"]} == {
+        "Counted.guarded": 3,
+        "Counted.Item.<init>": 3,
+        "Counted.main": 0,
+    }
+    assert "counted from where guarded begins to where Counted.total does" in found["notes"][-1]
+    # From a function to its next call, and from a line on to the end.
+    found = count_between(shared_cli, classes, "guarded", "guarded", "ends", "10,20,x")
+    assert found["rows"][0]["count"] == 1
+    found = count_between(
+        shared_cli, classes, f"Counted.java:{line('dear')}", "nope", "ends", "200"
+    )
+    assert "nope was not called after" in found["notes"][-1]
+    assert "Counted.guarded" not in str(found["rows"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ _DEPTH = 4  # folders below the project, for those of its modules
 _MODULES_MAX = 200
 _SKIPPED = frozenset({"src", "target", "build", "node_modules", "out", "bin"})
 _ROOTS = ("src/{}/java", "src/{}/kotlin", "src/{}/groovy", "src/{}/scala")
+_PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;?\s*$", re.MULTILINE)
 _OUT_OF_PACKAGE = (".kt", ".scala", ".groovy")
 _SETS = ("test", "main", "integrationTest", "it", "testFixtures")
 
@@ -57,12 +59,12 @@ def find_class_source(modules: Sequence[str], class_name: str, file_name: str) -
         for module in modules:
             for root in (*roots, "src", "test", ""):
                 path = Path(module, root, *parts[omitted:], file_name)
-                if path.is_file() and (not omitted or _declares(path, package)):
+                if path.is_file() and (not omitted or find_package(path) == package):
                     return str(path)
     return None
 
 
-def _declares(path: Path, package: str) -> bool:
-    """Tell whether a file declares a package."""
-    lines = path.read_text("utf-8", "replace").splitlines()
-    return any(one.strip().rstrip(";") == f"package {package}" for one in lines)
+def find_package(path: Path) -> str:
+    """Return the package that a source declares; nothing without one."""
+    found = _PACKAGE.search(path.read_text("utf-8", "replace"))
+    return found[1] if found else ""

@@ -395,7 +395,7 @@ class AdapterConversation:
             message = f"{message}\n{self._adapter.name} said: {last_words}"
         is_lost = error.code is ErrorCode.ADAPTER_DIED
         hint = None if is_lost else error.hint  # what never began cannot be restarted
-        hint = hint or self._adapter.find_launch_hint(error.message)
+        hint = hint or self._adapter.find_launch_hint(f"{error.message}\n{last_words}")
         return DebuggerError(error_code, message, hint=hint or "debugger doctor tries each adapter")
 
     def _last_words(self) -> str:

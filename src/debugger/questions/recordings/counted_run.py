@@ -55,6 +55,7 @@ NOTE = (
 _BETWEEN = {
     JAVASCRIPT: "of the thread that came there alone",
     GO: "with what other goroutines ran meanwhile",
+    JAVA: "with what other threads ran meanwhile",
 }
 _NAMES = {JAVASCRIPT: "JavaScript", GO: "Go", JAVA: "Java", BLOCKS: "native code"}
 _LINES = 60  # parts of a function
@@ -93,13 +94,7 @@ async def run_counted(
             argv, env = await asyncio.to_thread(node_command, launch)
             recorder = make_node_recorder(roots, marks)
         elif language == JAVA:
-            if window is not None:
-                raise DebuggerError(
-                    ErrorCode.NOT_SUPPORTED,
-                    "in Java whole runs are counted, not a part between two locations",
-                    hint=f"debugger path -- {shlex.join(words)}",
-                )
-            argv, recorder = await java_run.prepare_java(launch, Path(folder), patience)
+            argv, recorder = await java_run.prepare_java(launch, Path(folder), patience, window)
         else:
             argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
         return await record_run(

@@ -14,6 +14,7 @@ from debugger.model.events import OutputStream
 from debugger.paths import data_dir
 from debugger.recorders.java import java_recorder
 from debugger.recorders.java.java_recorder import JavaRecorder
+from debugger.recorders.model import RecordingWindow
 from debugger.recorders.recorded_process import Unrecorded, record_run
 from debugger.session.stepping import WaitLimit
 from debugger.sources import java_command, java_project
@@ -24,7 +25,10 @@ _MESSAGE_LINES = 6  # lines of a compiler's message
 
 
 async def prepare_java(
-    launch: LaunchTarget, folder: Path, patience: WaitLimit
+    launch: LaunchTarget,
+    folder: Path,
+    patience: WaitLimit,
+    window: RecordingWindow | None = None,
 ) -> tuple[list[str], JavaRecorder]:
     """Return the command line of a program whose JVM counts, and what reads its counts.
 
@@ -43,7 +47,7 @@ async def prepare_java(
     agent = await _find_agent(jdk, launch, folder, patience)
     modules = [*await asyncio.to_thread(java_project.list_modules, launch.cwd), launch.cwd]
     if java_build_tool.is_build_tool(launch.program):
-        recorder = JavaRecorder(agent, folder, jars=(), modules=modules)
+        recorder = JavaRecorder(agent, folder, jars=(), modules=modules, window=window)
         words = java_build_tool.words_with_option(launch.program, launch.args, recorder.option)
         return words, recorder
     command = java_command.parse_program(launch.program, launch.args, launch.cwd)
@@ -54,7 +58,7 @@ async def prepare_java(
         await _compile(words, launch, folder, patience, what)
         modules.insert(0, command.source_root)
     jars = command.list_own_jars(launch.cwd)
-    recorder = JavaRecorder(agent, folder, jars=jars, modules=modules)
+    recorder = JavaRecorder(agent, folder, jars=jars, modules=modules, window=window)
     java, *words = command.words(java_home.choose_java(launch.program, launch.env), classes)
     return [java, recorder.option, *words], recorder
 

@@ -111,6 +111,8 @@ async def _add_origins(
         )
         if origin is not None and (origin.text or value is answer.why):
             found.append(origin)
+            if question.language == "java":
+                break  # it is of the operand that failed, whichever value is given
     first, second = [*found, None, None][:_SHOWN]
     return msgspec.structs.replace(answer, why=first, why_compared=second)
 

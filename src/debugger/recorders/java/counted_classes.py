@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from debugger.recorders.counted_recording import CoveredFunction
+from debugger.recorders.counted_recording import CoveredFunction, only_known
 from debugger.recorders.model import SourcePart
 from debugger.sources.java_project import find_class_source
 
@@ -55,12 +55,22 @@ class CountedClass(Struct, frozen=True):
         )
 
 
-def read_counts(lines: Iterable[str]) -> tuple[list[CountedClass], int]:
-    """Read what the agent wrote (agent/CountReport.java); the number is of omitted classes."""
+class JvmCounts(Struct, frozen=True):
+    """What a JVM counted."""
+
+    classes: list[CountedClass]
+    # Classes of which nothing is known.
+    omitted: int = 0
+    # How many edges of the window it passed, begin and end.
+    edges: int = 0
+
+
+def read_counts(lines: Iterable[str]) -> JvmCounts:
+    """Read what the agent wrote (agent/CountReport.java)."""
     classes: list[CountedClass] = []
     methods: list[CountedMethod] = []
     uncounted: list[str] = []
-    omitted = 0
+    totals = {"omitted": 0, "window": 0}
     header: tuple[str, ...] = ()
 
     def finish() -> None:
@@ -82,10 +92,10 @@ def read_counts(lines: Iterable[str]) -> tuple[list[CountedClass], int]:
             methods.append(CountedMethod(words[0], int(words[1]), counts))
         elif kind == "uncounted":
             uncounted.append(words[0])
-        elif kind == "omitted":
-            omitted = int(words[0])
+        elif kind in totals:
+            totals[kind] = int(words[0])
     finish()
-    return classes, omitted
+    return JvmCounts(classes, totals["omitted"], totals["window"])
 
 
 def list_lineless(classes: Sequence[CountedClass]) -> list[str]:
@@ -130,7 +140,7 @@ class SourceFinder:
     def _methods(self, one: CountedClass, file: str) -> Iterator[CoveredFunction]:
         text = self._read(file)
         for method in one.methods:
-            if not method.count:
+            if not method.count and not any(method.lines.values()):
                 continue
             parts = tuple(
                 SourcePart(line, times=times)
@@ -140,7 +150,7 @@ class SourceFinder:
             first = min(method.lines, default=0)
             if not text or first <= len(text):
                 name = f"{one.simple_name}.{method.name}"
-                yield CoveredFunction(name, file, first, method.count, parts)
+                yield only_known(CoveredFunction(name, file, first, method.count, parts))
 
     def _find(self, one: CountedClass) -> str | None:
         package = one.name.rpartition(".")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import signal
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,15 @@ from msgspec import Struct, structs
 from debugger.model.group_labels import RANK_VARIABLES
 from debugger.recorders.counted_recording import add_note, make_recording
 from debugger.recorders.java.counted_classes import SourceFinder, list_lineless, read_counts
-from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
+from debugger.recorders.model import (
+    FunctionPlace,
+    RecordedProcess,
+    Recording,
+    RecordingNote,
+    RecordingWindow,
+    window_notes,
+)
+from debugger.sources.java_project import find_package
 
 AGENT_SOURCES = Path(__file__).parent / "agent"
 _MANIFEST = "Premain-Class: debugger.counting.CountingAgent\n"
@@ -67,12 +76,19 @@ class JavaRecorder:
     """Reads the counts of the JVMs that the agent was begun in (`ProcessRecorder`)."""
 
     def __init__(
-        self, agent: Path, folder: Path, *, jars: Sequence[str], modules: Sequence[str]
+        self,
+        agent: Path,
+        folder: Path,
+        *,
+        jars: Sequence[str],
+        modules: Sequence[str],
+        window: RecordingWindow | None = None,
     ) -> None:
         self._agent = agent
         self._records = folder / "records"
         self._jars = jars
         self._modules = modules
+        self._window = window
 
     @property
     def option(self) -> str:
@@ -82,7 +98,10 @@ class JavaRecorder:
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
         """Return the environment as it is: the JVM has the agent as an option."""
         self._records.mkdir(mode=0o700)
-        for name, lines in (("jars", self._jars), ("variables", RANK_VARIABLES)):
+        window = self._window
+        edges = [_write_edge(one) for one in (window.start, window.to)] if window else []
+        orders = (("jars", self._jars), ("variables", RANK_VARIABLES), ("window", edges))
+        for name, lines in orders:
             (self._records / name).write_text("".join(f"{one}\n" for one in lines), "utf-8")
         return dict(env)
 
@@ -141,7 +160,8 @@ class JavaRecorder:
             note = f"process {jvm.pid} wrote more counts than are read ({_BYTES_MAX >> 20} MiB)"
             return _with_note(make_recording((), process), "silent", note)
         with path.open(encoding="utf-8", errors="replace") as lines:
-            classes, omitted = read_counts(lines)
+            counts = read_counts(lines)
+        classes = counts.classes
         made = make_recording(list(finder.cover(classes)), process)
         uncounted = [f"{one.simple_name}.{name}" for one in classes for name in one.uncounted]
         if uncounted:
@@ -152,9 +172,18 @@ class JavaRecorder:
             made = add_note(made, f"compiled without lines, so only calls are counted: {names}")
         if not classes:
             made = add_note(made, f"no class of the program's own ran: {_OWN}")
-        if omitted:
-            made = add_note(made, f"of {omitted:,} more classes nothing is known")
-        return made
+        if counts.omitted:
+            made = add_note(made, f"of {counts.omitted:,} more classes nothing is known")
+        notes = window_notes(has_ended=counts.edges > 1) if counts.edges else ()
+        return structs.replace(made, events=(*made.events, *notes))
+
+
+def _write_edge(place: FunctionPlace) -> str:
+    """Write an edge of the window as the agent reads it (agent/WindowEdge.java)."""
+    function = re.escape(place.name).replace(r"\*", ".*")
+    file = Path(place.file)
+    folder = (find_package(file) + ".").lstrip(".").replace(".", "/") if file.is_file() else "*"
+    return f"(?:.*[.])?{function}\t{place.line}\t{folder}\t{file.name or '*'}"
 
 
 def _with_note(recording: Recording, kind: str, text: str) -> Recording:

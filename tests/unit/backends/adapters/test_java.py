@@ -152,3 +152,9 @@ def test_a_source_of_a_package_is_compiled_from_the_packages_root() -> None:
     assert outside.source_root == "/a"
     words = command.compile_words("javac", "/out")
     assert words[-3:] == ["-sourcepath", "/a/src", "/a/src/shop/Main.java"]
+
+
+def test_a_jvm_without_the_jdwp_module_is_named() -> None:
+    said = "the JVM ended before it ran the program\nCould not find agent library jdwp on the path"
+    hint = select_backend.ADAPTERS["java"].find_launch_hint(said)
+    assert "jdk.jdwp.agent" in (hint or "")

@@ -24,6 +24,7 @@ class\tlib/Tool\tTool.java\tjar:file:{0}/app.jar!/BOOT-INF/classes!/
 method\trun\t2\t1:2\x20
 class\tlib/Plain\t\tfile:{0}/plain/
 method\trun\t2\t
+window\t1
 omitted\t2
 """
 SOURCE = "package shop;\nclass Cart {\n  int total() {\n    return 1;\n  }\n}\n"
@@ -34,8 +35,9 @@ def test_methods_that_ran_have_the_lines_of_their_source(tmp_path: Path) -> None
     folder.mkdir(parents=True)
     (folder / "Cart.java").write_text(SOURCE)
     (tmp_path / "plain").mkdir()
-    classes, omitted = read_counts(WRITTEN.format(tmp_path).splitlines(keepends=True))
-    assert omitted == 2
+    counts = read_counts(WRITTEN.format(tmp_path).splitlines(keepends=True))
+    classes = counts.classes
+    assert (counts.omitted, counts.edges) == (2, 1)
     assert [one.simple_name for one in classes] == ["Cart.Item", "Cart", "Tool", "Plain"]
     assert classes[0].uncounted == ("huge",)
     assert classes[2].folder == str(tmp_path / "app.jar")
@@ -51,7 +53,7 @@ def test_methods_that_ran_have_the_lines_of_their_source(tmp_path: Path) -> None
 
 
 def test_without_any_source_all_counted_classes_are_the_programs(tmp_path: Path) -> None:
-    classes, _ = read_counts(WRITTEN.format(tmp_path).splitlines())
+    classes = read_counts(WRITTEN.format(tmp_path).splitlines()).classes
     names = [one.name for one in SourceFinder([]).cover(classes)]
     assert names == ["Cart.Item.<init>", "Cart.total", "Tool.run", "Plain.run"]
 
@@ -63,7 +65,7 @@ def test_of_a_jar_with_its_libraries_only_classes_with_sources_are_the_programs(
     (tmp_path / "src" / "shop" / "Cart.java").write_text(SOURCE)
     (tmp_path / "plain").mkdir()
     written = WRITTEN.replace("file:{0}/target/classes/", "file:{0}/app.jar")
-    classes, _ = read_counts(written.format(tmp_path).splitlines())
+    classes = read_counts(written.format(tmp_path).splitlines()).classes
     names = [one.name for one in SourceFinder([str(tmp_path)]).cover(classes)]
     assert names == ["Cart.Item.<init>", "Cart.total", "Plain.run"]
 
@@ -71,7 +73,7 @@ def test_of_a_jar_with_its_libraries_only_classes_with_sources_are_the_programs(
 def test_a_kotlin_source_outside_of_its_packages_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "Shop.kt").write_text("package shop.app\n\nfun main() = Unit\n")
     written = f"class\tshop/app/ShopKt\tShop.kt\tfile:{tmp_path}/out/\nmethod\tmain\t1\t3:1 \n"
-    classes, _ = read_counts(written.splitlines())
+    classes = read_counts(written.splitlines()).classes
     (found,) = SourceFinder([]).cover(classes)
     assert found.file == str(tmp_path / "Shop.kt")
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from debugger.questions.runner.answer import ValueOrigin
+from debugger.questions.runner.answer import Crash, ValueOrigin
 from debugger.questions.why import origin_line, trace_dispatch
 from debugger.questions.why.why_request import WhyRequest
 
@@ -31,3 +31,22 @@ def test_a_fault_in_following_a_value_leaves_the_crash_and_is_in_the_log(
     assert (found.expression, found.value) == ("$x", "26")
     assert "a fault of the debugger" in found.reason
     assert "IndexError: no such item" in caplog.text
+
+
+def test_the_operand_of_java_that_failed_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check and the message of `if (price < 0) throw … + price` are about the same value."""
+    origin = ValueOrigin("price", "-1", text="passed as price")
+
+    async def find(*_: object, **__: object) -> ValueOrigin:
+        return origin
+
+    monkeypatch.setattr(origin_line, "find_crash_origin", find)
+    crash = Crash("crashed", "negative price -1", kind="exception", why=origin)
+    question: Any = SimpleNamespace(
+        patience=SimpleNamespace(seconds=60.0), language="java", target=None
+    )
+    nothing: Any = None
+    added = asyncio.run(
+        origin_line._add_origins(nothing, question, nothing, crash, 1.0, spent_s=0.0)
+    )
+    assert (added.why, added.why_compared) == (origin, None)

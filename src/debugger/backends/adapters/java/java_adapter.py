@@ -187,6 +187,11 @@ class JavaAdapter(AgentAdapter):
                 "the build's own output says why; tests in Maven's own JVM (forkCount 0): "
                 "-DforkCount=1"
             )
+        if "agent library jdwp" in text:
+            return (
+                "the JVM has no module jdk.jdwp.agent: name the java of a JDK, as debugger doctor "
+                "java finds it; debugger path -- CMD counts lines all the same"
+            )
         if "the JVM ended" in text:
             return "java -version tries the JVM itself"
         return None

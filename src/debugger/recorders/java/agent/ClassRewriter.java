@@ -32,18 +32,21 @@ final class ClassRewriter {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final DataOutputStream out = new DataOutputStream(bytes);
     private final CountedClass counted;
+    private final List<WindowEdge> edges;
     private ConstantTable constants;
     private int lastLine = Integer.MAX_VALUE;
     private int nextSlot;
 
-    private ClassRewriter(byte[] file, CountedClass counted) {
+    private ClassRewriter(byte[] file, CountedClass counted, List<WindowEdge> edges) {
         this.in = new DataInputStream(new ByteArrayInputStream(file));
         this.counted = counted;
+        this.edges = edges;
     }
 
     /** Returns the class with counters; null where none has room in it, or it has no code. */
-    static byte[] rewrite(byte[] file, CountedClass counted) throws IOException {
-        ClassRewriter one = new ClassRewriter(file, counted);
+    static byte[] rewrite(byte[] file, CountedClass counted, List<WindowEdge> edges)
+            throws IOException {
+        ClassRewriter one = new ClassRewriter(file, counted, edges);
         return one.rewriteClass() ? one.bytes.toByteArray() : null;
     }
 
@@ -166,12 +169,26 @@ final class ClassRewriter {
             if (plan.nextSlot() > SLOTS_MAX) {
                 throw new CodeRewriter.NoRoom("its class has too many lines");
             }
-            CodeRewriter moved = new CodeRewriter(code, plan.slots, entrySlot, counted.number,
-                    constants.method());
+            List<Integer> entry = addEdges(plan, entrySlot);
+            CodeRewriter moved = new CodeRewriter(code, plan.slots, entry, counted.number, constants);
             byte[] written = write(moved);
             nextSlot = plan.nextSlot();
             counted.methods.add(new CountedMethod(method, entrySlot, plan));
             return written;
+        }
+
+        /** Adds the edges of the window that are in the method; returns the counters of its entry. */
+        private List<Integer> addEdges(LinePlan plan, int entrySlot) {
+            List<Integer> entry = new ArrayList<>(List.of(entrySlot));
+            // Its end comes first, so that a window from a function to its next call is not empty.
+            for (int edge = 0; edge < edges.size(); edge++) {
+                WindowEdge one = edges.get(edge);
+                if (one.isFunction(counted, method)) {
+                    entry.add(0, ~edge);
+                }
+                plan.addEdge(one.lineIn(counted), ~edge);
+            }
+            return entry;
         }
 
         private byte[] write(CodeRewriter moved) throws IOException, CodeRewriter.NoRoom {

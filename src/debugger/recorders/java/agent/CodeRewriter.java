@@ -25,24 +25,30 @@ final class CodeRewriter {
 
     private final Instructions code;
     private final Map<Integer, List<Integer>> slots;
-    private final int entrySlot;
+    private final List<Integer> entry;
     private final int classNumber;
     private final int method;
+    private final int edgeMethod;
     private final int[] labels;
     private final int[] places;
 
-    /** Lays out the code; `method` is the constant of the counting method. */
-    CodeRewriter(Instructions code, Map<Integer, List<Integer>> slots, int entrySlot,
-            int classNumber, int method) throws NoRoom {
+    /**
+     * Lays out the code; `entry` are the counters of its beginning.
+     *
+     * A negative counter is an edge of the window: `~0` its begin, `~1` its end.
+     */
+    CodeRewriter(Instructions code, Map<Integer, List<Integer>> slots, List<Integer> entry,
+            int classNumber, ConstantTable constants) throws NoRoom {
         this.code = code;
         this.slots = slots;
-        this.entrySlot = entrySlot;
+        this.entry = entry;
         this.classNumber = classNumber;
-        this.method = method;
+        this.method = constants.method();
+        this.edgeMethod = constants.edgeMethod();
         labels = new int[code.size() + 1];
         places = new int[code.size() + 1];
         // A jump to the first instruction does not enter the method again.
-        int to = COUNTER_BYTES;
+        int to = COUNTER_BYTES * entry.size();
         for (int at = 0; at < code.size(); at += code.length(at)) {
             labels[at] = to;
             to += COUNTER_BYTES * slots.getOrDefault(at, List.of()).size();
@@ -80,7 +86,9 @@ final class CodeRewriter {
     byte[] rewrite() throws IOException, NoRoom {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
-        writeCounter(out, entrySlot);
+        for (int slot : entry) {
+            writeCounter(out, slot);
+        }
         for (int at = 0; at < code.size(); at += code.length(at)) {
             for (int slot : slots.getOrDefault(at, List.of())) {
                 writeCounter(out, slot);
@@ -115,13 +123,13 @@ final class CodeRewriter {
         out.write(bytes, next, end - next);
     }
 
-    /** Writes `DebuggerCounters.count(classNumber, slot)`. */
+    /** Writes `DebuggerCounters.count(classNumber, slot)`, or `passEdge(classNumber, edge)`. */
     private void writeCounter(DataOutputStream out, int slot) throws IOException {
         out.write(0x11);  // sipush
         out.writeShort(classNumber);
         out.write(0x11);
-        out.writeShort(slot);
+        out.writeShort(slot < 0 ? ~slot : slot);
         out.write(0xb8);  // invokestatic
-        out.writeShort(method);
+        out.writeShort(slot < 0 ? edgeMethod : method);
     }
 }

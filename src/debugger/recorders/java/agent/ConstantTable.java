@@ -6,7 +6,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.function.UnaryOperator;
 
-/** The constants of a class, copied, and those of the counting method behind them (JVMS 4.4). */
+/** The constants of a class, copied, and those of our own methods behind them (JVMS 4.4). */
 final class ConstantTable {
     private static final int UTF8 = 1;
     private static final int LONG = 5;
@@ -15,7 +15,7 @@ final class ConstantTable {
     private static final int METHOD = 10;
     private static final int NAME_AND_TYPE = 12;
     private static final int METHOD_HANDLE = 15;
-    private static final int ADDED = 6;
+    private static final int ADDED = 9;
     private static final int COUNT_MAX = 65_535;
 
     private final String[] texts;
@@ -64,7 +64,12 @@ final class ConstantTable {
 
     /** Returns the number of the constant that names the counting method. */
     int method() {
-        return count + ADDED - 1;
+        return count + 5;
+    }
+
+    /** Returns the number of the constant that names the method for the window's edges. */
+    int edgeMethod() {
+        return count + 8;
     }
 
     /** Writes the table as it was read. */
@@ -73,7 +78,7 @@ final class ConstantTable {
         out.write(bytes.toByteArray());
     }
 
-    /** Writes the table with the counting method. */
+    /** Writes the table with our own methods. */
     void writeExtended(DataOutputStream out) throws IOException {
         out.writeShort(count + ADDED);
         out.write(bytes.toByteArray());
@@ -91,5 +96,13 @@ final class ConstantTable {
         out.write(METHOD);
         out.writeShort(count + 1);
         out.writeShort(count + 4);
+        out.write(UTF8);
+        out.writeUTF(CounterTable.EDGE_METHOD);
+        out.write(NAME_AND_TYPE);
+        out.writeShort(count + 6);
+        out.writeShort(count + 3);
+        out.write(METHOD);
+        out.writeShort(count + 1);
+        out.writeShort(count + 7);
     }
 }

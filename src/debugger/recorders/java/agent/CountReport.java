@@ -37,6 +37,7 @@ final class CountReport {
             for (CountedClass one : classes) {
                 writeClass(out, one, table.sum(one.number));
             }
+            out.println("window\t" + table.edges());
             if (omitted > 0) {
                 out.println("omitted\t" + omitted);
             }

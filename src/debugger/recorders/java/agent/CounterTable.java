@@ -20,17 +20,20 @@ import java.util.Set;
 final class CounterTable {
     static final String CLASS_NAME = "java/lang/DebuggerCounters";
     static final String METHOD = "count";
-    static final String TYPE = "(II)V";
+    static final String EDGE_METHOD = "passEdge";
+    static final String TYPE = "(II)V";  // of both
     private static final String TEMPLATE = "debugger/counting/Counters";
 
     private final MethodHandle add;
     private final MethodHandle sum;
+    private final MethodHandle edges;
 
     private CounterTable(Class<?> counters) throws ReflectiveOperationException {
         MethodHandles.Lookup lookup = MethodHandles.publicLookup();
         add = lookup.findStatic(counters, "add",
                 MethodType.methodType(void.class, int.class, int.class));
         sum = lookup.findStatic(counters, "sum", MethodType.methodType(long[].class, int.class));
+        edges = lookup.findStatic(counters, "edges", MethodType.methodType(int.class));
     }
 
     static CounterTable define(Instrumentation jvm)
@@ -58,6 +61,15 @@ final class CounterTable {
     void add(int type, int slots) {
         try {
             add.invokeExact(type, slots);
+        } catch (Throwable failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    /** Returns how many edges of the window were passed. */
+    int edges() {
+        try {
+            return (int) edges.invokeExact();
         } catch (Throwable failed) {
             throw new IllegalStateException(failed);
         }

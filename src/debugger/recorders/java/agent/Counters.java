@@ -18,6 +18,9 @@ public final class Counters {
     private static final long[][] OWN = new long[CLASSES_MAX][];
     private static final AtomicLongArray[][] SHARED = new AtomicLongArray[TABLES][];
 
+    /** The counts where the window begins, and where it ends; null before. */
+    private static final long[][][] EDGES = new long[2][][];
+
     private Counters() {}
 
     /** Gives a class its counters. */
@@ -51,8 +54,41 @@ public final class Counters {
         return SHARED[number][type];
     }
 
-    /** Returns the counts of a class, of all threads. */
+    /** Notes the counts at an edge of the window, the first time; its end comes after its begin. */
+    public static void passEdge(int type, int edge) {
+        if (EDGES[edge] == null && (edge == 0 || EDGES[0] != null)) {
+            copyCounts(edge);
+        }
+    }
+
+    private static synchronized void copyCounts(int edge) {
+        if (EDGES[edge] != null) {
+            return;  // another thread was first
+        }
+        long[][] copies = new long[CLASSES_MAX][];
+        for (int type = 0; type < CLASSES_MAX; type++) {
+            copies[type] = OWN[type] == null ? null : total(type);
+        }
+        EDGES[edge] = copies;
+    }
+
+    /** Returns how many edges of the window were passed. */
+    public static synchronized int edges() {
+        return EDGES[0] == null ? 0 : EDGES[1] == null ? 1 : 2;
+    }
+
+    /** Returns the counts of a class, of all threads: those within the window where it has begun. */
     public static synchronized long[] sum(int type) {
+        long[] sums = EDGES[1] == null ? total(type)
+                : EDGES[1][type] == null ? new long[OWN[type].length] : EDGES[1][type].clone();
+        long[] before = EDGES[0] == null ? null : EDGES[0][type];
+        for (int slot = 0; before != null && slot < sums.length; slot++) {
+            sums[slot] -= before[slot];
+        }
+        return sums;
+    }
+
+    private static long[] total(int type) {
         long[] sums = OWN[type].clone();
         for (AtomicLongArray[] table : SHARED) {
             AtomicLongArray counts = table == null ? null : table[type];

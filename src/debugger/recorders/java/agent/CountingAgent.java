@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Counts in a JVM how often the lines of the program's own classes run; begun by `-javaagent`.
@@ -21,12 +22,14 @@ import java.util.Set;
 public final class CountingAgent implements ClassFileTransformer {
     private final CounterTable table;
     private final Set<String> jars;
+    private final List<WindowEdge> edges;
     private final List<CountedClass> classes = new ArrayList<>();
     private int omitted;
 
-    private CountingAgent(CounterTable table, Set<String> jars) {
+    private CountingAgent(CounterTable table, Set<String> jars, List<WindowEdge> edges) {
         this.table = table;
         this.jars = jars;
+        this.edges = edges;
     }
 
     /** Begins to count; the argument is the folder of the order and of what is written. */
@@ -35,7 +38,9 @@ public final class CountingAgent implements ClassFileTransformer {
         Set<String> jars = new HashSet<>(Files.readAllLines(records.resolve("jars")));
         CountReport report = new CountReport(records);
         report.writeBegin(Files.readAllLines(records.resolve("variables")));
-        CountingAgent agent = new CountingAgent(CounterTable.define(jvm), jars);
+        List<WindowEdge> edges = Files.readAllLines(records.resolve("window")).stream()
+                .map(WindowEdge::new).collect(Collectors.toList());
+        CountingAgent agent = new CountingAgent(CounterTable.define(jvm), jars, edges);
         jvm.addTransformer(agent);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> agent.writeCounts(report),
                 "debugger-counts"));
@@ -67,7 +72,7 @@ public final class CountingAgent implements ClassFileTransformer {
             return null;
         }
         CountedClass counted = new CountedClass(classes.size(), name, location);
-        byte[] rewritten = ClassRewriter.rewrite(file, counted);
+        byte[] rewritten = ClassRewriter.rewrite(file, counted, edges);
         if (rewritten == null) {
             return null;
         }

@@ -100,6 +100,16 @@ final class LinePlan {
         nextSlot++;
     }
 
+    /** Puts the counter of an edge before a line's own, wherever the line begins. */
+    void addEdge(int line, int edge) {
+        for (List<Integer> some : slots.values()) {
+            if (lines.stream().anyMatch(
+                    one -> !one.isLoop && one.line == line && some.contains(one.slot))) {
+                some.add(0, edge);
+            }
+        }
+    }
+
     int nextSlot() {
         return nextSlot;
     }

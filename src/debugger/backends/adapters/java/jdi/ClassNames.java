@@ -1,5 +1,6 @@
 package debugger.jdi;
 
+import com.sun.jdi.ArrayReference;
 import com.sun.jdi.ClassObjectReference;
 import com.sun.jdi.ReferenceType;
 import com.sun.jdi.ThreadReference;
@@ -111,7 +112,19 @@ final class ClassNames {
         return found;
     }
 
-    /** Returns a class that is loaded and initialised for this; null where there is none. */
+    /** Makes an array by the program's own method: the JDI may not know the type of newer arrays. */
+    ArrayReference makeArray(ReferenceType element, int size, ThreadReference thread)
+            throws DebuggerException {
+        ReferenceType arrays = find("java.lang.reflect.Array", null, thread);
+        return (ArrayReference) calls.invoke(thread, arrays, "newInstance",
+                List.of(element.classObject(), vm.mirrorOf(size)));
+    }
+
+    /**
+     * Returns a class that is loaded and initialised for this; null where there is none.
+     *
+     * The JDI finds it by its name only later, when the event of its loading has come.
+     */
     ReferenceType load(String name, ReferenceType within, ThreadReference thread) {
         try {
             ReferenceType loader = vm.classesByName("java.lang.Class").get(0);

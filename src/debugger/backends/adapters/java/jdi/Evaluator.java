@@ -284,12 +284,25 @@ final class Evaluator {
         if (local != null) {
             return frame().getValue(local);
         }
+        FrameValues.Variable argument = findUnnamed(name);
+        if (argument != null) {
+            return argument.value();
+        }
         FieldPosition field = findField(name);
         if (field != null) {
             return field.read();
         }
         ReferenceType type = target.classNames().find(name, frameType(), thread);
         return type != null ? type : new PackageName(name);
+    }
+
+    /** Finds an argument by its number (`arg0`), where the function has no names of variables. */
+    private FrameValues.Variable findUnnamed(String name) throws DebuggerException {
+        if (home != null || !FrameValues.isUnnamed(name)) {
+            return null;
+        }
+        return FrameValues.read(position).arguments().stream()
+                .filter(one -> one.name().equals(name)).findFirst().orElse(null);
     }
 
     LocalVariable findLocal(String name) throws DebuggerException {
@@ -488,8 +501,10 @@ final class Evaluator {
         return target.compiler().passesValue(field);
     }
 
-    Value pseudoVariable(String name) {
-        return pseudoVariables.get(name);
+    /** Returns a variable that has no name in the source; null for none. */
+    Value pseudoVariable(String name) throws DebuggerException {
+        FrameValues.Variable argument = findUnnamed(name);
+        return argument != null ? argument.value() : pseudoVariables.get(name);
     }
 
     private Object evaluateBinary(Node.Binary binary) throws DebuggerException {
@@ -581,14 +596,10 @@ final class Evaluator {
         if (size < 0 || size > ITEMS_MAX) {
             throw new DebuggerException("an array has 0 to " + ITEMS_MAX + " elements here");
         }
-        boolean isPrimitive = Arithmetic.BOXES.containsKey(creation.elementType());
-        String element = isPrimitive
-                ? creation.elementType() : findClass(creation.elementType()).name();
-        var types = target.vm().classesByName(element + "[]");
-        if (types.isEmpty()) {
-            throw new DebuggerException("the program has no " + creation.elementType() + "[] yet");
-        }
-        ArrayReference array = ((ArrayType) types.get(0)).newInstance(size);
+        String element = creation.elementType();
+        ArrayReference array = !Arithmetic.BOXES.containsKey(element)
+                ? target.classNames().makeArray(findClass(element), size, thread)
+                : ((ArrayType) target.vm().classesByName(element + "[]").get(0)).newInstance(size);
         for (int index = 0; index < items.size(); index++) {
             setElement(array, index, items.get(index));
         }

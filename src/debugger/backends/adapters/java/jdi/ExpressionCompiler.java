@@ -270,31 +270,19 @@ final class ExpressionCompiler {
             }
             String name = "java.lang.invoke.MethodHandles$Lookup";
             ReferenceType lookups = classNames.find(name, null, thread);
-            classNames.find(name + "$ClassOption", null, thread);
-            ReferenceType option = vm.classesByName(name + "$ClassOption").get(0);
-            ArrayReference options = makeArray(option, thread);
+            ReferenceType option = classNames.find(name + "$ClassOption", null, thread);
+            ArrayReference options = classNames.makeArray(option, 1, thread);
+            options.setValue(0, option.getValue(option.fieldByName("NESTMATE")));
             Value whole = lookups.getValue(lookups.fieldByName("IMPL_LOOKUP"));
             Value own = calls.invoke(thread, whole, "in", List.of(host.classObject()));
             Value defined = calls.invoke(thread, own, "defineHiddenClass",
                     List.of(array, vm.mirrorOf(true), options));
             return (ClassObjectReference) calls.invoke(thread, defined, "lookupClass", List.of());
+        } catch (InvalidTypeException | ClassNotLoadedException never) {
+            throw new DebuggerException(never.toString());
         } finally {
             array.enableCollection();
         }
-    }
-
-    /** Makes an array with the option that makes a class a nestmate, by the program's own methods. */
-    private ArrayReference makeArray(ReferenceType option, ThreadReference thread)
-            throws DebuggerException {
-        ReferenceType arrays = classNames.find("java.lang.reflect.Array", null, thread);
-        ArrayReference options = (ArrayReference) calls.invoke(thread, arrays, "newInstance",
-                List.of(option.classObject(), vm.mirrorOf(1)));
-        try {
-            options.setValue(0, option.getValue(option.fieldByName("NESTMATE")));
-        } catch (InvalidTypeException | ClassNotLoadedException never) {
-            throw new DebuggerException(never.toString());
-        }
-        return options;
     }
 
     private ArrayReference upload(byte[] bytes) throws DebuggerException {

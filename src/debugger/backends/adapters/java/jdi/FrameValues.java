@@ -37,12 +37,17 @@ record FrameValues(List<Variable> arguments, List<Variable> locals) {
         return found;
     }
 
+    /** Tells whether a name may be of an argument of a function without names of variables. */
+    static boolean isUnnamed(String name) {
+        return name.matches("arg\\d+");
+    }
+
     /** Adds the arguments of a function that was compiled without the names of variables. */
     private void addUnnamed(StackFrame frame) {
         List<Value> values = frame.location().method().isNative()
                 ? List.of() : frame.getArgumentValues();
         for (int index = 0; index < values.size(); index++) {
-            arguments.add(new Variable("arg" + index, values.get(index), null));
+            arguments.add(new Variable("arg" + index, values.get(index), "arg" + index));
         }
     }
 }

@@ -61,7 +61,24 @@ final class Parser {
 
     /** Tells whether an expression has what only a compiler understands. */
     static boolean needsCompiler(String text) throws DebuggerException {
-        return split(text).stream().anyMatch(one -> COMPILED.contains(one.text));
+        List<Token> tokens = split(text);
+        for (int at = 0; at < tokens.size(); at++) {
+            String word = tokens.get(at).text;
+            if (COMPILED.contains(word) || (word.equals("instanceof") && isPattern(tokens, at + 1))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Tells whether a type is followed by what makes it a pattern: `Item one`, `Item(var price)`. */
+    private static boolean isPattern(List<Token> tokens, int type) {
+        int next = type + 1;
+        while (next < tokens.size() && tokens.get(next).text.equals(".")) {
+            next += 2;
+        }
+        return next < tokens.size()
+                && (tokens.get(next).kind.equals("word") || tokens.get(next).text.equals("("));
     }
 
     private void splitTokens() throws DebuggerException {

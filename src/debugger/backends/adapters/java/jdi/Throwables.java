@@ -93,11 +93,12 @@ final class Throwables {
                 for (Value one : array.getValues(0, Math.min(FRAMES_MAX, array.length()))) {
                     ObjectReference element = (ObjectReference) one;
                     String type = text(read(element, "declaringClass"));
-                    if (!Names.isLibrary(type) && read(element, "lineNumber")
-                            instanceof IntegerValue line && line.value() > 0) {
+                    if (!Names.isLibrary(type)) {
+                        Value line = read(element, "lineNumber");
+                        boolean hasLine = line instanceof IntegerValue number && number.value() > 0;
+                        String place = " " + text(read(element, "fileName")) + ":" + line;
                         return ", in " + Names.shorten(type) + "."
-                                + text(read(element, "methodName")) + " "
-                                + text(read(element, "fileName")) + ":" + line.value();
+                                + text(read(element, "methodName")) + (hasLine ? place : "");
                     }
                 }
             }
