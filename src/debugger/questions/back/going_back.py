@@ -179,8 +179,8 @@ class _Repeats:
         self, extra: Sequence[BreakpointSpec], *, is_like_session: bool = False
     ) -> AsyncIterator[RunningQuestion]:
         ours = self._was.extra if is_like_session else None
-        wanted = [one for at, one in enumerate(self._was.wanted) if at != ours]
-        known = {site_of(one) for one in wanted}
+        specs = [one for at, one in enumerate(self._was.wanted) if at != ours]
+        known = {site_of(one) for one in specs}
         question = QuestionRun(
             sessions=self._sessions,
             target=stop_position.check_second_run(self._session),
@@ -188,7 +188,7 @@ class _Repeats:
             name=_NAME,
             patience=replace(self.patience, seconds=self.left_s),
             breakpoints=(
-                *wanted,
+                *specs,
                 *(one for one in extra if site_of(one) not in known),
             ),
             traits=self._session.traits,
