@@ -82,6 +82,16 @@ def test_every_question_has_its_example() -> None:
     assert set(PAGES) == _ASKS | {"try", "session"}
 
 
+def test_the_help_of_a_question_has_the_example_of_its_page() -> None:
+    commands.register_all()
+    for name in _ASKS | {"try"}:
+        lines = PAGES[name].splitlines()
+        example = next(line for line in lines if line.startswith(f"debugger {name} "))
+        assert f"\nExample: {example}\n" in parser.help_text([name], COMMANDS)
+    assert "\nExample: debugger break main.c:7 --" in parser.help_text(["break"], COMMANDS)
+    assert "Example" not in parser.help_text(["sessions"], COMMANDS)
+
+
 def test_the_skill_begins_with_the_situations_and_their_commands() -> None:
     commands.register_all()
     assert "<situations>" not in TEXT

@@ -202,7 +202,12 @@ def test_an_address_that_was_altered_is_explained_with_what_it_was(
     cli: Callable[..., Any], words: tuple[str, ...]
 ) -> None:
     source = "pointers/altered.c"
-    cli("start", *words, resolve_program(source), "--break", marked_location(source, "here"))
+    place = marked_location(source, "here")
+    of_loader = ("--env", "LD_LIBRARY_PATH=/nonexistent")
+    cli("start", *words, resolve_program(source), *of_loader, "--break", place)
+    # A variable that would change how the adapter itself runs reaches the program.
+    pid = answer_data(cli("--json", "status"))["pid"]
+    assert b"LD_LIBRARY_PATH=/nonexistent\0" in Path(f"/proc/{pid}/environ").read_bytes()
     block = "a heap block of 40 bytes"
     assert explain(cli, "above").endswith(f" with the tag 0x5a00 above it: start of {block}")
     assert explain(cli, "below") == f"1 byte into {block}, or its start with the tag 1"
@@ -214,6 +219,9 @@ def test_an_address_that_was_altered_is_explained_with_what_it_was(
     assert explain(cli, "returned").endswith(
         " below frame #0 main, in none of its variables: perhaps of a call that has returned"
     )
+    assert explain(cli, "large") == "5,000 bytes into a heap block of 1,052,656 bytes"
+    assert explain(cli, "literal").endswith(" bytes), in altered, r--")
+    assert " into .rodata (" in explain(cli, "literal")
     assert explain(cli, "number") == "the bits of the double 3.25; no address: not canonical"
     # A hash whose bytes happen to be printable is none of the program's texts.
     assert explain(cli, "hash") == ""

@@ -137,19 +137,33 @@ def test_bad_requests_are_refused(cli: Any, folder: Path) -> None:
 
 
 @pytest.mark.adapter("lldb-dap")
-def test_a_function_is_the_end_of_the_way_back_from_another(cli: Any, tmp_path: Path) -> None:
+def test_a_function_is_the_end_of_the_way_back_also_where_a_watchpoint_stops_before(
+    cli: Any, tmp_path: Path
+) -> None:
     (tmp_path / "two.c").write_text(
-        "static int first(int n) { return n + 1; }\n"
+        "static int total;\n"
+        "static int first(int n) { total += n + 1; return n + 1; }\n"
         "static int second(int n) { return n * 2; }\n"
-        "int main(void) {\n    return second(first(3));\n}\n"
+        "int main(void) {\n"
+        "    for (int i = 0; i < 3; i++)\n"
+        "        second(first(i));\n"
+        "    return 0;\n}\n"
     )
     words = ["gcc", "-g", "-O0", "-o", "two", "two.c"]
     subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
-    cli("start", "./two", "--break", "second", cwd=tmp_path, timeout=120)
+    cli("start", "./two", "--break", "two.c:3", cwd=tmp_path, timeout=120)
     refused = cli("back-continue", "--to", "nosuch", cwd=tmp_path, timeout=120)
     assert refused.err.startswith("error: there is no hit of nosuch before this stop")
+    cli("continue", cwd=tmp_path, check=0)
+    cli("watch", "total", cwd=tmp_path, check=0)
     went = cli("back-continue", "--to", "first", cwd=tmp_path, timeout=120)
-    assert re.search(r"stopped: .*first at two\.c:1", went.out)
+    assert re.search(r"stopped: goto, first at two\.c:2", went.out)
+    assert cli("args", cwd=tmp_path, check=0).out == "n = 1\n"
+    assert "watchpoint 2: total" in cli("watch", "list", cwd=tmp_path, check=0).out
+    # A loop's condition has code in two places of its line; a breakpoint stops at one.
+    cli("back", cwd=tmp_path, check=0, timeout=120)
+    assert re.search(r"main at two\.c:5", cli("back", cwd=tmp_path, timeout=120).out)
+    assert cli("print", "i", cwd=tmp_path, check=0).out.strip().endswith("0")
     cli("stop", cwd=tmp_path)
 
 

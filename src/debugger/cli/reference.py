@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, get_args, get_origin
 
-from debugger.cli import situations
+from debugger.cli import situations, skill
 from debugger.model.command_registry import COMMANDS, Argument, Command, Option, Parameter, Registry
 
 PROGRAM: Final = "debugger"
@@ -224,6 +224,9 @@ def _command_page(command: Command) -> Iterator[str]:
         yield f"Aliases: {', '.join(command.aliases)}"
     if command.details:
         yield f"\n{command.details}"
+    example = skill.find_example((command.name, *command.aliases))
+    if example:
+        yield f"\nExample: {example}"
     for title, parameters in (
         ("Arguments", positional_parameters(command)),
         ("Options", listed_options(command)),

@@ -152,8 +152,10 @@ class Breakpoint(Struct, frozen=True):
     bound: BoundBreakpoint | None = None
     hits: int = 0
     uncounted: int = 0  # the hits there were when the debugger began to count to the hit count
-    # Set by us (`until`), and never listed.
+    # Set by us (`until`), never listed, and removed at the next stop.
     internal: bool = False
+    # An internal one that stays at a stop, and when the program starts anew.
+    is_lasting: bool = False
     # It marks an event of another breakpoint's filter: that one's number, `after` or `until`.
     event_of: tuple[int, str] | None = None
 
@@ -173,7 +175,9 @@ class Breakpoints:
         self._next = 1
         self._next_internal = -1
 
-    def add(self, spec: BreakpointSpec, *, internal: bool = False) -> Breakpoint:
+    def add(
+        self, spec: BreakpointSpec, *, internal: bool = False, is_lasting: bool = False
+    ) -> Breakpoint:
         """Add a breakpoint, or return an identical existing one.
 
         Raises:
@@ -192,7 +196,7 @@ class Breakpoints:
             number, self._next_internal = self._next_internal, self._next_internal - 1
         else:
             number, self._next = self._next, self._next + 1
-        breakpoint_ = Breakpoint(id=number, spec=spec, internal=internal)
+        breakpoint_ = Breakpoint(id=number, spec=spec, internal=internal, is_lasting=is_lasting)
         self._all[number] = breakpoint_
         self._add_events(breakpoint_)
         return breakpoint_
@@ -409,10 +413,16 @@ class Breakpoints:
         self._early.clear()
         self._all = {
             one.id: Breakpoint(
-                id=one.id, spec=one.spec, internal=one.internal, event_of=one.event_of
+                id=one.id,
+                spec=one.spec,
+                internal=one.internal,
+                is_lasting=one.is_lasting,
+                event_of=one.event_of,
             )
             for one in self._all.values()
-            if not one.internal or (one.event_of is not None and one.event_of[0] > 0)
+            if not one.internal
+            or one.is_lasting
+            or (one.event_of is not None and one.event_of[0] > 0)
         }
 
     def by_backend_id(self, number: int) -> Breakpoint | None:

@@ -20,7 +20,7 @@ def signal_name(number: int) -> str:
 NEAR_NULL = 0x10000  # no program has anything mapped below it, by vm.mmap_min_addr
 _CANONICAL = 1 << 47
 _STACK_NEAR = 64 << 10  # bytes: a frame may reach so far below the stack's end
-_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (....) \S+ \S+ \S+ *(.*)")
+_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (....) ([0-9a-f]+) \S+ \S+ *(.*)")
 
 
 class MemoryRegion(Struct, frozen=True):
@@ -30,6 +30,8 @@ class MemoryRegion(Struct, frozen=True):
     end: int
     mode: str
     name: str = ""
+    # The offset in the mapped file; None where it is not known.
+    offset: int | None = None
 
 
 def parse_memory_map(lines: Iterable[str]) -> list[MemoryRegion]:
@@ -38,8 +40,9 @@ def parse_memory_map(lines: Iterable[str]) -> list[MemoryRegion]:
     for line in lines:
         match = _LINE.match(line)
         if match:
+            start, end, mode, offset, name = match.groups()
             found.append(
-                MemoryRegion(int(match[1], 16), int(match[2], 16), match[3], match[4].strip())
+                MemoryRegion(int(start, 16), int(end, 16), mode, name.strip(), int(offset, 16))
             )
     return found
 

@@ -274,7 +274,9 @@ class BreakpointBinding:
         for pattern in patterns:
             self._traced.pop(pattern, None)
 
-    async def add(self, spec: BreakpointSpec, *, internal: bool = False) -> Breakpoint:
+    async def add(
+        self, spec: BreakpointSpec, *, internal: bool = False, is_lasting: bool = False
+    ) -> Breakpoint:
         """Add a breakpoint and send it; one that does not bind is kept with the reason.
 
         Raises:
@@ -283,7 +285,7 @@ class BreakpointBinding:
         same = None if internal else self._breakpoints.find_same(spec)
         if same is not None:
             return same
-        breakpoint_ = self._breakpoints.add(spec, internal=internal)
+        breakpoint_ = self._breakpoints.add(spec, internal=internal, is_lasting=is_lasting)
         try:
             made = await self._replace_breakpoint(breakpoint_)
             for event in self._breakpoints.events_of(breakpoint_.id):

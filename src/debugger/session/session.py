@@ -450,7 +450,7 @@ class Session(SessionState):
         self._change_state(State.STOPPED)
         self.pause_requests.end_with(self.last_stop)
         for one in self.breakpoints.all_breakpoints():
-            if one.event_of is not None:
+            if one.event_of is not None or one.is_lasting:
                 continue
             # What was run to is run to no more, wherever it stopped.
             if one.internal or (one.spec.temporary and one.id in {hit.id for hit in known}):

@@ -586,12 +586,17 @@ def _has_stop(pid: int) -> bool:
     return any(one.state == "T" for one in read_threads(pid).values()) or has_pending(pid)
 
 
-def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:
-    """Read 32-bit numbers of a process's memory; nothing if they cannot be read."""
+def memory_at(pid: int, address: int, size: int) -> bytes:
+    """Read a process's memory, up to where it is not mapped; nothing if it cannot be read."""
     try:
         with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as file:
             file.seek(address)
-            data = file.read(4 * count)
+            return file.read(size)
     except (OSError, ValueError, OverflowError):
-        return ()
+        return b""
+
+
+def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:
+    """Read 32-bit numbers of a process's memory; nothing if they cannot be read."""
+    data = memory_at(pid, address, 4 * count)
     return struct.unpack(f"={len(data) // 4}i", data[: len(data) // 4 * 4])

@@ -48,10 +48,12 @@ int main(void)
     struct node *cut = (struct node *)(uintptr_t)(uint32_t)(uintptr_t)node;
     char *behind = (char *)node + 40;
     int *beyond = &table[4];
+    char *large = (char *)malloc(1 << 20) + 5000;
+    const char *literal = "literal";
     int *returned = ended();
     memcpy(&number, &decimal, sizeof number);
     room[0] = other->key + (long)hash; /* @here */
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
-    return above == below || second == behind || cut == node || beyond == returned || !number;
+    return above == below || second == behind || cut == node || beyond == returned || !number || large == literal;
 }

@@ -20,7 +20,7 @@ MAPS = [
 
 def test_a_memory_map_is_read() -> None:
     assert parse_memory_map([*MAPS, "nonsense"])[0] == MemoryRegion(
-        0x555555554000, 0x555555555000, "r--p", "/bin/prog"
+        0x555555554000, 0x555555555000, "r--p", "/bin/prog", 0
     )
 
 

@@ -13,6 +13,7 @@ from debugger.model.pointers.glibc_heap import (
     find_first_chunk,
     find_first_thread_chunk,
     parse_heap,
+    parse_mapped_size,
 )
 from debugger.model.pointers.pointer_explanation import (
     MemoryKnowledge,
@@ -55,13 +56,18 @@ MAP = MemoryKnowledge(
         ),
         (int.from_bytes(b"here", "little"), "unmapped", "not mapped"),
         (0xDEADBEEF, "pattern", "a common mark of memory that is freed or not set; not mapped"),
-        (0xCDCDCDCDCDCDCDCD, "pattern", "how Visual C++ fills heap memory that is not set"),
+        (0xCDCDCDCDCDCDCDCD, "pattern", "how Visual C++ fills new heap memory, and gperftools'"),
+        (0xABABABABABABABAB, "pattern", "how gperftools' debugging malloc fills new memory"),
         (0xBEBEBEBEBEBEBEC6, "pattern", "0x8 above 0xbebebebebebebebe, how AddressSanitizer"),
         (0x5A5A5A5A5A5A5A5A, "pattern", "how jemalloc fills freed heap memory"),
         (0xDEADDEADDEADDEAD, "pattern", "how Go's -d=clobberdead marks dead variables"),
         (0x10, "number", "the number 16, or 16 bytes from a null pointer"),
         ((1 << 64) - 12, "number", "the number -12, -ENOMEM as an error"),
         ((1 << 64) - 1, "number", "the number -1, as MAP_FAILED and other errors are"),
+        ((1 << 32) - 1, "unmapped", "the number -1 of 32 bits, without its sign extended; not map"),
+        (0xFFFF888000001000, "unmapped", "not mapped: in the kernel's half of the address space"),
+        (0x4141414141414141, "no_address", "each of its bytes is 0x41 (`A`); no address"),
+        (0x1111111111111111, "no_address", "each of its bytes is 0x11; no address"),
         (0x8000000012345678, "no_address", "no address: not canonical"),
         (0x123456789000, "unmapped", "not mapped"),
         (0x623010, "unmapped", "not mapped: 16 bytes after [heap]"),
@@ -251,6 +257,7 @@ def test_an_address_below_a_tag_or_cut_to_its_low_half_is_found() -> None:
     assert find_tagged_address(0x5A00000000602010, MAP) == 0x602010
     assert find_tagged_address(0x5A00000000702010, MAP) is None
     assert find_tagged_address(0x602010, MAP) is None
+    assert find_tagged_address(0xFFFF000000602010, MAP) == 0x602010
     high = MemoryRegion(0x555555561000, 0x555555582000, "rw-p", "[heap]")
     assert find_cut_address(0x555613D0, high) == 0x5555555613D0
     assert find_cut_address(0xFFFFFFFF_555613D0, high) == 0x5555555613D0
@@ -267,6 +274,13 @@ def test_the_first_chunk_of_a_threads_heap_follows_its_arena() -> None:
     assert find_first_thread_chunk(start + 0x1000, bytes(content)) is None
     struct.pack_into("<Q", content, 0, start + 0x38)
     assert find_first_thread_chunk(start, bytes(content)) is None
+
+
+def test_a_large_block_is_known_by_the_header_of_its_own_mapping() -> None:
+    assert parse_mapped_size(struct.pack("<QQ", 0, 0x101002)) == 0x101000
+    wrong = [(0, 0x101000), (0, 0x101003), (8, 0x101002), (0, 0x101012), (0, 0x1F002)]
+    assert [parse_mapped_size(struct.pack("<QQ", *one)) for one in wrong] == [0] * len(wrong)
+    assert parse_mapped_size(b"") == 0
 
 
 def test_a_link_that_free_has_written_is_recognized() -> None:
@@ -338,3 +352,9 @@ def test_a_symbol_says_where_in_it_an_address_is() -> None:
     said = explain_symbol(0x7FF000000020, data, table).text
     assert said == "32 bytes into table (128 bytes), in prog, rw-"
     assert explain_symbol(0x7FF000000020, data, None).text == "in anonymous memory, rw-, 4 KiB"
+    file = MemoryRegion(0x7FF000000000, 0x7FF000001000, "r--p", "/data/big.bin", 0x2000)
+    said = explain_symbol(0x7FF000000020, file, None).text
+    assert said == "in big.bin, r--, at its byte 0x2020"
+    shared = MemoryRegion(0x7FF000000000, 0x7FF000001000, "rw-s", "/dev/zero (deleted)", 0)
+    said = explain_symbol(0x7FF000000020, shared, None).text
+    assert said == "in shared anonymous memory, rw-, 4 KiB"

@@ -39,13 +39,25 @@ RUN = [
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (BackKind.NEXT, [0, 1, 2, 3, 4]),
+        (BackKind.NEXT, [3, 4]),
         (BackKind.FINISH, [0, 3]),
         (BackKind.CONTINUE, [2]),
     ],
 )
 def test_a_kind_goes_back_to_its_stops(kind: BackKind, expected: list[int]) -> None:
     assert previous_stops(kind, RUN, ("a.c", 13)) == expected
+
+
+def test_the_lines_before_a_call_are_those_that_the_caller_was_stepped_through() -> None:
+    stepped = [
+        arrival(11, how=None, is_users=True),
+        arrival(12, how=ResumeKind.NEXT),
+        arrival(13, how=ResumeKind.NEXT),
+        arrival(6, 2, ResumeKind.STEP),
+        arrival(7, 2, ResumeKind.NEXT),
+    ]
+    assert previous_stops(BackKind.NEXT, stepped, ("a.c", 13)) == [0, 1, 2, 3]
+    assert previous_stops(BackKind.NEXT, [*RUN[:2], *stepped[2:]], ("a.c", 13)) == [2, 3]
 
 
 def test_a_stop_is_reached_again_by_counting_the_arrivals_at_its_line() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from debugger.model.signals import MemoryRegion
-from debugger.session.pointers.memory_layout import HEAP_MAX, heap_size_for, parse_fill
+from debugger.session.pointers.memory_layout import (
+    HEAP_HERE_MAX,
+    HEAP_MAX,
+    heap_size_for,
+    parse_fill,
+)
 
 HEAP = MemoryRegion(0x600000, 0x600000 + (8 << 20), "rw-p", "[heap]")
 
@@ -16,6 +21,7 @@ def test_a_heap_is_read_up_to_behind_the_address_and_not_at_all_for_one_far_in()
     far = heap_size_for(HEAP, HEAP.start + HEAP_MAX)
     assert far > HEAP_MAX
     assert heap_size_for(HEAP, HEAP.start + HEAP_MAX + 1) == 0
+    assert heap_size_for(HEAP, HEAP.start + HEAP_MAX + 1, HEAP_HERE_MAX) > HEAP_MAX
     small = MemoryRegion(HEAP.start, HEAP.start + 0x21000, "rw-p", "[heap]")
     assert heap_size_for(small, small.end - 8) == 0x21000
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +65,16 @@ def question_page(name: str) -> str:
             hint=f"debugger skill {near[0]}",
         )
     return (_PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
+def find_example(names: Collection[str]) -> str | None:
+    """Return a command line of the pages that begins with one of a command's names."""
+    for page in question_names():
+        for line in question_page(page).splitlines():
+            first, *others = line.split() or [""]
+            if first == NAME and others and others[0] in names:
+                return line
+    return None
 
 
 def install_skill(folder: Path) -> Path:

@@ -45,7 +45,11 @@ _FAST_FREED = "a fastbin of glibc's"
 _FAST_HEADS = 16
 _FAST_BINS = 10
 _TOP = 96
-CHUNKS_MAX = 1 << 16
+CHUNKS_MAX = 1 << 18
+# A large block has a mapping of its own: the chunk's size with this flag alone, at a page's start.
+_MAPPED = 2
+MAPPED_HEADER = 16
+_MAPPED_LEAST = 128 << 10  # M_MMAP_THRESHOLD
 
 
 class HeapBlock(Struct, frozen=True):
@@ -114,6 +118,13 @@ def parse_heap(
     last, size = chunks[-1]
     is_whole = len(content) >= end - start and start + last + size == end
     return HeapContent(blocks, (start + last, end) if is_whole else None, links)
+
+
+def parse_mapped_size(head: bytes) -> int:
+    """Return the size of a large block's mapping, by its first bytes; 0 for another mapping."""
+    before, size = _word(head, 0), _word(head, 8)
+    is_block = len(head) >= MAPPED_HEADER and not before and size % _PAGE == _MAPPED
+    return size - _MAPPED if is_block and size >= _MAPPED_LEAST else 0
 
 
 def find_first_chunk(content: bytes) -> int | None:

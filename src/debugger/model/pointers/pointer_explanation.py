@@ -11,8 +11,10 @@ from debugger.model.pointers.reinterpreted_values import describe_other_type
 from debugger.model.pointers.value_patterns import (
     describe_number,
     describe_pattern,
+    describe_repeated_byte,
     describe_text,
     is_canonical,
+    is_kernel_half,
 )
 from debugger.model.signals import MemoryRegion
 from debugger.model.text_filters import clip_text
@@ -26,6 +28,7 @@ _LOW_48 = (1 << 48) - 1
 _HALF = 32  # bits
 _HALF_MASK = (1 << _HALF) - 1
 _HEADER = 8  # bytes between a block and the next: the size of the next chunk
+_SHARED = "/dev/zero (deleted)"  # how Linux names memory that is shared without a file
 _ODD_MAX = 8  # bytes: the alignment whose low bits may hold a tag
 
 
@@ -91,7 +94,7 @@ def _explain_missing(value: int, known: MemoryKnowledge, *, is_address: bool) ->
     text = describe_text(value)
     if text is not None:
         return PointerExplanation("text", f"bytes `{text}`: text; {where}", is_suspicious=True)
-    other = describe_other_type(value)
+    other = describe_other_type(value) or describe_repeated_byte(value)
     kind = "unmapped" if is_address else "no_address"
     return PointerExplanation(kind, f"{other}; {where}" if other else where, is_suspicious=True)
 
@@ -99,6 +102,8 @@ def _explain_missing(value: int, known: MemoryKnowledge, *, is_address: bool) ->
 def _missing_words(value: int, known: MemoryKnowledge, *, is_address: bool) -> str:
     if not is_address:
         return "no address: not canonical"
+    if known.is_x86_64 and is_kernel_half(value):
+        return "not mapped: in the kernel's half of the address space"
     before = max(
         (one for one in known.regions if one.end <= value), key=lambda one: one.end, default=None
     )
@@ -111,7 +116,8 @@ def _missing_words(value: int, known: MemoryKnowledge, *, is_address: bool) -> s
 def find_tagged_address(value: int, known: MemoryKnowledge) -> int | None:
     """Return the mapped address below a tag in the 16 highest bits; None if there is none."""
     address = value & _LOW_48
-    is_tagged = known.is_x86_64 and is_canonical(value) is False
+    # In the kernel's half an address may be none of a program's, but this one is not mapped.
+    is_tagged = known.is_x86_64 and value != address and known.find_region(value) is None
     return address if is_tagged and known.find_region(address) is not None else None
 
 
@@ -196,9 +202,19 @@ def explain_symbol(
             place = f"{beyond:,} {_bytes(beyond)} behind" if beyond else "the end of"
         text = f"{place} {name} ({symbol.size:,} bytes), in {file}, {mode}"
         return PointerExplanation("object", text)
+    return PointerExplanation("mapped", f"in {_region_words(address, region)}")
+
+
+def _region_words(address: int, region: MemoryRegion) -> str:
+    mode = region.mode[:3]
     if not region.name:
-        return PointerExplanation("mapped", f"in anonymous memory, {mode}, {_size_of(region)}")
-    return PointerExplanation("mapped", f"in {short_name(region.name)}, {mode}")
+        return f"anonymous memory, {mode}, {_size_of(region)}"
+    if region.name == _SHARED:
+        return f"shared anonymous memory, {mode}, {_size_of(region)}"
+    if region.name.startswith("/") and region.offset is not None:
+        offset = region.offset + address - region.start
+        return f"{short_name(region.name)}, {mode}, at its byte {offset:#x}"
+    return f"{short_name(region.name)}, {mode}"
 
 
 def _size_of(region: MemoryRegion) -> str:

@@ -9,7 +9,7 @@ import math
 import re
 import struct
 
-from debugger.model.pointers.value_patterns import WORD_PATTERNS
+from debugger.model.pointers.value_patterns import ERRNO_MAX, WORD_PATTERNS
 
 _DOUBLE_DIGITS = 8  # characters of a number that a program has, and random bits have not
 _DOUBLE_LEAST, _DOUBLE_MOST = 1e-6, 1e9
@@ -56,6 +56,8 @@ def _describe_halves(value: int) -> str | None:
     high, low = value >> _HALF, value & _HALF_MASK
     if high == _HALF_MASK and low >> (_HALF - 1):
         return f"the number {low - (1 << _HALF):,} of 32 bits, with its sign extended"
+    if not high and low > _HALF_MASK - ERRNO_MAX:
+        return f"the number {low - (1 << _HALF):,} of 32 bits, without its sign extended"
     if 0 < high < _SMALL and 0 < low < _SMALL:
         return f"as two numbers of 32 bits: {low}, {high}"
     return None

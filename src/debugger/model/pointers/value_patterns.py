@@ -2,6 +2,7 @@
 
 Sources of the patterns: the documentation of the Visual C++ runtime and of Windows' heap,
 AddressSanitizer's flags (`malloc_fill_byte`), jemalloc's `opt.junk`, mimalloc's `MI_DEBUG_*`,
+gperftools' debugallocation.cc (`kMagicUninitializedByte`, `kMagicDeletedByte`),
 `-ftrivial-auto-var-init` of GCC and Clang, mallopt(3) (`M_PERTURB`), Go's `-d=clobberdead`, and
 linux/poison.h.
 """
@@ -35,10 +36,10 @@ WORD_PATTERNS = {
 # One byte, in all eight.
 _BYTE_PATTERNS = {
     0xCC: "how Visual C++ fills locals that are not set",
-    0xCD: "how Visual C++ fills heap memory that is not set",
+    0xCD: "how Visual C++ fills new heap memory, and gperftools' debugging malloc freed memory",
     0xDD: "how Visual C++ fills freed heap memory",
     0xFD: "how Visual C++ guards the ends of heap blocks",
-    0xAB: "how Windows guards the ends of heap blocks",
+    0xAB: "how gperftools' debugging malloc fills new memory, and Windows guards heap blocks' ends",
     0xBE: "how AddressSanitizer fills new heap memory",
     0xA5: "how jemalloc fills new heap memory",
     0x5A: "how jemalloc fills freed heap memory",
@@ -101,6 +102,15 @@ def describe_text(value: int) -> str | None:
     return "".join(chr(one) if _is_printable(one) else f"\\x{one:02x}" for one in data)
 
 
+def describe_repeated_byte(value: int) -> str | None:
+    """Describe a value whose bytes are all equal, as memset and overlong input leave it."""
+    byte = value & 0xFF
+    if value != byte * _ALL_BYTES:
+        return None
+    letter = f" (`{chr(byte)}`)" if _is_printable(byte) else ""
+    return f"each of its bytes is {byte:#04x}{letter}"
+
+
 def _is_end_of_text(written: bytes) -> bool:
     """Tell whether bytes before zeros are text: all printable, and all but one of words."""
     is_long = len(written) >= _END_LEAST and all(map(_is_printable, written))
@@ -131,6 +141,11 @@ def describe_number(value: int) -> str | None:
         return "the number -1, as MAP_FAILED and other errors are"
     name = errno.errorcode.get(-negative)
     return f"the number {negative}" + (f", -{name} as an error" if name else "")
+
+
+def is_kernel_half(value: int) -> bool:
+    """Tell whether x86-64 has an address in the half that no program has, but for vsyscall."""
+    return value & _HIGH_BITS == _HIGH_BITS
 
 
 def is_canonical(value: int) -> bool | None:

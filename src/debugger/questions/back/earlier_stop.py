@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -63,19 +64,44 @@ def previous_stops(
         caller: The line of the frame that called the session's.
     """
     last = arrivals[-1]
-    found = []
-    for index, one in enumerate(arrivals[:-1]):
-        is_caller = one.depth == last.depth - 1 and one.location == caller
-        is_same_frame = one.depth == last.depth and one.function == last.function
-        if kind is BackKind.CONTINUE:
-            is_match = one.is_users
-        elif kind is BackKind.FINISH:
-            is_match = is_caller
-        else:
-            is_match = is_caller or is_same_frame
-        if is_match:
-            found.append(index)
-    return found
+    calls = [
+        index
+        for index, one in enumerate(arrivals[:-1])
+        if one.depth == last.depth - 1 and one.location == caller
+    ]
+    if kind is BackKind.CONTINUE:
+        return [index for index, one in enumerate(arrivals[:-1]) if one.is_users]
+    if kind is BackKind.FINISH:
+        return calls
+    # What was before the call is in the caller, and known only if it was stepped through: an
+    # earlier call's lines are not the lines before.
+    call = calls[-1] if calls else -1
+    begin = max(call, 0)
+    while begin and _is_step(arrivals[begin]) and is_in_frame(arrivals[begin - 1], arrivals[begin]):
+        begin -= 1
+    return [
+        index
+        for index, one in enumerate(arrivals[:-1])
+        if index >= begin and (is_in_frame(one, last) or index <= call)
+    ]
+
+
+def may_miss_lines(arrivals: Sequence[Arrival], target: int) -> bool:
+    """Tell whether there may be lines behind an arrival at which no breakpoint stops.
+
+    That is at a jump back: the condition of a loop in C has code in two places of its line, and
+    debuggers stop at the first.
+    """
+    last = arrivals[-1]
+    return any(
+        is_in_frame(one, last) and (one.line or 0) >= (following.line or 0)
+        for one, following in itertools.pairwise(arrivals[target:])
+    )
+
+
+def is_in_frame(one: Arrival, other: Arrival) -> bool:
+    """Tell whether two arrivals are in one frame, as far as depth and function tell."""
+    return one.depth == other.depth and one.function == other.function
 
 
 def plan_replay(arrivals: Sequence[Arrival], target: int, *, after: int) -> ReplayPlan:

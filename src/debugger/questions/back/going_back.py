@@ -14,18 +14,20 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.events import State
-from debugger.model.program import Frame
+from debugger.model.program import Frame, ResumeKind
 from debugger.questions.back.earlier_stop import (
     BackKind,
     ReplayPlan,
+    is_in_frame,
+    may_miss_lines,
     plan_replay,
     previous_stops,
 )
 from debugger.questions.back.repeated_run import (
     RepeatedRun,
-    add_breakpoints,
+    add_lasting,
     record_steps,
     record_stops,
     replay_stops,
@@ -34,7 +36,7 @@ from debugger.questions.back.repeated_run import (
 from debugger.questions.runner import question_run, stop_position
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.questions.runner.stop_position import ComparableStop, StopPosition
-from debugger.session import source_files, stepping
+from debugger.session import inspection, source_files, stepping
 from debugger.session.session import Session
 from debugger.session.session_list import SessionList
 from debugger.session.stepping import WaitLimit
@@ -143,15 +145,28 @@ class _Repeats:
             raise _nothing_before(request, len(chosen))
         target = chosen[-request.count]
         plan = plan_replay(found.arrivals, target, after=after)
-        seen = found.seen_at(target)
+        earlier = EarlierStop(plan, found.differs, found.seen_at(target))
         if request.kind is BackKind.STEP:
-            line = [plan.line] if plan.line is not None and not plan.stops else []
-            async with self._run(line) as run:
-                steps, seen = await record_steps(run, self._was, plan)
-            plan = msgspec.structs.replace(
-                plan, steps=(*plan.steps, *(one.how for one in steps[1:-1] if one.how is not None))
-            )
-        return EarlierStop(plan, found.differs, seen)
+            return await self._find_by_steps(earlier, ResumeKind.STEP)
+        if kind is BackKind.NEXT and not is_stepped and may_miss_lines(found.arrivals, target):
+            return await self._find_by_steps(earlier, ResumeKind.NEXT, request.count)
+        return earlier
+
+    async def _find_by_steps(
+        self, earlier: EarlierStop, how: ResumeKind, count: int = 1
+    ) -> EarlierStop:
+        """Return the stop `count` steps before the session's, which is at or behind another one."""
+        plan = earlier.plan
+        line = [plan.line] if plan.line is not None and not plan.stops else []
+        # As the session will run: without our own breakpoint at its stop.
+        async with self._run(line, is_like_session=True) as run:
+            steps, seen = await record_steps(run, self._was, plan, how)
+        is_in_calls = not all(is_in_frame(one, steps[-1]) for one in steps[-count:])
+        if how is ResumeKind.NEXT and is_in_calls:
+            return earlier  # a breakpoint of the user's has interrupted a step
+        made = [one.how for one in steps[1:-count] if one.how is not None]
+        plan = msgspec.structs.replace(plan, steps=(*plan.steps, *made))
+        return msgspec.structs.replace(earlier, plan=plan, seen=seen[-count])
 
     async def _record(
         self, extra: Sequence[BreakpointSpec], *, after: int, attempt: int | None = None
@@ -160,8 +175,12 @@ class _Repeats:
             return await record_stops(run, self._was, extra, after=after, attempt=attempt)
 
     @asynccontextmanager
-    async def _run(self, extra: Sequence[BreakpointSpec]) -> AsyncIterator[RunningQuestion]:
-        known = {site_of(one) for one in self._was.wanted}
+    async def _run(
+        self, extra: Sequence[BreakpointSpec], *, is_like_session: bool = False
+    ) -> AsyncIterator[RunningQuestion]:
+        ours = self._was.extra if is_like_session else None
+        specs = [one for at, one in enumerate(self._was.wanted) if at != ours]
+        known = {site_of(one) for one in specs}
         question = QuestionRun(
             sessions=self._sessions,
             target=stop_position.check_second_run(self._session),
@@ -169,7 +188,7 @@ class _Repeats:
             name=_NAME,
             patience=replace(self.patience, seconds=self.left_s),
             breakpoints=(
-                *self._was.wanted,
+                *specs,
                 *(one for one in extra if site_of(one) not in known),
             ),
             traits=self._session.traits,
@@ -228,9 +247,16 @@ def _nothing_before(request: BackRequest, found: int) -> DebuggerError:
         to = request.to
         place = f"{to.file}:{to.line}" if to.line is not None else to.function or to.address
         what = f"hit of {place} before this stop"
-    text = f"there are only {found} of it" if found else f"there is no {what}"
+    if found:
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"only {found} lines back to the call of this function are known, not {request.count}",
+            hint=f"debugger back {found}, and from there debugger back goes on in the caller",
+        )
     return DebuggerError(
-        ErrorCode.NOT_FOUND, text, hint="debugger back-continue --to FILE:LINE; " + _RESTART
+        ErrorCode.NOT_FOUND,
+        f"there is no {what}",
+        hint="debugger back-continue --to FILE:LINE; " + _RESTART,
     )
 
 
@@ -242,12 +268,14 @@ async def _move_session(session: Session, earlier: EarlierStop, repeats: _Repeat
     """
     plan = earlier.plan
     line = [plan.line] if plan.line is not None and not plan.stops else []
-    added = await add_breakpoints(session, line)  # before the start, or it passes them
-    cursor = await session.run_job(session.restart)
-    run = RunningQuestion(session, repeats.patience, repeats.ends_at)
-    limit = replace(repeats.patience, seconds=run.left_s)
-    first = await stepping.wait_for_stop(session, limit, after=cursor)
+    printed = {one.text for one in session.timeline.lines(since=0).lines}
+    watched = await _disable_watchpoints(session)
+    added = await add_lasting(session, line)  # before the start, or it passes them
     try:
+        cursor = await session.run_job(session.restart)
+        run = RunningQuestion(session, repeats.patience, repeats.ends_at)
+        limit = replace(repeats.patience, seconds=run.left_s)
+        first = await stepping.wait_for_stop(session, limit, after=cursor)
         stop = await replay_stops(run, plan, first, added)
         varying = await _compare_runs(session, earlier.seen)
     except DebuggerError as error:
@@ -256,12 +284,41 @@ async def _move_session(session: Session, earlier: EarlierStop, repeats: _Repeat
             f"the program was run again, and this last run went another way: {error.message}",
             hint="debugger status shows where it is; " + _RESTART,
         ) from error
+    finally:
+        await _enable_watchpoints(session, watched)
     values = "its values were the same there as in this session"
     if earlier.differs:
         names = ", ".join(one.name for one in earlier.differs[:3])
         values = f"there these values were others than in this session: {names}"
     note = f"went back by running the program again, {repeats.made + 1} times; {values}"
-    return msgspec.structs.replace(stop, notes=(*stop.notes, note, *varying))
+    # What the program printed before is in the timeline, and was shown.
+    output = tuple(one for one in stop.output if one.text not in printed)
+    return msgspec.structs.replace(
+        stop, notes=(*stop.notes, note, *varying), output=output, output_total=len(output)
+    )
+
+
+async def _disable_watchpoints(session: Session) -> list[Breakpoint]:
+    """Disable the watchpoints, whose stops the private runs have not made; return them."""
+    watched = [one for one in session.binding.watching.watchpoints() if one.spec.enabled]
+    for one in watched:
+        await session.run_job(partial(session.binding.enable, one.id, on=False))
+    return watched
+
+
+async def _enable_watchpoints(session: Session, watched: Sequence[Breakpoint]) -> None:
+    """Enable watchpoints; as after a restart each waits for a stop in its function."""
+    for one in watched:
+        is_stopped = session.state is State.STOPPED
+        frame = await session.run_job(partial(inspection.frame_of, session)) if is_stopped else None
+        is_there = frame is not None and frame.function == one.spec.function
+        enable = partial(session.binding.enable, one.id, on=True)
+        try:
+            await session.run_job(partial(enable, frame=frame if is_there else None))
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            await session.run_job(enable)
 
 
 async def _compare_runs(session: Session, seen: ComparableStop | None) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -12,6 +14,7 @@ from debugger.model import answers
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.events import State
 from debugger.model.program import Frame, ResumeKind
+from debugger.model.text_filters import clip_text
 from debugger.questions.back.earlier_stop import Arrival, ReplayPlan
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.questions.runner.stop_position import (
@@ -26,8 +29,11 @@ from debugger.session.session import Session
 
 STOPS_MAX = 2_000  # stops of one run
 SEEN_MAX = 300  # arrivals whose values are read
+_VALUES_MAX = 200  # characters of the values that differed
 STEPS_MAX = 500  # steps from the line before to the session's stop
 _LEVELS = 60  # frames that are counted at a stop
+# What of a breakpoint makes it stop less often.
+_ALWAYS: dict[str, Any] = dict.fromkeys(("condition", "hit_count", "log", "thread", "rule"))
 
 
 class RepeatedRun(Struct, frozen=True):
@@ -73,6 +79,7 @@ async def record_stops(
     stop = await run.wait_first()
     how: ResumeKind | None = None
     due = 0
+    differs: tuple[answers.ChangedValue, ...] = ()
     while stop.state == State.STOPPED.value and run.session_of(stop) is session:
         found.append(await _read_arrival(session, how, was))
         await _add_seen(session, found, seen)
@@ -83,7 +90,7 @@ async def record_stops(
             for step in was.steps:
                 stop = await run.go_on(session, how=step)
                 if stop.state != State.STOPPED.value:
-                    raise _missed(stop)
+                    raise _missed(stop, differs)
                 found.append(await _read_arrival(session, step, was))
                 await _add_seen(session, found, seen)
             now = await observe_second_run(session, was)
@@ -95,7 +102,7 @@ async def record_stops(
             raise _too_far(f"{STOPS_MAX:,} stops")
         how = ResumeKind.CONTINUE
         stop = await run.go_on(session)
-    raise _missed(stop)
+    raise _missed(stop, differs)
 
 
 async def _add_seen(session: Session, found: Sequence[Arrival], seen: list[ComparableStop]) -> None:
@@ -105,29 +112,29 @@ async def _add_seen(session: Session, found: Sequence[Arrival], seen: list[Compa
 
 
 async def record_steps(
-    run: RunningQuestion, was: StopPosition, plan: ReplayPlan
-) -> tuple[tuple[Arrival, ...], ComparableStop]:
-    """Step into calls from the stop of a plan to the session's stop, which is the last arrival.
+    run: RunningQuestion, was: StopPosition, plan: ReplayPlan, how: ResumeKind
+) -> tuple[tuple[Arrival, ...], tuple[ComparableStop, ...]]:
+    """Step from the stop of a plan to the session's stop, which is the last arrival.
 
-    Returns also what the arrival before that showed.
+    Returns also what each arrival before that showed.
 
     Raises:
         DebuggerError: NOT_FOUND if the steps do not come to it within `STEPS_MAX`.
     """
     session = run.session
     await replay_stops(run, plan, await run.wait_first())
-    found = [await _read_arrival(session, None, was)]
+    found, seen = [await _read_arrival(session, None, was)], list[ComparableStop]()
     while len(found) <= STEPS_MAX:
-        before = await session.run_job(partial(observe_stop, session, 0))
-        stop = await run.go_on(session, how=ResumeKind.STEP)
+        seen.append(await session.run_job(partial(observe_stop, session, 0)))
+        stop = await run.go_on(session, how=how)
         if stop.state != State.STOPPED.value:
             raise _missed(stop)
-        found.append(await _read_arrival(session, ResumeKind.STEP, was))
+        found.append(await _read_arrival(session, how, was))
         now = await observe_second_run(session, was)
         if now is None or not now.is_at(was.seen):
             continue
         if not stop_differences(was.seen, now, session):
-            return tuple(found), before
+            return tuple(found), tuple(seen)
     raise _too_far(f"{STEPS_MAX:,} steps")
 
 
@@ -157,7 +164,7 @@ async def replay_stops(
                 frame = await _top_frame(session)
                 arrived += (frame.file, frame.line) == (plan.line.file, plan.line.line)
             if plan.line is not None and made == plan.stops:
-                line = await add_breakpoints(session, [plan.line])
+                line = await add_lasting(session, [plan.line])
             if made >= plan.stops and arrived >= plan.arrivals:
                 break
             stop = await run.go_on(session)
@@ -177,6 +184,23 @@ async def add_breakpoints(session: Session, extra: Sequence[BreakpointSpec]) -> 
         await session.run_job(partial(session.binding.add, one))
         for one in extra
         if site_of(one) not in known
+    ]
+
+
+async def add_lasting(session: Session, extra: Sequence[BreakpointSpec]) -> list[Breakpoint]:
+    """Add breakpoints of ours that no answer shows, and that a restart keeps.
+
+    One of the user's that always stops at the location is as good, and not each adapter takes two.
+    """
+    always = {
+        site_of(one.spec)
+        for one in session.breakpoints.user_breakpoints()
+        if one.spec.enabled and msgspec.structs.replace(one.spec, **_ALWAYS) == one.spec
+    }
+    return [
+        await session.run_job(partial(session.binding.add, one, internal=True, is_lasting=True))
+        for one in extra
+        if site_of(one) not in always
     ]
 
 
@@ -211,16 +235,18 @@ async def _read_arrival(session: Session, how: ResumeKind | None, was: StopPosit
     )
 
 
-def _missed(stop: answers.Stop) -> DebuggerError:
+def _missed(stop: answers.Stop, differs: Sequence[answers.ChangedValue] = ()) -> DebuggerError:
     if stop.timed_out or stop.state == State.RUNNING.value:
         return DebuggerError(
             ErrorCode.TIMEOUT,
             "the repeated run did not come to this stop in time",
             hint="debugger back --timeout 120",
         )
+    values = "; ".join(f"{one.name}={one.value} and not {one.previous}" for one in differs[:3])
+    there = f"; at this line it had {clip_text(values, _VALUES_MAX)}" if values else ""
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        "the repeated run did not come to this stop: it runs differently each time",
+        f"the repeated run did not come to this stop: it runs differently each time{there}",
         hint="fix its input and random seed; debugger context shows this stop",
     )
 

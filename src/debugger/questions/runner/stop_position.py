@@ -16,7 +16,7 @@ from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
 from debugger.model.events import State
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
 from debugger.questions.runner.question_run import RunningQuestion
-from debugger.session import inspection, stop_report, views
+from debugger.session import assigned_locals, inspection, stop_report, views
 from debugger.session.selection import TRAIL_MAX
 from debugger.session.session import Session
 from debugger.session.session_state import check_runs
@@ -109,7 +109,12 @@ def stop_differences(
 
 
 def _is_same(change: answers.ChangedValue) -> bool:
-    """Tell whether two values differ at most by children that one side did not read."""
+    """Tell whether two values differ at most by what one side did not read or mark.
+
+    After an assignment in a session nothing is marked as not assigned yet.
+    """
+    if assigned_locals.UNASSIGNED in {change.previous, change.value}:
+        return True
     outer, inner = (text.partition(" {") for text in (change.previous or "", change.value))
     return outer[0] == inner[0] and bool(outer[1]) != bool(inner[1])
 

@@ -16,24 +16,31 @@ from debugger.backends.abilities import MemoryAbility
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError
 from debugger.model.pointers.glibc_heap import (
+    MAPPED_HEADER,
     THREAD_HEAP,
+    HeapBlock,
     HeapContent,
     find_first_chunk,
     find_first_thread_chunk,
     parse_heap,
+    parse_mapped_size,
 )
 from debugger.model.pointers.pointer_explanation import MemoryKnowledge, MemorySymbol
 from debugger.model.signals import MemoryRegion, parse_memory_map
 from debugger.session.session import Session
 from debugger.symbols.core_file import read_core_map
 from debugger.symbols.dwarf.elf_file import ElfFile, demangle, read_elf
+from debugger.system.process_info import memory_at
 
 HEAP = "[heap]"
-HEAP_MAX = 512 << 10  # an address further into the heap is not examined: LLDB reads 1 MiB a second
+# An address further into the heap is not examined: LLDB reads 1 MiB a second of a core file.
+HEAP_MAX = 512 << 10
+HEAP_HERE_MAX = 8 << 20  # the same where the system reads the memory: parsing it costs 0.3 s
 _HEAP_LEAST = 256 << 10  # bytes that are read at least
 _BEHIND = 16 << 10  # bytes behind an address, with the chunk that follows its block
 _BEHIND_SYMBOL = 64  # bytes behind an object that are named by it
 _PIECE = 128 << 10
+_MAPPED_BLOCKS = 16  # blocks in one mapping, which the kernel has joined
 _HEAD = 1024  # bytes of a module that are compared with its file: its headers and its build id
 _FILE_MAX = 256 << 20  # bytes of a file whose symbols are searched
 _ENVIRON_MAX = 1 << 20
@@ -78,12 +85,23 @@ def parse_fill(environment: bytes) -> int | None:
         return None
 
 
-def heap_size_for(region: MemoryRegion, address: int) -> int:
+def heap_size_for(region: MemoryRegion, address: int, most: int = HEAP_MAX) -> int:
     """Return how much of a heap is read to know an address; 0 if the address is too far in."""
     distance = address - region.start
-    if distance > HEAP_MAX:
+    if distance > most:
         return 0
     return min(region.end - region.start, max(distance + _BEHIND, _HEAP_LEAST))
+
+
+def may_be_heap(session: Session, region: MemoryRegion) -> bool:
+    """Tell whether a mapping may be one of glibc's heaps, by its name and address."""
+    is_core = isinstance(session.target, AttachTarget) and session.target.core is not None
+    is_main = region.name == ("" if is_core else HEAP)
+    return region.mode.startswith("rw") and (is_main or _is_thread_heap(region))
+
+
+def _is_thread_heap(region: MemoryRegion) -> bool:
+    return not region.name and region.start % THREAD_HEAP == 0
 
 
 async def read_heap(
@@ -95,11 +113,9 @@ async def read_heap(
 
     A core file does not name the heap: there it is any anonymous memory.
     """
-    is_core = isinstance(session.target, AttachTarget) and session.target.core is not None
-    is_thread = not region.name and region.start % THREAD_HEAP == 0
-    is_main = region.name == ("" if is_core else HEAP)
-    if not region.mode.startswith("rw") or not (is_main or is_thread):
+    if not may_be_heap(session, region):
         return None
+    is_thread = _is_thread_heap(region)
     content = await read_piece(session, region.start, min(_PIECE, size))
     offset = (
         find_first_thread_chunk(region.start, content) if is_thread else find_first_chunk(content)
@@ -131,8 +147,43 @@ def find_library_data(regions: Sequence[MemoryRegion]) -> list[tuple[int, int]]:
     ]
 
 
+async def find_mapped_block(
+    session: Session, region: MemoryRegion, address: int
+) -> HeapBlock | None:
+    """Return the large block of glibc's, in anonymous memory, that an address is in (a job)."""
+    if region.name or not region.mode.startswith("rw"):
+        return None
+    at = region.start
+    for _ in range(_MAPPED_BLOCKS):
+        size = parse_mapped_size(await read_piece(session, at, MAPPED_HEADER))
+        if not size or at + size > region.end:
+            return None
+        if address < at + size:
+            return HeapBlock(at + MAPPED_HEADER, size - MAPPED_HEADER)
+        at += size
+    return None
+
+
+def largest_distance(session: Session) -> int:
+    """Return how far into a heap an address may be to be examined."""
+    return HEAP_MAX if _local_pid(session) is None else HEAP_HERE_MAX
+
+
+def _local_pid(session: Session) -> int | None:
+    """Return the process whose memory the system reads; None for a core file or a far program."""
+    target = session.target
+    is_far = isinstance(target, AttachTarget) and (
+        target.core or target.connect or target.simulator
+    )
+    return None if is_far else session.pid
+
+
 async def read_piece(session: Session, address: int, size: int) -> bytes:
     """Read memory (a job); nothing where it cannot be read."""
+    pid = _local_pid(session)
+    # The debugger's own breakpoints are in what is read so: nothing here reads code.
+    if pid is not None and (data := memory_at(pid, address, size)):
+        return data
     try:
         return await session.backend.find_ability(MemoryAbility).read_memory(address, size)
     except DebuggerError:
@@ -160,12 +211,16 @@ async def find_symbol(
         if not await is_loaded_file(session, file, base):
             return None
         bias = file.load_bias(base)
-        behind = 0 if "x" in mode else _BEHIND_SYMBOL
+        # In read-only data most is without a symbol: texts, tables of the compiler's.
+        behind = _BEHIND_SYMBOL if "w" in mode else 0
         symbol = file.symbol_at(address - bias, behind)
         if symbol is not None and symbol.size:
             return MemorySymbol(
                 demangle(symbol.name), symbol.address + bias, symbol.size, region.name
             )
+        section = None if "x" in mode else file.section_at(address - bias)
+        if section is not None:
+            return MemorySymbol(section.name, section.address + bias, section.size, region.name)
     return None
 
 

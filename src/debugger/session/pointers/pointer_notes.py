@@ -270,9 +270,12 @@ class _PointerExplainer:
         return asan_shadow.explain_shadow(address, data[0]) if data else None
 
     async def _heap_in(self, region: MemoryRegion, address: int) -> HeapContent | None:
-        size = memory_layout.heap_size_for(region, address)
+        most = memory_layout.largest_distance(self._session)
+        is_heap = memory_layout.may_be_heap(self._session, region)
+        size = memory_layout.heap_size_for(region, address, most) if is_heap else 0
         if not size:
-            return None
+            mapped = await memory_layout.find_mapped_block(self._session, region, address)
+            return HeapContent((mapped,), None, {}) if mapped is not None else None
         known = self._heaps.get(region.start)
         if known is None or known[0] < size:
             content = await memory_layout.read_heap(

@@ -36,6 +36,7 @@ _DYNAMIC: Final = struct.Struct("<QQ")
 _DT_FLAGS_1: Final = 0x6FFFFFFB
 _DF_1_PIE: Final = 0x08000000
 _SHT_NOBITS: Final = 8
+_SHF_TLS: Final = 0x400  # each thread has a copy elsewhere
 _SHF_ALLOC: Final = 0x2
 _CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
 _SYMBOL_INDIRECT: Final = 10  # GNU_IFUNC
@@ -206,6 +207,18 @@ class ElfFile:
         if found is None or 0 < found[5] <= address - found[4] - behind:
             return None
         return _parse_symbol(found, self.read_section(self._symbol_tables[1]))
+
+    def section_at(self, address: int) -> ElfSection | None:
+        """Return the section of code or data that a link-time address is in."""
+        return next(
+            (
+                one
+                for one in self.sections.values()
+                if one.flags & (_SHF_ALLOC | _SHF_TLS) == _SHF_ALLOC
+                and one.address <= address < one.address + one.size
+            ),
+            None,
+        )
 
     @property
     def _symbol_tables(self) -> tuple[str, str]:

@@ -180,7 +180,7 @@ def test_what_of_the_environment_is_no_utf_8_is_left_to_be_inherited():
     launch = LaunchTarget(
         program="/bin/true", cwd="/", env={"A": "1", "B": "\udcff", "\udcff": "x"}
     )
-    assert LLDB.launch_arguments(launch, FILES)["env"] == {"A": "1"}
+    assert LLDB.launch_arguments(launch, FILES)["env"] == ["A=1"]
 
 
 def test_lldb_is_taken_from_the_callers_path_or_the_configuration(tmp_path):

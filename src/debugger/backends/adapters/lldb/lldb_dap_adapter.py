@@ -326,13 +326,15 @@ class LldbDapAdapter(DebugAdapter):
             ("error", files.stderr),
         ):
             commands.append(f"settings set target.{name}-path {quote_word(path)}")
+        environment = lldb_common.sendable_environment(launch.env)
         return {
             "type": "lldb-dap",
             "request": "launch",
             "program": launch.program,
             "args": list(launch.args),
             "cwd": launch.cwd,
-            "env": lldb_common.sendable_environment(launch.env),
+            # lldb-dap 19.1.7 ignores an object here.
+            "env": [f"{key}={value}" for key, value in environment.items()],
             "stopOnEntry": launch.stop_on_entry,
             "initCommands": commands,
             # A struct is then written as `{x:1, y:2}` and not as an address.
