@@ -288,7 +288,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/java": 245,
     "recorders/native": 662,
     "recorders/node": 934,
-    "recorders/python": 12729,
+    "recorders/python": 12804,
     "recorders/script": 263,
     "session": 5356,
     "session/inside": 69,
