@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -57,13 +58,29 @@ async def test_arrays_are_written_when_small_and_described_when_large(tmp_path: 
 async def test_a_text_of_a_library_imports_nothing_while_that_library_is_being_imported(
     name: str, tmp_path: Path
 ) -> None:
-    argv, folder = [PYTHONS[name], "prog.py"], PROGRAMS / "algebra"
+    argv, folder = [PYTHONS[name], "prog.py", "site-packages"], PROGRAMS / "algebra"
     assert run_plain(argv, folder) == (0, "printer loaded\n", "")
     ran = await run_recorded(argv, folder, tmp_path)
     assert (ran.status, "".join(one.text for one in ran.output)) == (0, "printer loaded\n")
     texts = _given(ran, "take")
     assert texts[:2] == ["Basic(_args=())", "x"]
     assert texts[2].startswith("Basic(_args=(x, x, x, x, x, x, … 44 more)")
+
+
+async def test_the_printer_of_a_library_is_not_called_where_the_library_is_the_program(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(PROGRAMS / "algebra/site-packages", folder / "source")
+    shutil.copy(PROGRAMS / "algebra/prog.py", folder)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    ran = await run_recorded([sys.executable, "prog.py", "source"], folder, scratch)
+    texts = _given(ran, "take")
+    assert texts[:2] == ["Basic"] * 2
+    assert texts[2] == "Basic(Basic(0), Basic(1), Basic(2), Basic(3), Basic(4), Basic(5), …)"
+    names = {one.name for one in ran.recordings[0].functions.values()}
+    assert not {"Printable.__str__", "text"} & names
 
 
 async def test_a_class_is_neither_hashed_nor_compared(tmp_path: Path) -> None:

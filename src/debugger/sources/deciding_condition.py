@@ -28,6 +28,11 @@ _ELSE = re.compile(r"(?:\}\s*)?else\b(?!\s+if\b)")
 _OWNER = re.compile(r"\bfunction\b|=>\s*\{?$|\bfunc\b|\bfn\b|\bclass\b|\)\s*(?:const\s*)?\{$")
 _NO_CODE = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|//.*$")
 _CHAIN = re.compile(r"(?<![\w$.>])[A-Za-z_$][\w$]*(?:(?:\?\.|\.|->)[A-Za-z_$][\w$]*|\[\w+\])*")
+# Before a part of a line: a choice between two values by one name.
+_CHOICE = re.compile(
+    r"(?:^|(?<![=!<>])=|=>|[(:,\[{]|\breturn\b)\s*"
+    r"([A-Za-z_$][\w$]*(?:(?:\?\.|\.|->)[A-Za-z_$][\w$]*)*)\s*\?(?![?.])([^?:]*:)?\s*$"
+)
 _WORDS = frozenset(
     {"true", "false", "null", "undefined", "nil", "typeof", "instanceof", "in", "of", "new", "let"}
     | {"var", "const", "this", "void", "not", "and", "or", "nullptr", "NULL", "sizeof", "range"}
@@ -51,6 +56,20 @@ class DecidingCondition(Struct, frozen=True):
 def find_conditions(path: str, source: str, line: int) -> list[DecidingCondition]:
     """Return the conditions around a line in its function, the innermost first."""
     return find_all_conditions(path, source, [line])[line]
+
+
+def find_part_conditions(path: str, source: str, line: int, column: int) -> list[DecidingCondition]:
+    """Return the conditions that decide whether a part of a line runs, which begins at a column.
+
+    What is around the whole line decides nothing there.
+    """
+    text = source.splitlines()
+    before = text[line - 1][: column - 1] if 1 <= line <= len(text) else ""
+    choice = _CHOICE.search(before)
+    if choice is not None:
+        name = choice[1]
+        return [DecidingCondition(line, name, (name,), is_met=not choice[2], written=name)]
+    return [one for one in find_conditions(path, source, line) if one.line == line]
 
 
 def find_all_conditions(

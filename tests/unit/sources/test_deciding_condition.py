@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debuggees import program_text
-from debugger.sources.deciding_condition import find_conditions
+from debugger.sources.deciding_condition import find_conditions, find_part_conditions
 
 PYTHON = program_text("counted_lines/conditions.py")
 NODE = program_text("counted_lines/conditions.js")
@@ -62,6 +62,24 @@ LOOP_JS = (2, "", ("item", "items"), True)
 )
 def test_conditions_around_a_line_of_javascript(line, conditions):
     assert found("a.js", NODE, line) == conditions
+
+
+@pytest.mark.parametrize(
+    ("words", "part", "conditions"),
+    [
+        ("start: isOrdered ? +bull : '',", "+bull", [(2, "isOrdered", ("isOrdered",), True)]),
+        ("start: isOrdered ? +bull : '',", "''", [(2, "isOrdered", ("isOrdered",), False)]),
+        ("return a.kind ? one(2) : two;", "two", [(2, "a.kind", ("a.kind",), False)]),
+        ("const n = a >= b ? 1 : 2;", "1", []),
+        ("const n = a === b ? 1 : 2;", "2", []),
+        ("const n = a?.b ?? 7;", "7", []),
+        ("if (ready) go();", "go", [(2, "ready", ("ready",), True)]),
+    ],
+)
+def test_a_part_of_a_line_is_decided_within_the_line(words, part, conditions):
+    source = f"if (cap) {{\n    {words}\n}}\n"
+    every = find_part_conditions("a.js", source, 2, source.splitlines()[1].index(part) + 1)
+    assert [(one.line, one.text, one.operands, one.is_met) for one in every] == conditions
 
 
 def test_a_condition_of_go_is_what_stands_behind_its_statement():

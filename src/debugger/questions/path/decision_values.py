@@ -24,7 +24,11 @@ from debugger.questions.recordings import function_lookup
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
-from debugger.sources.deciding_condition import DecidingCondition, find_conditions
+from debugger.sources.deciding_condition import (
+    DecidingCondition,
+    find_conditions,
+    find_part_conditions,
+)
 
 _TRIED = 4  # ranges of lines for which a condition is looked for
 _HITS = 200  # of the passing run, whose values are summarised
@@ -70,12 +74,18 @@ def find_diverging_condition(answer: PathAnswer) -> DivergingCondition | None:
         # Of a function the first range; one that no passing run called has no shared condition.
         first = {(one.file, one.function): one for one in reversed(near) if not one.is_new}
         for suspect in [one for one in near if one in first.values()][:_TRIED]:
-            source = "\n".join(function_lookup.lines_of(suspect.file))
-            for one in find_conditions(suspect.file, source, suspect.line):
+            for one in _conditions_before(suspect):
                 # Its head must have run in both, or the runs parted before it.
                 if not _is_one_sided(only, suspect, one.line) and one.operands:
                     return DivergingCondition(suspect, one, one.is_met == is_failing)
     return None
+
+
+def _conditions_before(suspect: SuspectView) -> list[DecidingCondition]:
+    source = "\n".join(function_lookup.lines_of(suspect.file))
+    if suspect.column:
+        return find_part_conditions(suspect.file, source, suspect.line, suspect.column)
+    return find_conditions(suspect.file, source, suspect.line)
 
 
 def _is_one_sided(only: Sequence[SuspectView], suspect: SuspectView, line: int) -> bool:

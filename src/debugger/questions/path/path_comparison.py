@@ -281,8 +281,11 @@ def _add_deciding(
 def _deciding_line(
     one: SuspectView, conditions: Sequence[DecidingCondition], common: frozenset[CodePlace]
 ) -> int:
-    """Return the line of the innermost condition of a range, if all runs came to it."""
-    for condition in conditions[:1]:
+    """Return the line of the innermost condition of a range, if all runs came to it.
+
+    It decided nothing about a part of a line, which has its condition within the line.
+    """
+    for condition in conditions[:1] if not one.column else ():
         is_own = one.line <= condition.line <= max(one.last, one.line)
         if not is_own and CodePlace(one.file, one.function, condition.line) in common:
             return condition.line

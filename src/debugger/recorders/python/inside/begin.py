@@ -94,7 +94,9 @@ class ProcessRecording:
         self._pid = os.getpid()
         journal = CodePart("journal")
         self._journal = journal.RecordJournal(order["folder"], limits["bytes"], limits["files"])
-        write = texts.ValueTexts(limits["text"], limits["items"], limits["depth"], known)
+        chooser = chosen.CodeChooser(order)
+        room = (limits["text"], limits["items"], limits["depth"])
+        write = texts.ValueTexts(*room, known, chooser.file)
         # What the parts want of each other, by name.
         names: tuple[str, ...] = ("frames", "tool", "call_spots", "line_effects", "compared_lines")
         common = [CodePart(name) for name in names]
@@ -122,7 +124,7 @@ class ProcessRecording:
         if order["checks"]:
             self._check_invariants(order, write, chosen, texts, journal.encode)
             return
-        self._book = calls.CallBook(order, self._journal, chosen.CodeChooser(order), write, shared)
+        self._book = calls.CallBook(order, self._journal, chooser, write, shared)
         self._watch: Any = None
         if order["watch"]:
             looked = SharedNames(*common, chosen, texts, CodePart("snapshots"), known)

@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+# Of the many calls without recorded lines, for which the collection of garbage would look at three
+# dictionaries more each.
+_NOTHING: dict[str, Any] = {}
+
 
 class CallSpot:
     """A call, or several calls of the same path; `level` counts from the requested call."""
@@ -69,10 +73,15 @@ class CallSpot:
         # Of a call whose lines are recorded: its last line, the number of its thread's calls then,
         # the texts of its variables, and those of them that cannot change.
         self.line = self.calls = 0
-        self.last: dict[str, str] = {}
-        self.fixed: dict[str, Any] = {}
-        self.sizes: dict[str, int] = {}  # of containers (see `compared_lines`)
+        self.last: dict[str, str] = _NOTHING
+        self.fixed: dict[str, Any] = _NOTHING
+        self.sizes: dict[str, int] = _NOTHING  # of containers (see `compared_lines`)
         self.passed = 0
+
+    def begin_lines(self, values: dict[str, str]) -> None:
+        """Let the lines of the call be recorded; `values` are the texts of its arguments."""
+        self.is_lined = True
+        self.last, self.fixed, self.sizes = values, {}, {}
 
 
 class ThreadCalls:

@@ -317,8 +317,8 @@ class CallBook:
             self.merged.append(spot)
         is_near = not self.has_focus or level < self.order["line_depth"]
         is_lined = is_kept and is_near and self.lines == "each"
-        spot.is_lined = is_lined and not self._parts.looks_at_itself(code)
-        spot.last = dict(pairs) if spot.is_lined else {}
+        if is_lined and not self._parts.looks_at_itself(code):
+            spot.begin_lines(dict(pairs))
         return spot
 
     def _add_merged(

@@ -19,6 +19,8 @@ _SMALL_ARRAY = 16  # elements that are shown whole
 _LARGE_ARRAY = 2_000_000  # items that are looked through for the least and the greatest
 _ROWS = 3  # rows of a data frame
 _NODES = 40  # nodes of a sympy expression
+_DEPTH, _ARGUMENTS = 3, 6  # of one that is written without its printer
+_OPERATORS = {"Add": " + ", "Mul": "*", "Pow": "**"}
 _NUMBERS = "biuf"
 # Types of the standard library whose repr() is short and runs no code of a program.
 _OWN = {
@@ -38,6 +40,7 @@ _mro_of: Any = type.__dict__["__mro__"].__get__
 _module_of: Any = type.__dict__["__module__"].__get__
 _name_of: Any = type.__dict__["__name__"].__get__
 _Function = type(lambda: None)
+_Member = type(_Function.__dict__["__globals__"])
 _HIDDEN = frozenset({"_sa_instance_state", "_state"})  # of an object-relational mapper's rows
 
 
@@ -63,6 +66,14 @@ def may_be_known(kind: type) -> bool:
     module = _module_of(kind)
     top = module.partition(".")[0].lstrip("_") if type(module) is str else ""
     return top in _LIBRARIES or top in _OWN
+
+
+def library_file(kind: type) -> str:
+    """Return the file of a type's module; "" if it is not known."""
+    module = _module_of(kind)
+    loaded = sys.modules.get(module) if type(module) is str else None
+    file = getattr(loaded, "__dict__", {}).get("__file__")
+    return file if type(file) is str else ""
 
 
 def has_fixed_text(kind: type) -> bool:
@@ -262,6 +273,75 @@ def _sympy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
         return str(value) if count <= _NODES else ""
     rows, columns = getattr(value, "shape", None) or (1, 1)  # a matrix that can be changed
     return str(value) if rows * columns <= _NODES else ""
+
+
+def structure_text(value: Any, kind: type) -> str:
+    """Format an expression of sympy by its stored fields alone; "" for any other value.
+
+    Where sympy itself is recorded, a call of its printer would be recorded as the program's own.
+    """
+    basic = _named_type("sympy.core.basic", "Basic")
+    if basic is None or not _derives(kind, basic):
+        return ""
+    try:
+        return _expression_text(value, basic, _DEPTH)
+    except Exception:  # noqa: BLE001 - of another version of sympy
+        return ""
+
+
+def _expression_text(value: Any, basic: Any, depth: int) -> str:
+    kind = type(value)
+    name: str = _name_of(kind)
+    if not _derives(kind, basic):
+        return repr(value) if kind is int or kind is str else f"<{name}>"
+    atom = _atom_text(value, kind)
+    if atom:
+        return atom
+    arguments = _dict_of(basic)["_args"].__get__(value)
+    if not arguments or not depth:
+        return f"{name}(\u2026)" if arguments else name
+    parts = [_expression_text(one, basic, depth - 1) for one in arguments[:_ARGUMENTS]]
+    parts += ["\u2026"] if len(arguments) > _ARGUMENTS else []
+    if name not in _OPERATORS:
+        return f"{name}({', '.join(parts)})"
+    if name != "Add":
+        parts = [f"({one})" if _needs_brackets(one) else one for one in parts]
+    return _OPERATORS[name].join(parts)
+
+
+def _atom_text(value: Any, kind: type) -> str:
+    """Format a symbol or a number of sympy; "" for any other expression."""
+    symbol, number = _stored_field(value, kind, "name"), _stored_field(value, kind, "_mpf_")
+    above, below = _stored_field(value, kind, "p"), _stored_field(value, kind, "q")
+    if type(symbol) is str:
+        return symbol
+    if type(above) is int and type(below) is int:
+        return str(above) if below == 1 else f"{above}/{below}"
+    if type(number) is tuple:
+        sign, mantissa, exponent = (int(one) for one in number[:3])
+        return repr((-mantissa if sign else mantissa) * 2.0**exponent)
+    return ""
+
+
+def _needs_brackets(text: str) -> bool:
+    """Tell whether a factor or power has an operator outside of all its own brackets."""
+    depth = 0
+    for one in text:
+        depth += (one == "(") - (one == ")")
+        if not depth and one in " */-":
+            return True
+    return False
+
+
+def _stored_field(value: Any, kind: type, name: str) -> Any:
+    """Read a slot of an object, or the plain number that its class has in its place."""
+    for base in _mro_of(kind):
+        one = _dict_of(base).get(name)
+        if type(one) is _Member:
+            return one.__get__(value)
+        if one is not None:
+            return one if type(one) is int else None
+    return None
 
 
 def _derives(kind: type, base: Any) -> bool:

@@ -150,8 +150,11 @@ def _take_first(items: Iterable[Any], most: int = _FIELDS_SEEN) -> list[Any]:
 class ValueTexts:
     """Formats values as texts of at most `room` characters each."""
 
-    def __init__(self, room: int, items: int, depth: int, known: Any) -> None:
+    def __init__(self, room: int, items: int, depth: int, known: Any, find_own: Any = None) -> None:
         self._room = room
+        # Finds the path of a file of the program's own code: of that nothing is called, not even
+        # where it is a known library.
+        self._find_own = find_own
         self._known = known
         self._items = items
         self._depth = depth
@@ -219,7 +222,9 @@ class ValueTexts:
     def has_fixed_text(self, kind: type) -> bool:
         """Tell whether a value of a type, of which one was formatted, always has the same text."""
         chosen = self._writers.get(id(kind))
-        is_known = chosen is not None and chosen[2] and chosen[0]() is kind
+        if chosen is None or chosen[0]() is not kind:
+            return False
+        is_known = chosen[2] or chosen[1] is ValueTexts._write_own
         return bool(is_known and self._known.has_fixed_text(kind))
 
     def _choose_writer(self, kind: type) -> _ChosenWriter:
@@ -233,6 +238,8 @@ class ValueTexts:
         is_enum = "_member_map_" in _names_in(kind)
         is_plain = write is ValueTexts._write_class or is_enum
         may_be_known = None if is_plain else self._known.may_be_known(kind)
+        if may_be_known and self._find_own and self._find_own(self._known.library_file(kind)):
+            may_be_known, write = None, write or ValueTexts._write_own
         if write is None:
             write = ValueTexts._write_member if is_enum else ValueTexts._write_fields
         if len(self._writers) >= _CLASSES_KEPT:
@@ -381,6 +388,12 @@ class ValueTexts:
 
     def _write_member(self, value: Any, kind: type, depth: int) -> str:
         return self._member_name(value, kind) or self._write_fields(value, kind, depth)
+
+    def _write_own(self, value: Any, kind: type, depth: int) -> str:
+        text: str = self._known.structure_text(value, kind)
+        # Where there is more than the library's own fields, the name alone says too little.
+        is_name = text == _name_of(kind) and any(one[:1] != "_" for one, _ in fields(value))
+        return text if text and not is_name else self._write_fields(value, kind, depth)
 
     def _write_fields(self, value: Any, kind: type, depth: int) -> str:
         # Most objects are within another one, and not shown.
