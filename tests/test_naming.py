@@ -30,7 +30,7 @@ LINES_LEAST = 60
 # Modules of fewer lines, each with the reason why it stands alone.
 SHORT_MODULES: Mapping[str, str] = {
     "__main__.py": "an entry point",
-    "backends/adapters/gdb/inside/gdb_memory.py": "shared by parts inside gdb",
+    "questions/why/last_write.py": "the one part of a chain that who-wrote reads",
     "backends/lldb/lldb_faults.py": "a quirk of lldb-dap 19, with a state of its own",
     "hosts/first_failure.py": "pure: one moment of all hosts",
     "hosts/host_clock.py": "pure: the bounds of a clock",

@@ -19,7 +19,7 @@ async def find_last_write(
 
     It is the first link of the value's chain, by the lines that may give it by the source.
     """
-    wanted = WhyRequest(
+    followed = WhyRequest(
         request.expression,
         request.place,
         request.at,
@@ -29,7 +29,7 @@ async def find_last_write(
         links=1,
     )
     try:
-        found = await go_trace.trace_value(call, question, wanted)
+        found = await go_trace.trace_value(call, question, followed)
     except DebuggerError:
         return None  # the later writes are shown without it
     first = next(iter(found.links), None)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
+regions: Any = importlib.import_module("gdb_memory")
 rust: Any = importlib.import_module("gdb_rust")
 statements: Any = importlib.import_module("gdb_statements")
 operands_of, parts_of = statements.operands_of, statements.parts_of
@@ -458,7 +459,7 @@ def describe_value(value: Any) -> dict[str, Any] | None:
     if value.is_optimized_out:
         return None
     value.fetch_lazy()
-    address = value.address if not _is_computed(value, kind) else None
+    address = value.address if not regions.is_computed(value, kind) else None
     size = kind.sizeof
     return {
         "text": _format_value(value),
@@ -505,14 +506,6 @@ def _fields_of(kind: Any) -> dict[str, tuple[int, int, str]]:
             inner = one.type.strip_typedefs()
             found[one.name] = bits // 8, inner.sizeof, _kind_of(inner)
     return found
-
-
-def _is_computed(value: Any, kind: Any) -> bool:
-    """Tell whether a pointer is a sum, as `p + 2`: gdb gives it the address of `p`."""
-    if kind.code != gdb.TYPE_CODE_PTR or value.address is None:
-        return False
-    stored = gdb.Value(bytes(gdb.selected_inferior().read_memory(int(value.address), 8)), kind)
-    return int(stored) != int(value)
 
 
 def _format_value(value: Any) -> str:
