@@ -271,6 +271,9 @@ def test_a_deleted_object_of_cpp_names_the_pointer_that_was_deleted_and_who_stor
     block = _crash(cli, "--", build_debuggee(source))["freed_block"]
     assert _lines_of(block, "freed")[0] == ("Scene::clear", find_marker(source, "deleted"))
     assert not block["dropped"]
+    # The block had another owner before the crash.
+    again = [("main", find_marker(source, "again"))]
+    assert (_lines_of(block, "reused"), _lines_of(block, "freed_again")) == (again, again)
     assert block["holder"] == "this->first"
     assert _lines_of(block, "stored")[0] == ("Scene::add", find_marker(source, "stored"))
 

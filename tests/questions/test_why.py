@@ -105,9 +105,12 @@ def test_the_owner_of_a_block_that_overflows_is_named_at_a_crash(cli: Callable[.
 
 
 def test_the_block_is_named_that_a_shifted_pointer_is_of(cli: Callable[..., Any]) -> None:
-    answer = _why(cli, "heap.c", "first->key", "@shifted", "shifted")
-    (detail,) = answer["links"][0]["details"]
-    assert detail.startswith("overflow: 8 bytes past the end of name's block of 24 bytes")
+    # The block of the array, which a local's value leads to.
+    answer = _why(cli, "heap.c", "seen", "@shifted", "shifted")
+    detail, beyond = answer["links"][1]["details"]
+    assert detail.startswith("overflow: 8 bytes past the end of tag->text's block of 24 bytes")
+    assert "what lies there is first's block" in detail
+    assert beyond == "it writes past the end of tag->text (24 bytes), 8 bytes beyond it"
 
 
 def test_who_freed_a_block_and_who_has_written_it_since_is_told(cli: Callable[..., Any]) -> None:
@@ -138,6 +141,8 @@ def test_the_byte_of_a_file_that_a_value_was_read_from_is_named(
     file.write_text("12345 abcdefghijklmnop")
     answer = _why(cli, "inputs.c", "buffer[4]", "@header", "read", file)
     assert (answer["ended"], answer["ending"]) == ("input", f"{file}, byte 12")
+    answer = _why(cli, "inputs.c", "number", "@header", "read", file)
+    assert (answer["ended"], answer["ending"]) == ("input", f"{file}, byte 3")
     answer = _why(cli, "inputs.c", "number", "@number", "line", file)
     assert answer["ended"] == "input"
     assert answer["ending"].endswith(f"{file}, byte 0")

@@ -29,7 +29,16 @@ async function main() {
   const [, awaited] = await Promise.all([later(1), later(given.size)]);
   const both = await Promise.all([later(2), later(spread.rate)]);
   const month = /(\d+)-(\d+)/.exec('12-34')[2];
-  console.log(assigned, list, copy, parsed, packed, awaited, both, month);
+  const handed = hand(later, 3, given.size, 11);
+  console.log(assigned, list, copy, parsed, packed, awaited, both, month, handed);
+}
+
+function hand(run, ...words) {
+  return sum(...words);
+}
+
+function sum(first, second, third) {
+  return third;
 }
 
 main();

@@ -33,5 +33,6 @@ int main() {
     one->add(shape);
     other->add(shape);
     one->clear();
+    delete[] new long[4];  // @again
     return static_cast<int>(other->width());
 }

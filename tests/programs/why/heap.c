@@ -52,10 +52,13 @@ static int by_bytes(const char *text)
 
 static int shifted(const char *text)
 {
-    char *name = make_name();
+    struct { char text[24]; } *tag = malloc(sizeof *tag);
     struct node *first = make_node(3);
-    memcpy(name + 8, text, strlen(text));
-    printf("%ld\n", first->key); /* @shifted */
+    long seen;
+
+    memcpy(tag->text + 8, text, strlen(text));
+    seen = first->key;
+    printf("%ld\n", seen); /* @shifted */
     return 0;
 }
 

@@ -15,7 +15,7 @@ static int read_header(const char *path)
     int file = open(path, O_RDONLY);
 
     lseek(file, 8, SEEK_SET);
-    if (read(file, buffer, 16) < 0) /* @read */
+    if (read(file, buffer, 16) < 0 || pread(file, &number, 2, 3) < 0) /* @read */
         return 1;
     close(file);
     printf("%d\n", buffer[4]); /* @header */

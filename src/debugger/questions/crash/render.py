@@ -144,6 +144,9 @@ def _format_freed(block: FreedBlock | None) -> list[TextSection]:
         # A reference's end leads to the free, and tells more.
         freed = block.freed[:_FREEING] if block.dropped else block.freed
         lines.append(f"  freed by {format_chain(freed)} [rerun]")
+    if block.reused:
+        again = f", and freed by {format_chain(block.freed_again)}" * bool(block.freed_again)
+        lines.append(f"  allocated again by {format_chain(block.reused)}{again} [rerun]")
     if block.dropped:
         lines.append(f"  its last reference was dropped by {format_chain(block.dropped)} [rerun]")
     if block.stored:

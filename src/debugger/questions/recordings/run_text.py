@@ -102,7 +102,8 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
         places = format_chain(frames[:_EARLIER])
         more = " < …" if len(frames) > _EARLIER else ""
         earlier = f"\n  before that: {places}{more}: {shorten_value(origin.earliest, _CHANGED)}"
-    return [fixed_section(", ".join(parts) + command + earlier, rank)]
+    details = "".join(f"\n  {shorten_value(one, _ERROR)}" for one in origin.details)
+    return [fixed_section(", ".join(parts) + command + earlier + details, rank)]
 
 
 _CHILD_NUMBERS = re.compile(r"(?:\.\d+)+\Z")

@@ -46,6 +46,8 @@ class ValueOrigin(Struct, frozen=True):
     earlier: tuple[FrameView, ...] = ()
     # What happened at the first of all.
     earliest: str = ""
+    # What is known of the memory that was written: freed before, overrun, shared.
+    details: tuple[str, ...] = ()
 
 
 class FreedBlock(Struct, frozen=True):
@@ -60,6 +62,9 @@ class FreedBlock(Struct, frozen=True):
     freed: tuple[FrameView, ...] = ()
     # Those of the last reference's end, if a count became zero before.
     dropped: tuple[FrameView, ...] = ()
+    # Those of the allocation that got the block since, and of its free.
+    reused: tuple[FrameView, ...] = ()
+    freed_again: tuple[FrameView, ...] = ()
     # The memory that held the pointer by which it was freed, and the write that put it there.
     holder: str = ""
     stored: tuple[FrameView, ...] = ()

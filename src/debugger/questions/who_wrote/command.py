@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -53,6 +54,7 @@ from debugger.questions.who_wrote import (
 )
 from debugger.questions.who_wrote.answer import WhoWrote
 from debugger.questions.who_wrote.value_writers import WriteRequest
+from debugger.questions.why import last_write
 
 _COUNT_MAX = 100_000
 _TIMEOUT_S = 60.0
@@ -241,4 +243,6 @@ async def _writers_answer(
         return await php_writes.who_wrote(made, request)
     if made.language in agent_writes.LANGUAGES:
         return await agent_writes.who_wrote(made, request)
-    return await watched_writes.who_wrote(made, request)
+    is_go = made.language == "go"
+    unseen = partial(last_write.find_last_write, call, made, request) if is_go else None
+    return await watched_writes.who_wrote(made, request, unseen)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -17,6 +18,7 @@ from debugger.model.program import EvaluationPurpose, Frame
 from debugger.session import inspection, stop_report
 from debugger.session.session import Session
 
+_INLINED_STEP, _INLINED_MAX = 8, 256  # bytes of code before an inlined function's instruction
 _FRAMES = 40  # frames to search for the owner of an address
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
@@ -24,9 +26,23 @@ _BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's fil
 
 
 async def line_before(session: Session, frame: Frame) -> int | None:
-    """Return the line of the instruction that wrote (a job): the processor stops after it."""
+    """Return the line of the instruction that wrote (a job): the processor stops after it.
+
+    Of a function of another file that was inlined, it is the line of the code before it.
+    """
     written = await stop_report.accessed_by(session, frame)
-    return written.line if isinstance(written, answers.AccessView) else frame.line
+    if not isinstance(written, answers.AccessView) or frame.file is None or not frame.address:
+        return frame.line
+    address = int(frame.address, 16)
+    for back in range(_INLINED_STEP, _INLINED_MAX, _INLINED_STEP):
+        if Path(written.file).name == Path(frame.file).name:
+            return written.line
+        before = msgspec.structs.replace(frame, address=hex(address - back))
+        earlier = await stop_report.accessed_by(session, before)
+        if not isinstance(earlier, answers.AccessView):
+            break
+        written = earlier
+    return frame.line
 
 
 async def storage_address(

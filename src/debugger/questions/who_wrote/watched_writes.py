@@ -133,9 +133,17 @@ _VARIES = (
     "its address differs from run to run, so the writes before the place are not known: give a "
     "place that comes earlier, where it is made"
 )
+_VARIES_BUT_LAST = (
+    "its address differs from run to run: the last write before the place was seen at the lines "
+    "that may write it by the source, those before it are not known"
+)
 _KEEPS = "; --adapter gdb gives a program the same addresses in each run"
 _DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
 _EARLIER = "what wrote it before {} is not seen"
+
+
+# Returns the last write that left a value, or None.
+LastWrite = Callable[[str | None], Awaitable[ValueWrite | None]]
 
 
 @dataclass
@@ -162,8 +170,15 @@ class WatchedRun:
     notes: list[str] = field(default_factory=list)
 
 
-async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
+async def who_wrote(
+    question: QuestionRun, request: WriteRequest, find_last_write: LastWrite | None = None
+) -> WhoWrote:
     """Run a program to a location and on, then again for the writes before the location.
+
+    Args:
+        question: The program.
+        request: The value and the location.
+        find_last_write: Finds the last write where the memory is elsewhere in each run.
 
     Raises:
         DebuggerError: NOT_FOUND if the location is never reached, EVALUATION_FAILED if the
@@ -182,11 +197,15 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     began = asyncio.get_running_loop().time()
     later = await watch_later(question, request)
     notes = list(later.notes)
-    earlier = WatchedRun()
+    earlier, by_lines = WatchedRun(), ""
     if later.again is None:
         # What Go's runtime allocates lies elsewhere in each run, and gdb does not take Go.
         is_kept = later.is_randomized and later.runtime is not Runtime.GO
-        notes.append(_VARIES + _KEEPS * is_kept)
+        last_write = await find_last_write(later.value) if find_last_write is not None else None
+        if last_write is not None:
+            earlier.writes.append(last_write)
+            by_lines = ", the last one before the place by logpoints"
+        notes.append(_VARIES_BUT_LAST if last_write is not None else _VARIES + _KEEPS * is_kept)
     else:
         earlier = await _watch_earlier(question, request, later)
         notes += earlier.notes
@@ -205,7 +224,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     return msgspec.structs.replace(
         answer,
         adapter=later.adapter,
-        method=f"a hardware watchpoint{_merge_runs(later, earlier)}",
+        method=f"a hardware watchpoint{_merge_runs(later, earlier)}{by_lines}",
         timed_out=bool(last and last.timed_out),
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys(notes)),

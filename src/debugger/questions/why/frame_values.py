@@ -95,6 +95,24 @@ def assigns_another(frame: TraceFrame, name: str) -> bool:
     return other is None or other.address != written.address
 
 
+def choose_call(
+    calls: Sequence[StatementOrigin], number: int, caller: TraceFrame, value: TraceValue
+) -> StatementOrigin | None:
+    """Return the call of a statement that gave a parameter its value; None if that is unclear.
+
+    Of several, as in `sum(t->left) + sum(t->right)`, it is the only one whose argument has the
+    value, if the others' are known to have another one.
+    """
+    able = [one for one in calls if 0 <= number < len(one.arguments)]
+    if len(calls) == 1:
+        return able[0] if able else None
+    given = [caller.vars.get(one.arguments[number].replace(" ", "")) for one in able]
+    known = [one for one in given if one is not None and one.bytes and one.size == value.size]
+    equal = [at for at, one in enumerate(given) if one is not None and one.is_equal(value)]
+    is_clear = len(known) == len(calls) and len(equal) == 1
+    return able[equal[0]] if is_clear else None
+
+
 def begin_of(value: TraceValue) -> int:
     """Return where the memory begins that an argument of a copy names."""
     return value.address if value.kind in {"array", "struct"} else value.number

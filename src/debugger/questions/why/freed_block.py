@@ -34,11 +34,13 @@ from debugger.questions.why.traced_run import (
     run_traced,
 )
 from debugger.session import source_files
+from debugger.sources.function_span import find_span
 
 _WORD = 8
 _FRAMES = 14  # own frames of a free whose operands are read
 _SHOWN = 8
 _DROPPED = ":dropped"
+_SLOT = "s"  # begins the keys of memory that holds the pointer
 _CALLERS = 3  # frames above the crash whose calls are searched for the pointer
 _LEAST_S = 1.0
 _LAST = 24  # events of a run whose stack is read
@@ -53,17 +55,22 @@ class UsedBlock(Struct, frozen=True):
     index: int
     pointer: int
     block: HeapBlock
+    # Memory of the program that holds the pointer.
+    slots: tuple[int, ...] = ()
 
 
 class BlockEnd(Struct, frozen=True):
-    """The last free of a block, and the end of its last reference before, if that was seen."""
+    """The free of a block, and the end of its last reference before, if that was seen."""
 
     freed: TraceEvent
     dropped: TraceEvent | None = None
+    # The allocation that got the block since, and its free.
+    reused: TraceEvent | None = None
+    freed_again: TraceEvent | None = None
 
 
 async def find_freed_block(
-    call: CommandCall, question: QuestionRun, culprit: str, *, seconds: float
+    call: CommandCall, question: QuestionRun, culprit: str, at: FrameView | None, *, seconds: float
 ) -> FreedBlock | None:
     """Return the freed block that the crash used, and its end; None if it used none.
 
@@ -71,11 +78,12 @@ async def find_freed_block(
         DebuggerError: What a traced run raises.
     """
     # 1. A run to the crash: which pointers of its statements lead to blocks of glibc's free lists.
-    # 2. A run with the block's first words watched: the allocator writes them at a free. The last
-    #    free before the crash is the one that matters, as the block is in a list now.
-    #    A count of references in these words that became zero before is the block's real end.
+    # 2. A run with the block's first words watched: the allocator writes them at a free. The first
+    #    free after the pointer was stored is the one that matters, else the last one: the block is
+    #    in a list now. A count of references in these words that became zero before is the block's
+    #    real end.
     # 3. A run with the memory watched from which the freed pointer was read: who put it there.
-    return await _BlockSearch(call, question, seconds).find(culprit)
+    return await _BlockSearch(call, question, seconds).find(culprit, at)
 
 
 class _BlockSearch:
@@ -85,8 +93,11 @@ class _BlockSearch:
         self._call, self._question = call, question
         self._until = asyncio.get_running_loop().time() + seconds
 
-    async def find(self, culprit: str) -> FreedBlock | None:
-        survey = await self._run(TracePlan(EndPlan("crash"), heap=True))
+    async def find(self, culprit: str, at: FrameView | None) -> FreedBlock | None:
+        # The memory that the culprit was read from, with which another call began.
+        assigned = _assigned_at(at, culprit) if at is not None else []
+        plan = TracePlan(EndPlan("crash"), heap=True, expression=assigned[-1] if assigned else "")
+        survey = await self._run(plan)
         used = find_used_block(survey, culprit) if survey.reached else None
         if used is None:
             return None
@@ -97,28 +108,39 @@ class _BlockSearch:
             used.block.size,
         )
         watches = _header_watches(used.block.start)
-        end = await self._find_end(watches)
+        end = await self._find_end(used, watches)
         if end is None:
             return found
         found = msgspec.structs.replace(
             found,
             freed=_own_frames(end.freed.frames),
-            dropped=_own_frames(end.dropped.frames) if end.dropped is not None else (),
+            dropped=_frames_of(end.dropped),
+            reused=_frames_of(end.reused),
+            freed_again=_frames_of(end.freed_again),
         )
         return await self._add_holder(found, used, watches, end)
 
-    async def _find_end(self, watches: tuple[WatchPlan, ...]) -> BlockEnd | None:
-        """Find the last free of the block before the crash."""
-        plan = TracePlan(EndPlan("crash"), watches, deep_frames=_FRAMES, deep_max=_LAST)
+    async def _find_end(self, used: UsedBlock, watches: tuple[WatchPlan, ...]) -> BlockEnd | None:
+        """Find the free of the block, and what became of it before the crash."""
+        slots = tuple(
+            native_values.watch_plan(f"{_SLOT}{at:x}", at, _WORD, content=_pointer_bytes(used))
+            for at in used.slots
+        )
+        plan = TracePlan(EndPlan("crash"), (*watches, *slots), deep_frames=_FRAMES, deep_max=_LAST)
         result = await self._run(plan)
-        if result.reached and not all(one.deep for one in result.events):
+        headers = [one for one in result.events if not one.key.startswith(_SLOT)]
+        if result.reached and not all(one.deep for one in headers):
             # A block that was used often: of its first events alone the stack was read.
+            stored = stored_at(result, used)
             late = {
-                key: max(count - _LAST // len(result.counts), 1)
+                key: _first_after(result, key, stored)
+                if stored
+                else max(count - _LAST // len(watches), 1)
                 for key, count in result.counts.items()
+                if not key.startswith(_SLOT)
             }
             result = await self._run(msgspec.structs.replace(plan, deep_from=late))
-        return _end_of_block(result)
+        return end_of_block(result, stored_at(result, used))
 
     async def _add_holder(
         self, found: FreedBlock, used: UsedBlock, watches: tuple[WatchPlan, ...], end: BlockEnd
@@ -153,11 +175,27 @@ def find_used_block(survey: TraceResult, culprit: str) -> UsedBlock | None:
     heap = read_heap(survey.heap) if survey.heap is not None else None
     if heap is None:
         return None
-    for index, frame, name, value in _used_pointers(survey.frames, culprit):
+    pointers = list(_used_pointers(survey.frames, culprit))
+    for index, frame, name, value in pointers:
         block = heap.find_block(value.number) if value.kind == "pointer" else None
         if block is not None and block.freed_in:
-            return UsedBlock(name, frame, index, value.number, block)
+            named = [one for _, _, _, one in pointers]
+            named += [survey.value] if survey.value is not None else []
+            slots = [one for one in named if one.number == value.number]
+            lasting = [one.address for one in slots if _is_lasting(one, block, survey.frames)]
+            chosen = tuple(dict.fromkeys((*lasting[:1], *lasting[-1:])))
+            return UsedBlock(name, frame, index, value.number, block, chosen)
     return None
+
+
+def _is_lasting(value: TraceValue, block: HeapBlock, frames: Sequence[TraceFrame]) -> bool:
+    """Tell whether a pointer lies outside of its block, and in no memory that other calls use."""
+    own = [one.cfa for one in frames if not one.library and one.file]
+    below = own[-2] if len(own) > 1 else 0  # of the functions that the outermost one has called
+    is_inside = block.start <= value.address < block.start + block.size
+    is_reused = below - _STACK < value.address < below
+    is_pointer = value.kind == "pointer" and bool(value.address)
+    return is_pointer and not is_inside and not is_reused
 
 
 def _used_pointers(
@@ -177,15 +215,28 @@ def _used_pointers(
 
 def _assignments(frame: TraceFrame, culprit: str) -> list[str]:
     """Return what the lines of the frame's function above its own assign to the culprit."""
-    base = re.split(r"->|\.|\[", culprit.lstrip("*(&"))[0]
-    lines = source_files.read_source(frame.file) if frame.file and base else None
+    lines = source_files.read_source(frame.file) if frame.file else None
     if lines is None or not frame.line:
         return []
+    return _assigned_texts(lines[max(frame.first_line - 1, 0) : frame.line], culprit)
+
+
+def _assigned_at(at: FrameView, culprit: str) -> list[str]:
+    """Return what the lines of a frame's function, down to its own, assign to the culprit."""
+    lines = source_files.read_source(at.file) if at.file else None
+    if lines is None or at.file is None or not at.line:
+        return []
+    span = find_span(at.file, lines, at.line, at.function)
+    return _assigned_texts(lines[span[0] - 1 : at.line], culprit) if span else []
+
+
+def _assigned_texts(lines: Sequence[str], culprit: str) -> list[str]:
+    base = re.split(r"->|\.|\[", culprit.lstrip("*(&"))[0]
     pattern = re.compile(rf"(?<![\w.>]){re.escape(base)}\s*=(?!=)")
     return [
         statement_origin.origin_of_assignment(one, base).text
-        for one in lines[max(frame.first_line - 1, 0) : frame.line]
-        if pattern.search(one)
+        for one in lines
+        if base and pattern.search(one)
     ]
 
 
@@ -216,23 +267,69 @@ def _header_watches(start: int) -> tuple[WatchPlan, ...]:
     return tuple(WatchPlan(f"h{at:x}", at, _WORD, of_block=True) for at in (start, start + _WORD))
 
 
-def _end_of_block(result: TraceResult) -> BlockEnd | None:
-    frees = [one for one in result.events if native_values.is_free(one) and one.own is not None]
+def stored_at(result: TraceResult, used: UsedBlock) -> int:
+    """Return the moment at which the pointer came to where it lies at the crash; 0 if unknown."""
+    pointer = _pointer_bytes(used)
+    moments = [
+        max(
+            (one.sequence for one in result.events_of(f"{_SLOT}{at:x}") if one.new == pointer),
+            default=0,
+        )
+        for at in used.slots
+    ]
+    return min((one for one in moments if one), default=0)
+
+
+def _pointer_bytes(used: UsedBlock) -> str:
+    return used.pointer.to_bytes(_WORD, "little").hex()
+
+
+def _first_after(result: TraceResult, key: str, moment: int) -> int:
+    """Return the count of a key's first event after a moment; the last one's if none is later."""
+    counts = [one.count for one in result.events_of(key) if one.sequence > moment]
+    return min(counts, default=result.counts.get(key, 1))
+
+
+def end_of_block(result: TraceResult, stored: int) -> BlockEnd | None:
+    """Return the end of the block that a pointer led to, by the events of its first words.
+
+    Args:
+        result: The run to the crash.
+        stored: The moment at which the pointer was stored; 0 if that is not known.
+    """
+    seen = [one for one in result.events if not one.key.startswith(_SLOT)]
+    frees = [one for one in seen if native_values.is_free(one) and one.own is not None]
     frees.sort(key=lambda one: one.sequence)
     if not result.reached or not frees:
         return None
-    freed = frees[-1]
+    later = [one for one in frees if one.sequence > stored] if stored else []
+    freed = later[0] if later else frees[-1]
+    again = [
+        one for one in seen if one.sequence > freed.sequence and native_values.is_allocation(one)
+    ]
+    reused = min(again, key=lambda one: one.sequence, default=None)
+    is_freed_again = reused is not None and frees[-1].sequence > reused.sequence
+    end = BlockEnd(freed, reused=reused, freed_again=frees[-1] if is_freed_again else None)
+    return msgspec.structs.replace(end, dropped=_dropped_before(seen, freed))
+
+
+def _dropped_before(seen: Sequence[TraceEvent], freed: TraceEvent) -> TraceEvent | None:
+    """Return the end of the last reference of a block before its free, if that was seen."""
     # One free writes both words.
-    others = [one for one in result.events if one.frames and not one.key.endswith(_DROPPED)]
+    others = [one for one in seen if one.frames and not one.key.endswith(_DROPPED)]
     earlier = [one.sequence for one in others if one.sequence < freed.sequence - 1]
     dropped = [
         one
-        for one in result.events
+        for one in seen
         if one.key.endswith(_DROPPED)
         and max(earlier, default=0) < one.sequence < freed.sequence
         and one.own is not None
     ]
-    return BlockEnd(freed, dropped[-1] if dropped else None)
+    return dropped[-1] if dropped else None
+
+
+def _frames_of(event: TraceEvent | None) -> tuple[FrameView, ...]:
+    return _own_frames(event.frames) if event is not None else ()
 
 
 def _own_frames(frames: Sequence[TraceFrame]) -> tuple[FrameView, ...]:

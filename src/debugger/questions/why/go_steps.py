@@ -41,6 +41,7 @@ _INPUTS = re.compile(
     r"(?:os\.(?:Args|Getenv|LookupEnv|ReadFile|Environ)|io\.ReadAll|rand\.|time\.Now|flag\."
     r"|bufio\.|\w+\.(?:Read\w*|Text|Scan\w*)\b|fmt\.S?F?[Ss]can)"
 )
+_INPUT_VARIABLES = re.compile(r"os\.Args\b")
 _CONVERTERS = re.compile(r"(?:strconv\.(?:Atoi|Parse\w+|Itoa|Format\w+)|strings\.Trim\w*)$")
 
 
@@ -184,7 +185,7 @@ class GoSteps(GoLinks):
         return self._computed(here, go_source.paths_in(here.expression), side.text)
 
     def _follow_path(self, here: GoPosition, path: str, suffix: str, place: str) -> GoStep:
-        if _INPUTS.match(path):
+        if _INPUT_VARIABLES.match(path):
             return ChainEnded(ChainEnd.INPUT, f"{path} at {place}")
         text = path.lstrip("*") if suffix else path
         record = here.activation.record

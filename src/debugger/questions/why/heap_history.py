@@ -16,6 +16,7 @@ from debugger.session import source_files
 
 _WORD = 8
 _BEYOND_MAX = 1 << 16  # bytes: farther away is another variable, not an overflow
+_SMALL_HEAP = 1 << 20  # bytes
 _DECLARATION_MAX = 80
 # Stands for the overlap of two blocks until their allocations are known.
 OVERLAP = "overlap"
@@ -40,20 +41,45 @@ class HeapHistory:
         # The writer's block, whose allocation is not known at first.
         self._writer: tuple[str, int, int] | None = None
         self._address = 0
+        self._range = (0, 0)
+        # Whether the first value of the chain lies in the heap.
+        self.is_first = False
         self.is_used = False
 
     def note_survey(self, survey: TraceResult, expression: str) -> None:
         """Find the block of the value: by the heap's chunks, else by the pointer to it."""
         value = survey.value
+        self._range = survey.heap_range
         if value is None or survey.region != "[heap]":
             return
-        self.is_used = True
+        self.is_used = self.is_first = True
         self._name = _base_of(expression)
         if survey.block is not None:
             self._start, self._size = survey.block
             return
         base = survey.operands.get(self._name)
         if base is not None and base.kind == "pointer" and base.number <= value.address:
+            self._start, self._size = base.number, base.pointee
+
+    @property
+    def reads_blocks(self) -> bool:
+        """Whether the blocks of each write's pointers are read: a large heap takes long."""
+        return self.is_used or 0 < self._range[1] - self._range[0] <= _SMALL_HEAP
+
+    def note_position(self, position: ValuePosition) -> None:
+        """Find the block of a value further back in the chain, by the pointer to it.
+
+        The block whose overlap with the writer's is to be described stays.
+        """
+        address, name = position.value.address, _base_of(position.expression)
+        base = position.frame.vars.get(name)
+        is_known = self._start <= address < self._start + max(self._size, 1)
+        is_heap = self._range[0] <= address < self._range[1]
+        if not is_heap or is_known or self._writer is not None:
+            return
+        self.is_used = True
+        self._name, self._start, self._size = name, 0, 0
+        if base is not None and base.kind == "pointer" and base.number <= address:
             self._start, self._size = base.number, base.pointee
 
     def watches_for(self, address: int, slots: int) -> list[WatchPlan]:
@@ -101,6 +127,7 @@ class HeapHistory:
         own = event.own
         if own is None:
             return []
+        self.note_position(position)
         texts = []
         address = position.value.address
         name = _written_name(event)

@@ -98,8 +98,9 @@ class NativeChain(NativeLinks):
         number = names.index(position.expression) if position.expression in names else -1
         if caller.library or not caller.file:
             return self._follow_library_call(position, caller)
-        call = statement_origin.call_in_statement(caller.statement, frame.function)
-        if call is None or number < 0 or number >= len(call.arguments):
+        calls = statement_origin.calls_in_statement(caller.statement, frame.function)
+        call = frame_values.choose_call(calls, number, caller, position.value)
+        if call is None:
             return None
         text = call.arguments[number]
         origin = statement_origin.classify_expression(text)

@@ -272,7 +272,7 @@ class NativeTrace(ReturnTrace):
             watches=[watch],
             entries=(run_planning.entry_of(owner),) if owner is not None else (),
             reads=True,
-            blocks=self._heap.is_used,
+            blocks=self._heap.reads_blocks,
             expression=self._request.expression if not runs.end.key else "",
             frame=self._request.frame,
         )
@@ -289,7 +289,7 @@ class NativeTrace(ReturnTrace):
         """Run once more to a late event of many, whose operands were not read."""
         if event.deep or not self._runs.has_left():
             return event
-        result = await self._runs.run(blocks=self._heap.is_used)
+        result = await self._runs.run(blocks=self._heap.reads_blocks)
         found = [one for one in result.events_of(event.key) if one.count == event.count]
         return found[-1] if found else event
 
@@ -427,7 +427,9 @@ class NativeTrace(ReturnTrace):
             watch = msgspec.structs.replace(watch, owner=(owner.cfa, owner.entry))
         watches = [watch]
         free = _SLOTS - (runs.marker_watch is not None)
-        watches += self._heap.watches_for(value.address, free - len(watches))
+        self._heap.note_position(position)
+        if self._heap.is_first:
+            watches += self._heap.watches_for(value.address, free - len(watches))
         known = {one.address for one in (*watches, runs.marker_watch) if one is not None}
         copies = runs.copies.watches_for(position, known)
         others = run_planning.equal_memory(position, known | {one.address for one in copies})
@@ -435,6 +437,8 @@ class NativeTrace(ReturnTrace):
         for one in (*copies, *keyed):
             if len(watches) < free:
                 watches.append(msgspec.structs.replace(one, key=runs.new_key("w")))
+        if not self._heap.is_first:
+            watches += self._heap.watches_for(value.address, free - len(watches))
         returns = [
             one
             for one in run_planning.predict_returns(position, runs.new_key)
@@ -446,7 +450,7 @@ class NativeTrace(ReturnTrace):
             returns=returns,
             lines=run_planning.assigning_lines(position, runs.new_key) if is_local else (),
             entries=(run_planning.entry_of(owner),) if owner is not None else (),
-            blocks=self._heap.is_used,
+            blocks=self._heap.reads_blocks,
             expression=self._request.expression if not runs.end.key else "",
             frame=self._request.frame,
             copied=value.bytes,

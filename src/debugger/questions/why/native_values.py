@@ -142,6 +142,19 @@ def format_bytes(text: str | None, kind: str) -> str | None:
     return f'{number} "{words}"' if words else number
 
 
+def number_bytes(literal: str, kind: str, size: int) -> str | None:
+    """Return the bytes of a literal of a number's kind in hexadecimal; None for another text."""
+    if literal in {"NULL", "nullptr", "false"}:
+        return "00" * size
+    plain = re.sub(r"(?<=[\d.])(?:[uUlLfFzZ]+|_?[iuf]\d+)\Z", "", literal).replace("'", "")
+    try:
+        if kind == "float":
+            return struct.pack("<f" if size == 4 else "<d", float(plain)).hex()  # noqa: PLR2004
+        return (int(plain, 0) % (1 << 8 * size)).to_bytes(size, "little").hex()
+    except (ValueError, OverflowError, struct.error):
+        return None
+
+
 def _quote(raw: bytes) -> str:
     return repr(raw.rstrip(b"\0").decode("latin-1"))
 

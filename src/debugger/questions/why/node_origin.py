@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
@@ -28,8 +31,11 @@ from debugger.recorders.node.origin_run import (
     OriginLink,
     OriginPlace,
 )
+from debugger.sources.javascript_search import search_functions
+from debugger.sources.project_files import imported_files, project_files
 from debugger.symbols.program_file import inspect_program
 
+SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
 _METHOD = "its own scripts rewritten to record writes, calls and results"
 
 
@@ -46,7 +52,10 @@ async def trace_value(
         DebuggerError: EVALUATION_FAILED for an expression without a value there, TIMEOUT.
     """
     launch = question.target
-    if not isinstance(launch, LaunchTarget) or not _is_rewritable(launch, request):
+    if not isinstance(launch, LaunchTarget):
+        return None, ""
+    request = await asyncio.to_thread(_at_first_statement, launch, request)
+    if not _is_rewritable(launch, request):
         return None, ""
     began = asyncio.get_running_loop().time()
     order = _order(launch, request)
@@ -67,6 +76,26 @@ async def trace_value(
     took_s = asyncio.get_running_loop().time() - began
     runs = request.runs + 1 + (request.at is None)
     return _answer(request, found, runs=runs, took_s=took_s), ""
+
+
+def _at_first_statement(launch: LaunchTarget, request: WhyRequest) -> WhyRequest:
+    """Return the request at the first statement of the one function that its location names."""
+    at = request.at
+    if at is None or not at.function or at.line is not None:
+        return request
+    scripts = [Path(launch.cwd, one) for one in (str(launch.program), *launch.args)]
+    scripts = [one for one in scripts if one.suffix in SCRIPTS and one.is_file()]
+    files = (
+        [Path(at.file)]
+        if at.file
+        else [*scripts, *imported_files(scripts), *project_files(node_roots(launch), SCRIPTS)]
+    )
+    real = dict.fromkeys(Path(os.path.realpath(one)) for one in files)
+    found = search_functions([*real], at.function)
+    if len(found) != 1 or found[0].line == found[0].first_line:
+        return request
+    place = msgspec.structs.replace(at, function=None, file=found[0].file, line=found[0].line)
+    return msgspec.structs.replace(request, at=place)
 
 
 def _is_rewritable(launch: LaunchTarget, request: WhyRequest) -> bool:

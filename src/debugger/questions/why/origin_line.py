@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,6 +49,10 @@ _OF_MEMORY = frozenset(
 _OTHERS = frozenset(
     {"python", "javascript", "go", *script_recorder.LANGUAGES}
 )  # languages with a heap of their own
+_FACT = re.compile(
+    r"the block was freed|overflow:|underflow:|it writes past|stored by another call|two .* are one"
+)
+_FACTS_MAX = 2
 _SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
 _FAULT = "following it failed by a fault of the debugger; debugger daemon logs shows it"
@@ -134,9 +139,14 @@ async def _find_freed_memory(
     culprit = answer.why.expression if answer.why is not None else ""
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            return await freed_block.find_freed_block(call, question, culprit, seconds=seconds)
+            return await freed_block.find_freed_block(
+                call, question, culprit, answer.frame, seconds=seconds
+            )
     except (TimeoutError, DebuggerError):
         return None  # the crash is explained without it
+    except Exception:  # noqa: BLE001 - the crash itself is explained without it
+        _log.exception("the freed memory of %s", culprit)
+        return None
 
 
 def _seconds_left(question: QuestionRun, took_s: float, *, least_s: float = _LEAST_S) -> float:
@@ -411,7 +421,14 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         reason=reason if is_end else "",
         earlier=tuple(one.frame for one in links[count:] if one.frame is not None),
         earliest=links[-1].text if len(links) > count else "",
+        details=_facts_of(links),
     )
+
+
+def _facts_of(links: Sequence[WhyLink]) -> tuple[str, ...]:
+    """Return what the links tell of memory that was freed or overrun, and of shared objects."""
+    found = (detail for one in links for detail in one.details if _FACT.match(detail))
+    return tuple(dict.fromkeys(found))[:_FACTS_MAX]
 
 
 def _in_crash(link: WhyLink) -> LinkCertainty:

@@ -94,12 +94,22 @@ def _argument_of(found: StackPosition, caller: CallerView) -> StatementOrigin | 
     """Return the argument that a caller gave to a parameter that its function does not change."""
     lines, span = _function_lines(found.frame)
     name = found.expression
+    if _is_recursing(found.frame, lines, caller):
+        return None
     if span is None or not _NAME.match(name) or name not in _parameters(found.frame, lines, span):
         return None
     # A loop may lead back from below.
     if statement_origin.is_reassigned(name, list(lines[span[0] : span[1]])):
         return None
     return _passed_argument(found.frame, lines, span[0], name, caller)
+
+
+def _is_recursing(frame: FrameView, lines: Sequence[str], caller: CallerView) -> bool:
+    """Tell whether a function called itself at a frame's line: the calls between are not listed."""
+    if caller.frame.index == frame.index + 1 or not frame.line:
+        return False
+    text = join_statement(lines[frame.line - 1 : frame.line + 4])
+    return bool(statement_origin.calls_in_statement(text, last_part(frame.function)))
 
 
 def _parameters(frame: FrameView, lines: Sequence[str], span: tuple[int, int]) -> tuple[str, ...]:

@@ -344,17 +344,22 @@ def split_arguments(text: str) -> tuple[str, ...]:
 
 def call_in_statement(statement: str, function: str) -> StatementOrigin | None:
     """Return the call of a function within a statement; None if there is not exactly one."""
+    found = calls_in_statement(statement, function)
+    return found[0] if len(found) == 1 else None
+
+
+def calls_in_statement(statement: str, function: str) -> tuple[StatementOrigin, ...]:
+    """Return the calls of a function within a statement, as they are written."""
     plain = re.sub(r"[(<].*", "", function)
     name = re.split(r"::|\.", plain)[-1]
-    found = [one for one in _CALL.finditer(_blank_strings(statement)) if one[2] == name]
-    if not name or len(found) != 1:
-        return None
-    end = closing_bracket(statement, found[0].end() - 1)
-    if end < 0:
-        return None
-    arguments = split_arguments(statement[found[0].end() : end])
-    text = statement[found[0].start() : end + 1]
-    return StatementOrigin(OriginKind.CALL, text, name, arguments)
+    found = []
+    for one in _CALL.finditer(_blank_strings(statement)):
+        end = closing_bracket(statement, one.end() - 1)
+        if name and one[2] == name and end > 0:
+            arguments = split_arguments(statement[one.end() : end])
+            text = statement[one.start() : end + 1]
+            found.append(StatementOrigin(OriginKind.CALL, text, name, arguments))
+    return tuple(found)
 
 
 def computed_origin(text: str) -> StatementOrigin:

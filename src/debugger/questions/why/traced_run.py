@@ -159,6 +159,8 @@ class TraceResult(Struct, frozen=True):
     operands: Mapping[str, TraceValue | None] = field(default_factory=dict)
     region: str = ""
     block: tuple[int, int] | None = None
+    # The begin and the end of the main heap; zeros without one.
+    heap_range: tuple[int, int] = (0, 0)
     thread: int = 0
     thread_name: str = ""
     threads: int = 1

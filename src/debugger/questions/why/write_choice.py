@@ -18,7 +18,8 @@ from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResul
 from debugger.sources.function_names import last_part
 
 _STACK = 8 << 20  # bytes
-_WHOLE_NUMBERS = frozenset({"int", "unsigned", "pointer"})
+_NUMBERS = frozenset({"int", "unsigned", "pointer", "float"})
+_CONDITION = re.compile(r"(?:\}?\s*else\s+)?(?:if|while|switch|match)\b|case\b|default\b")
 _LEVELS = 24  # frames that are read of a stack
 _CALLS_BETWEEN = 3  # frames from a function to the one that called it by a container's own
 
@@ -115,17 +116,17 @@ def same_value_write(
 def _may_give(frame: TraceFrame, position: ValuePosition) -> bool:
     """Tell whether an assignment may give a value: a number or a local of another one does not.
 
-    `if (n > 5) total = 3;` runs, and may assign nothing.
+    `if (n > 5) total = 3;` runs, and may assign nothing: there the value must be known.
     """
     origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
     value = position.value
-    if value.kind not in _WHOLE_NUMBERS or not value.bytes:
-        return True
-    if re.fullmatch(r"-?\d+", origin.text):
-        return int(origin.text) % (1 << 8 * value.size) == value.number
+    content = native_values.number_bytes(origin.text, value.kind, value.size)
     given = frame.vars.get(origin.text)
-    is_alike = given is not None and (given.kind, given.size) == (value.kind, value.size)
-    return not is_alike or given is None or given.bytes == value.bytes
+    if given is not None and (given.kind, given.size) == (value.kind, value.size):
+        content = given.bytes or None
+    if content is None or not value.bytes or value.kind not in _NUMBERS:
+        return _CONDITION.match(frame.statement) is None
+    return content == value.bytes
 
 
 def _begins_with_write(statement: str, expression: str) -> bool:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+import pytest
+
+from debugger.model import answers
+from debugger.model.program import Frame
 from debugger.questions.who_wrote.value_writers import (
     ValueWrite,
     WriteLocation,
     group_writes,
     last_before,
+    line_before,
 )
+from debugger.questions.why.answer import LinkCertainty, LinkKind, WhyLink
+from debugger.questions.why.last_write import write_of_link
+from debugger.session import stop_report
 
 _MAIN = WriteLocation("main", "/src/a.c", 90)
 
@@ -15,6 +26,44 @@ _MAIN = WriteLocation("main", "/src/a.c", 90)
 def _write(line: int, new: str, *, caller: int = 90, is_after: bool = False) -> ValueWrite:
     stack = (WriteLocation("add", "/src/a.c", line), WriteLocation("main", "/src/a.c", caller))
     return ValueWrite(stack, str(int(new) - 1), new, is_after=is_after)
+
+
+async def test_a_write_by_an_inlined_function_is_of_the_line_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = {0x120: ("mod.rs", 547), 0x118: ("mod.rs", 546), 0x110: ("ov.rs", 26)}
+
+    async def read_line(_: object, frame: Frame) -> answers.AccessView:
+        file, line = lines.get(int(frame.address or "0", 16), ("ov.rs", 12))
+        return answers.AccessView("encode", f"/src/{file}", line)
+
+    monkeypatch.setattr(stop_report, "accessed_by", read_line)
+    session: Any = None
+    frame = Frame(0, "encode", 1, "/src/ov.rs", 27, address="0x120")
+    assert await line_before(session, frame) == 26
+    own = msgspec.structs.replace(frame, address="0x90")
+    assert await line_before(session, own) == 12
+
+
+@pytest.mark.parametrize(
+    ("new", "certainty", "is_write"),
+    [
+        ("77", LinkCertainty.SEEN, True),
+        ("78", LinkCertainty.SEEN, False),
+        # A link of the struct around it, and one by the source alone.
+        (None, LinkCertainty.SEEN, False),
+        ("77", LinkCertainty.INFERRED, False),
+    ],
+)
+def test_only_a_seen_link_with_the_value_is_its_last_write(
+    new: str | None, certainty: LinkCertainty, *, is_write: bool
+) -> None:
+    frame = answers.FrameView(0, "Move", "/src/a.go", 21)
+    link = WhyLink(LinkKind.COMPUTED, certainty, "computed", frame, old="70", new=new)
+    found = write_of_link(link, "77")
+    assert (found is not None) is is_write
+    if found is not None:
+        assert (found.location, found.old) == (WriteLocation("Move", "/src/a.go", 21), "70")
 
 
 def test_a_line_that_writes_often_is_told_once_with_its_first_and_last() -> None:

@@ -10,7 +10,7 @@ from debugger.questions.why.answer import ChainEnd, LinkCertainty, ValueOperand
 from debugger.questions.why.heap_history import HeapHistory
 from debugger.questions.why.native_chain import NativeChain
 from debugger.questions.why.native_steps import MemoryTarget, ReachedEnd, ValuePosition
-from debugger.questions.why.statement_origin import classify_expression
+from debugger.questions.why.statement_origin import calls_in_statement, classify_expression
 from debugger.questions.why.struct_parts import StructPart
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 
@@ -43,6 +43,18 @@ def test_an_operand_with_another_value_is_not_what_was_copied() -> None:
     event = TraceEvent("w1", 1, 1, (), old="41420000", new="41650000")
     assert differ(_int(0, 100, 1), _int(0x6541, 200), event)
     assert not differ(_int(0x65, 100, 1), _int(0x6541, 200), event)
+
+
+def test_of_two_calls_in_a_statement_the_one_with_the_value_gave_it() -> None:
+    calls = calls_in_statement("return sum(t->left) + t->key + sum(t->right);", "sum")
+    frame = TraceFrame("sum", "a.c", 2, vars={"t->left": _int(5, 100), "t->right": _int(7, 108)})
+    found = frame_values.choose_call(calls, 0, frame, _int(7, 300))
+    assert found is not None
+    assert found.text == "sum(t->right)"
+    # Where both have it, or one is not known, it is unclear.
+    for values in ({"t->left": _int(7), "t->right": _int(7)}, {"t->right": _int(7)}):
+        unclear = TraceFrame("sum", "a.c", 2, vars=values)
+        assert frame_values.choose_call(calls, 0, unclear, _int(7, 300)) is None
 
 
 def test_a_statement_for_another_local_did_not_write_this_one() -> None:

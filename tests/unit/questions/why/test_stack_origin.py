@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from debuggees import program_text
@@ -55,6 +56,20 @@ def test_arguments_by_name_are_not_counted_as_positions(file: str) -> None:
     callers = [_caller(file, "<module>", 1, "use(taken=None, a=3)")]
     origin = ValueOrigin("taken", "None")
     assert find_origin(origin, FrameView(0, "use", file, 2), callers) == origin
+
+
+def test_an_argument_of_a_recursions_first_call_is_not_that_of_its_last(tmp_path: Path) -> None:
+    path = tmp_path / "tree.c"
+    path.write_text(
+        "int sum(struct tree *t) {\n    return sum(t->left) + t->key;\n}\n"
+        "int main(void) {\n    return sum(root);\n}\n"
+    )
+    origin, frame = ValueOrigin("t", "0x5"), FrameView(0, "sum", str(path), 2)
+    main = CallerView(FrameView(3, "main", str(path), 5), "return sum(root);")
+    # The calls of `sum` by itself are not listed: the argument of `main` is another one.
+    assert find_origin(origin, frame, [main]) == origin
+    direct = msgspec.structs.replace(main, frame=FrameView(1, "main", str(path), 5))
+    assert find_origin(origin, frame, [direct]).text == "passed as t"
 
 
 def test_the_only_assignment_of_a_local_is_inferred(file: str) -> None:

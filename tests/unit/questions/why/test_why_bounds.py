@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
+
 import msgspec
 import pytest
 
-from debugger.questions.why import native_values, write_choice
+from debugger.questions.why import freed_block, native_values, write_choice
 from debugger.questions.why.answer import LinkCertainty
 from debugger.questions.why.chain_positions import end_in_library
 from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
@@ -47,6 +49,46 @@ def test_memory_without_a_change_may_have_been_set_by_a_store_of_the_same_value(
     # What it is from the start it is, whoever has stored it again.
     seven = TraceResult(initial={"w1": "07000000"}, final={"w1": "07000000"})
     assert not write_choice.may_hide_store(_position("07000000"), "w1", None, seven)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind", "content", "is_seen"),
+    [
+        ("ratio = 0.5;", "float", struct.pack("<d", 0.5).hex(), True),
+        ("if (n == 1) ratio = 0.5;", "float", "00" * 8, False),
+        ("if (n == 1) ratio = 0.5;", "float", struct.pack("<d", 0.5).hex(), True),
+        ("ratio = half(n);", "float", "00" * 8, True),
+        # The line ran; what it assigns under a condition is not known.
+        ("if (n == 1) ratio = half(n);", "float", "00" * 8, False),
+        ("else if (c) ratio = 0x10u;", "unsigned", "10000000", True),
+        ("} else if (c) ratio = NULL;", "pointer", "10" + "00" * 7, False),
+    ],
+)
+def test_a_line_that_ran_gave_a_value_only_if_it_may_have_assigned_it(
+    statement: str, kind: str, content: str, *, is_seen: bool
+) -> None:
+    size = len(content) // 2
+    value = TraceValue("0", kind=kind, address=_FRAME.cfa - 16, size=size, bytes=content)
+    line = TraceFrame("main", "/src/a.c", 3, 7, _FRAME.cfa, statement=statement)
+    position = ValuePosition("ratio", value, (_FRAME,), 0, LinkCertainty.SEEN)
+    ran = TraceResult(events=(TraceEvent("l1", 1, 5, (line,)),))
+    assert (write_choice.same_value_write(position, ran, None, None) is not None) is is_seen
+
+
+def _of_allocator(sequence: int, function: str, key: str = "h10") -> TraceEvent:
+    own = TraceFrame(f"own{sequence}", "/src/a.c", sequence)
+    return TraceEvent(key, sequence, sequence, (TraceFrame(function, library=True), own))
+
+
+def test_the_free_of_a_pointer_is_the_first_one_after_it_was_stored() -> None:
+    steps = ("free", "malloc", "free", "malloc", "free")
+    events = tuple(_of_allocator(at, name) for at, name in enumerate(steps, 1))
+    result = TraceResult(reached=True, events=events)
+    second = freed_block.end_of_block(result, 2)
+    assert second is not None
+    assert second == freed_block.BlockEnd(events[2], reused=events[3], freed_again=events[4])
+    # Where it is not known when it was stored, the last one alone is certain.
+    assert freed_block.end_of_block(result, 0) == freed_block.BlockEnd(events[4])
 
 
 @pytest.mark.parametrize(("function", "is_unset"), [("malloc", True), ("calloc", False)])

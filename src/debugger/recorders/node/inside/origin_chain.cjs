@@ -184,7 +184,7 @@ class Chain {
     const { owner, binding } = found;
     const { param } = binding;
     const call = enclosingCall(owner);
-    const value = owner.params[param.slot];
+    const value = 'value' in found ? found.value : owner.params[param.slot];
     if (!call) {
       this.link('passed', `${name} passed to ${owner.site.fn.shown}`, owner.site.node, owner, { value });
       return this.end('not followed', `${owner.site.fn.shown} was called by Node or a library, not by the program's own code`);
@@ -210,7 +210,7 @@ class Chain {
     const isSpread = node.arguments?.slice(0, position + 1).some((one) => one.type === 'SpreadElement');
     if (isSpread) {
       this.link('passed', `${name} passed by a spread`, node, caller, { value });
-      return { node: node.arguments.find((one) => one.type === 'SpreadElement').argument, act: caller, time: owner.began };
+      return this.spreadArgument(node, position, { act: caller, time: owner.began }, value);
     }
     const whole = argument ? valueOf(argument, caller, owner.began) : undefined;
     const fallback = param.rest ? null : this.defaultOf(param, whole, argument, owner.began);
@@ -230,6 +230,24 @@ class Chain {
     this.link('passed', `${name} passed${as}`, node, caller, { value });
     const next = { node: argument, act: caller, time: owner.began };
     return param.path.length ? this.patternArgument(param, next, value) : next;
+  }
+
+  // Of a call with one spread the argument's place in the array follows from those before it.
+  spreadArgument(node, position, at, value) {
+    const spreads = node.arguments.filter((one) => one.type === 'SpreadElement');
+    const next = { node: spreads[0].argument, ...at };
+    const array = spreads.length === 1 ? valueOf(next.node, at.act, at.time) : NONE;
+    const index = position - node.arguments.indexOf(spreads[0]);
+    if (!Array.isArray(array) || !Object.is(values.readProperty(array, index, at.time), value)) return next;
+    const name = `${textOf(next.node, at.act)}[${index}]`;
+    const found = next.node.type === 'Identifier' ? values.findVariable(next.node, at.act) : null;
+    const param = found?.binding.param;
+    const isGiven = param?.rest && !param.path.length && !lastBefore(found.events, at.time);
+    if (!isGiven || collections.hasOrigin(array, index, at.time)) {
+      return this.propertyOfValue(array, index, at.time, name);
+    }
+    const own = { ...param, position: param.position + index, rest: false };
+    return this.passedParameter(name, { ...found, binding: { ...found.binding, param: own }, value });
   }
 
   // A library's function called it, as an event does: of the call's arguments the same value may be it.

@@ -37,14 +37,20 @@ def memory_regions(permission: str = "") -> list[tuple[int, int, str]]:
     return found
 
 
+def heap_range() -> tuple[int, int]:
+    """Return the begin and the end of the main heap; zeros without one."""
+    heap = next((one for one in memory_regions() if one[2] == "[heap]"), None)
+    return heap[:2] if heap is not None else (0, 0)
+
+
 def heap_block(address: int) -> tuple[int, int] | None:
     """Return the block of glibc's main heap that holds an address: its start and usable size.
 
     The chunks lie one behind the other, each with its size in the word before the block
     (glibc malloc/malloc.c, "Chunk representation"). None where a damaged size breaks the walk.
     """
-    heap = next((one for one in memory_regions() if one[2] == "[heap]"), None)
-    if heap is None or not heap[0] <= address < heap[1] or heap[1] - heap[0] > _HEAP_MAX:
+    heap = heap_range()
+    if not heap[0] <= address < heap[1] or heap[1] - heap[0] > _HEAP_MAX:
         return None
     memory = bytes(gdb.selected_inferior().read_memory(heap[0], heap[1] - heap[0]))
     at = 0
@@ -56,3 +62,11 @@ def heap_block(address: int) -> tuple[int, int] | None:
             return heap[0] + at + 16, size - 8
         at += size
     return None
+
+
+def is_computed(value: Any, kind: Any) -> bool:
+    """Tell whether a pointer is a sum, as `p + 2`: gdb gives it the address of `p`."""
+    if kind.code != gdb.TYPE_CODE_PTR or value.address is None:
+        return False
+    stored = gdb.Value(bytes(gdb.selected_inferior().read_memory(int(value.address), 8)), kind)
+    return int(stored) != int(value)

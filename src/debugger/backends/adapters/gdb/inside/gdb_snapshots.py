@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
+regions: Any = importlib.import_module("gdb_memory")
 rust: Any = importlib.import_module("gdb_rust")
 statements: Any = importlib.import_module("gdb_statements")
 operands_of, parts_of = statements.operands_of, statements.parts_of
@@ -458,7 +459,7 @@ def describe_value(value: Any) -> dict[str, Any] | None:
     if value.is_optimized_out:
         return None
     value.fetch_lazy()
-    address = value.address
+    address = value.address if not regions.is_computed(value, kind) else None
     size = kind.sizeof
     return {
         "text": _format_value(value),

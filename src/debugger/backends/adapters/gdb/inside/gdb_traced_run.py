@@ -150,15 +150,18 @@ class TracedRun:
         return bool(switched)
 
     def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
-        """Return the heap blocks of the pointers that the innermost own statement uses."""
+        """Return the heap blocks of the pointers and arrays of the innermost own statement."""
         if not self.plan.get("blocks"):
             return {}
         found: dict[str, list[int]] = {}
         own = next((one for one in frames if one["vars"]), None)
         for name in snapshots.operands_of(own["statement"]) if own is not None else []:
             value = own["vars"].get(name) if own is not None else None
-            if value is not None and value["kind"] == "pointer" and value["bytes"]:
-                at = int.from_bytes(bytes.fromhex(value["bytes"]), "little")
+            if value is None or value["kind"] not in {"pointer", "array"} or not value["bytes"]:
+                continue
+            is_array = value["kind"] == "array"
+            at = value["address"] if is_array else _number_of(value["bytes"])
+            if at:
                 block = memory.heap_block(at)
                 if block is not None:
                     found[name] = [at, *block]
@@ -172,6 +175,10 @@ class TracedRun:
     def is_late(self) -> bool:
         """Tell whether the time is up."""
         return bool(time.monotonic() > self.until)
+
+
+def _number_of(content: str) -> int:
+    return int.from_bytes(bytes.fromhex(content), "little")
 
 
 class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
@@ -344,7 +351,11 @@ def _note_read(run: TracedRun) -> None:
         if buffer <= one["address"] < buffer + count:
             offset = one["address"] - buffer
             event = {"call": name, "inside": offset, "bytes": count, "descriptor": descriptor}
-            event.update(watching.describe_descriptor(descriptor, offset - count, name))
+            # `pread64` has its own position, and leaves the descriptor's alone.
+            is_placed = name == "pread64"
+            at = offset + (int(frame.read_register("r10")) if is_placed else -count)
+            described = watching.describe_descriptor(descriptor, at, from_position=not is_placed)
+            event.update(described)
             run.add_event(f"read:{one['key']}", event, is_write=False)
 
 
@@ -381,6 +392,7 @@ def _describe_end(run: TracedRun) -> None:
     result["operands"] = {name: snapshots.evaluate(name) for name in operands}
     if run.plan["finds_copies"] and value is not None:
         result["copies"] = copies.find_copies(value["bytes"])
+    result["heap_range"] = memory.heap_range()
     if value is not None and value["address"]:
         result["region"] = memory.region_of(value["address"])
         result["block"] = memory.heap_block(value["address"])

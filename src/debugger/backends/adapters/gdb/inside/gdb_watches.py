@@ -129,7 +129,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         if found:
             behind = found.pop("behind")
             event.update(found)
-            event.update(describe_descriptor(found["descriptor"], behind, "read"))
+            event.update(describe_descriptor(found["descriptor"], behind, from_position=True))
             if behind is None:
                 event.pop("offset", None)
 
@@ -178,15 +178,18 @@ def finish_watches(run: Any, watches: list[WatchedMemory]) -> None:
             one.delete()
 
 
-def describe_descriptor(descriptor: int, before: int | None, call: str) -> dict[str, Any]:
-    """Return the file of a descriptor, and the offset of what a call has read there."""
+def describe_descriptor(descriptor: int, at: int | None, *, from_position: bool) -> dict[str, Any]:
+    """Return the file of a descriptor, and the offset of what a call has read there.
+
+    The offset counts from the file's begin, or from the descriptor's position now.
+    """
     folder = Path(f"/proc/{gdb.selected_inferior().pid}")
     found: dict[str, Any] = {}
     try:
         found["file"] = str((folder / "fd" / str(descriptor)).readlink())
         position = (folder / "fdinfo" / str(descriptor)).read_text().split()[1]
-        if call == "read" and not found["file"].startswith(("socket:", "pipe:")):
-            found["offset"] = int(position) + (before or 0)
+        if not found["file"].startswith(("socket:", "pipe:")):
+            found["offset"] = (int(position) if from_position else 0) + (at or 0)
     except (OSError, IndexError, ValueError):
         pass
     return found
