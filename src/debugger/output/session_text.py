@@ -360,6 +360,8 @@ _HOSTS_MAX = 200
 
 def format_host_replies(answer: HostReplies, _page: RenderPage) -> list[TextSection]:
     """Format the answers of hosts; those that failed come first."""
+    if not answer.replies:
+        return [fixed_section("no host was asked")]
     ordered = sorted(answer.replies, key=lambda one: not isinstance(one.error, HostFailure))
     return [
         list_section(

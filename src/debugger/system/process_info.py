@@ -69,11 +69,9 @@ def processor_seconds(pid: int) -> float:
     """Return the processor time that a process and all that live below it have used."""
     root = _if_permitted(lambda: psutil.Process(pid))
     below = _if_permitted(lambda: root.children(recursive=True)) if root is not None else None
-    total = 0.0
-    for process in (root, *(below or ())):
-        times = _if_permitted(process.cpu_times) if process is not None else None
-        total += times.user + times.system if times is not None else 0.0
-    return total
+    processes = [one for one in (root, *(below or ())) if one is not None]
+    times = [_if_permitted(one.cpu_times) for one in processes]
+    return float(sum(one.user + one.system for one in times if one is not None))
 
 
 def list_listeners() -> Iterator[ListenerRow]:
