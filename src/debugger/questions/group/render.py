@@ -213,7 +213,7 @@ def _format_difference(one: ExpressionDifference, compared: int) -> str:
     if not compared:
         return "only one member came here"
     if one.hit is None:
-        value = shorten_value(one.values[0].value, _VALUE)
+        value = shorten_value(one.values[0].value, _VALUE) if one.values else ""
         # Of several hits it is that of the last one, and an error is one at most of them.
         value = f": {value}" if compared == 1 or value.startswith("<") else ""
         return f"the same at {format_count(compared, 'hit')}{value}"
