@@ -328,6 +328,28 @@ def test_a_caught_exception_of_a_compiled_language_is_found(
     assert answer.out.startswith(f"raised: {said}"), str(answer)
 
 
+PASSED_ON = """fn handle(n: i32) {
+    if n == 7 { panic!("bad item {}", n); }
+}
+fn main() {
+    let thread = std::thread::Builder::new().name("worker".into()).spawn(|| handle(7)).unwrap();
+    thread.join().unwrap();
+}
+"""
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_the_panic_of_a_thread_is_the_crash_and_not_the_unwrap_that_passes_it_on(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "passed.rs").write_text(PASSED_ON)
+    subprocess.run(["rustc", "-g", "passed.rs"], check=True, cwd=tmp_path)
+    answer = cli("crash", "--", "./passed", check=0, cwd=tmp_path)
+    assert answer.out.startswith("crash: panic: bad item 7, in passed::handle passed.rs:2\n")
+    assert "thread worker; other threads: passed::main passed.rs:6" in answer.out
+    assert "note: it was passed on: unwrap() of Err: Any" in answer.out
+
+
 @pytest.mark.adapter("debugpy")
 def test_evidence_is_kept_and_becomes_stale(cli: Callable[..., Any], tmp_path: Path) -> None:
     script = tmp_path / "script.py"

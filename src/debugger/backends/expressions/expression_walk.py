@@ -380,9 +380,10 @@ class _ExpressionWalk:
             if not shown_values.leads_on(at):
                 break
             at = await self._inner(at)
+        if not seen:
+            raise NotFollowed  # a null pointer, or a plain number: the debugger says so
         return self._explain(
-            f"{at.type or value.name} has no member '{name}'"
-            + (f"; it has {', '.join(seen[:20])}" if seen else "")
+            f"{at.type or value.name} has no member '{name}'; it has {', '.join(seen[:20])}"
         )
 
     async def _among(self, children: Sequence[Variable], name: str) -> Variable | None:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -138,6 +139,7 @@ class CrashContext(Struct, frozen=True):
     locals_total: int
     callers: tuple[CallerView, ...]
     frames_total: int | None
+    thread_name: str = ""
     threads: tuple[ThreadGroup, ...] = ()
     threads_total: int = 0
     notes: tuple[str, ...] = ()
@@ -167,7 +169,7 @@ async def inspect_crash(
     this = {one.name: one.value for one in own if one.name == "this" and is_null(one.value)}
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
     exception = None if stop.signal else stop.exception
-    groups, total = await _other_threads(session, thread)
+    threads = await _read_threads(session, thread)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
         place=place,
@@ -197,8 +199,9 @@ async def inspect_crash(
         locals_total=total_locals,
         callers=await _caller_views(session, frame, outer),
         frames_total=stack.total if recursion is None else recursion[1],
-        threads=groups,
-        threads_total=total,
+        thread_name=threads.name,
+        threads=threads.groups,
+        threads_total=threads.total,
         notes=await _began_with(session, first),
         pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
     )
@@ -523,13 +526,28 @@ async def _caller_view(session: Session, frame: Frame) -> CallerView:
     )
 
 
-async def _other_threads(session: Session, crashed: int) -> tuple[tuple[ThreadGroup, ...], int]:
-    """Return the locations of the other threads, grouped by location."""
+@dataclass(frozen=True, slots=True)
+class _ProgramThreads:
+    """Describes the threads at a crash: the name of its own, and where the others are."""
+
+    name: str = ""
+    groups: tuple[ThreadGroup, ...] = ()
+    total: int = 0
+
+
+async def _read_threads(session: Session, crashed: int) -> _ProgramThreads:
+    """Return the name of the thread that crashed, and the others grouped by location.
+
+    A name that another thread has, too, is the program's own, and left out.
+    """
     try:
         threads = await session.backend.list_threads()
     except DebuggerError:
-        return (), 0
+        return _ProgramThreads()
     others = [one for one in threads if one.id != crashed]
+    shared = {one.name for one in others}
+    name = next((one.name for one in threads if one.id == crashed), "")
+    name = "" if name in shared else name
     total = len(threads)
     groups: dict[tuple[object, ...], ThreadGroup] = {}
     limit = asyncio.get_running_loop().time() + _THREADS_S
@@ -549,4 +567,4 @@ async def _other_threads(session: Session, crashed: int) -> tuple[tuple[ThreadGr
             )
             names = group.names if one.name in group.names else (*group.names, one.name)[:3]
             groups[key] = msgspec.structs.replace(group, count=group.count + 1, names=names)
-    return tuple(sorted(groups.values(), key=lambda one: -one.count)), total
+    return _ProgramThreads(name, tuple(sorted(groups.values(), key=lambda one: -one.count)), total)

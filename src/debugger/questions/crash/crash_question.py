@@ -30,7 +30,10 @@ from debugger.questions.crash.crash_stops import (
     AwaitedException,
     CrashStop,
     CrashStops,
+    choose_crash,
+    earlier_causes,
     explain_chosen,
+    later_causes,
     raised_breakpoints,
 )
 from debugger.questions.runner import question_run
@@ -356,11 +359,11 @@ def build_crash_answer(
     output = run.read_output()
     is_over = last.state == State.TERMINATED.value
     crashes = _without_repeated(crashes)
-    # The last one ended the program, unless the program ended well.
-    chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
+    chosen = choose_crash(crashes, is_survived=is_over and last.exit_code == 0)
     is_well, survival_notes = _describe_survival(run, chosen, last)
     texts = tuple(line.text for line in output.lines)
     notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
+    notes += later_causes(crashes, chosen)
     cause = explain_chosen(crashes, chosen, texts)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
@@ -378,6 +381,7 @@ def build_crash_answer(
         address_text=facts.address_words or None,
         exception=exception,
         thread=scene.stop.thread,
+        thread_name=scene.thread_name,
         frame=scene.frame,
         source=scene.source,
         values=scene.values,
@@ -394,7 +398,7 @@ def build_crash_answer(
         traces_left_out=traces,
         exit_code=code,
         exit_signal=signal,
-        earlier=_earlier_causes(crashes, chosen),
+        earlier=earlier_causes(crashes, chosen),
         adapter=run.session.adapter,
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
@@ -418,11 +422,6 @@ def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
     crashes = [one for one in crashes if one.cause.kind != "sanitizer" or one is first]
     crashes = [one for one in crashes if one is first or not _is_sent_again(one, first)]
     return _without_runtime_abort(crashes)
-
-
-def _earlier_causes(crashes: Sequence[CrashStop], chosen: CrashStop) -> tuple[str, ...]:
-    causes = dict.fromkeys(one.cause.text for one in crashes)  # a fault may be reported twice
-    return tuple(text for text in causes if text != chosen.cause.text)
 
 
 def _notes_of_output(crash: CrashStop, lines: Sequence[str]) -> list[str]:

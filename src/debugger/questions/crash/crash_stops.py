@@ -64,6 +64,8 @@ _MARKED = re.compile(r":\d+\n.*\n\s*\^\n(?:Uncaught )?[\w$.]*Error\b")
 CRASHES = frozenset(
     {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP", "SIGSTKFLT"}
 )
+# How Rust writes the payload of a thread's panic, which is of no type that it knows.
+_PASSED_ON = "Any { .. }"
 _REPORTS = ("asan", "ubsan", "sanitizer", "tsan", "msan", "lsan")
 
 
@@ -261,6 +263,35 @@ class CrashStops:
     def last_raised(self) -> str | None:
         """The last raised exception, which may have been caught, in one line."""
         return self.raised[-1].cause.text if self.raised else None
+
+
+def choose_crash(crashes: Sequence[CrashStop], *, is_survived: bool) -> CrashStop:
+    """Return the crash that is the cause: the last one ended the program, if it has not survived.
+
+    A panic of Rust that only passes on another thread's (`handle.join().unwrap()`) is not it.
+    """
+    if is_survived:
+        return crashes[0]
+    *before, last = crashes
+    if last.is_panic and _PASSED_ON in last.scene.facts.message:
+        thread = last.scene.stop.thread
+        others = [one for one in before if one.is_panic and one.scene.stop.thread != thread]
+        return others[-1] if others else last
+    return last
+
+
+def earlier_causes(crashes: Sequence[CrashStop], chosen: CrashStop) -> tuple[str, ...]:
+    """Return what happened before the chosen crash, each once."""
+    before = crashes[: crashes.index(chosen)]
+    causes = dict.fromkeys(one.cause.text for one in before)  # a fault may be reported twice
+    return tuple(text for text in causes if text != chosen.cause.text)
+
+
+def later_causes(crashes: Sequence[CrashStop], chosen: CrashStop) -> list[str]:
+    """Return a note of the panic that passed on the chosen one."""
+    last = crashes[-1]
+    is_passed_on = chosen.is_panic and last is not chosen and _PASSED_ON in last.scene.facts.message
+    return [f"it was passed on: {last.cause.text}"] if is_passed_on else []
 
 
 def _runtime_function_of(stop: answers.Stop) -> str | None:

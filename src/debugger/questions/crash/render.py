@@ -62,6 +62,8 @@ _KEEP = "crash --keep, then debugger print {}"
 _FREEING = 3  # frames of a free
 _SPAN = 2  # lines of source on either side
 _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
+# Names that say nothing: a number, a goroutine with its function, the main thread.
+_NUMBERED = re.compile(r"(?:main|MainThread|[Tt]hread[- ]?\d*|goroutine .*|#\d+ .*)\Z")
 _HEADS = {
     "crashed": "crash",
     "survived": "survived",
@@ -241,7 +243,10 @@ def _format_threads(answer: Crash) -> list[TextSection]:
     shown = sum(one.count for one in answer.threads[:_THREAD_GROUPS])
     remaining = answer.threads_total - 1 - shown
     more = [f"{remaining} elsewhere"] if remaining > 0 else []
-    return [fixed_section(f"other threads: {' · '.join([*texts, *more])}", _THREADS)]
+    # Names that the program gave: debuggers number the others.
+    is_given = answer.thread_name and not _NUMBERED.match(answer.thread_name)
+    own = f"thread {short_name(answer.thread_name)}; " if is_given else ""
+    return [fixed_section(f"{own}other threads: {' · '.join([*texts, *more])}", _THREADS)]
 
 
 def _format_group(one: ThreadGroup) -> str:

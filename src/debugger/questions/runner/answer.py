@@ -87,6 +87,7 @@ class Crash(Struct, frozen=True):
     address_text: str | None = None
     exception: ExceptionView | None = None
     thread: int | None = None
+    thread_name: str = ""
     frame: FrameView | None = None
     source: tuple[SourceLine, ...] = ()
     # The values that the statement reads.

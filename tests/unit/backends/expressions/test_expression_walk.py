@@ -69,6 +69,7 @@ def _program() -> ShownProgram:
             "raw": Variable("raw", "0x10", "int *", handle=9),
             "*raw": Variable("*raw", "3", "int"),
             "raw[1]": Variable("raw[1]", "7", "int"),
+            "nothing": Variable("nothing", "0x0", "Point *"),
             "count": Variable("count", "3", "int"),
         },
         {
@@ -136,6 +137,8 @@ async def test_an_index_of_a_plain_pointer_is_left_to_the_debugger_in_cpp_and_re
 
 
 async def test_the_debuggers_own_error_is_kept_where_nothing_can_be_followed():
+    with pytest.raises(DebuggerError, match="plain: nothing->x"):
+        await _value("nothing->x", _CPP)
     with pytest.raises(DebuggerError, match="plain: f\\(points\\)"):
         await _value("f(points)", _CPP)
 
