@@ -345,6 +345,8 @@ class _ExpressionWalk:
         return await self._values.evaluate_plain(expression, self._frame, EvaluationPurpose.PRINT)
 
     async def _children(self, value: Variable) -> list[Variable]:
+        if shown_values.is_null(value):
+            raise NotFollowed  # the debugger says that nothing is there
         return await self._page(value, 0, _MEMBERS_MAX) if value.handle else []
 
     async def _page(self, value: Variable, start: int, count: int) -> list[Variable]:

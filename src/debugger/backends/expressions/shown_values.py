@@ -31,6 +31,7 @@ _FIRST = re.compile(
 )
 # A slice and a text of Rust are references, but know how long they are.
 _POINTER = re.compile(r"\*\s*(?:const)?$|^(?:pointer to |&(?!(?:mut )?(?:\[[^;]*\]|str)$)|\*)")
+_NULL = re.compile(r"(?:0x0+|nullptr|NULL)(?:\s|\Z)")
 _WRAPPER = re.compile(
     r"\b(?:Rc|Arc|Box|Ref|RefMut|RefCell|Cell|Mutex|MutexGuard|RwLock|Pin|Cow|NonNull|Unique"
     r"|ManuallyDrop|RcInner|ArcInner|RcBox|UnsafeCell"
@@ -106,6 +107,11 @@ def is_library_container(value: Variable) -> bool:
 def is_pointer(value: Variable) -> bool:
     """Return whether a value is a pointer or a reference, and not a slice or a text."""
     return bool(_POINTER.search(value.type.strip()))
+
+
+def is_null(value: Variable) -> bool:
+    """Return whether a value is a null pointer."""
+    return bool(_NULL.match(value.value.strip()))
 
 
 def leads_on(value: Variable) -> bool:
