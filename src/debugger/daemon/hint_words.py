@@ -33,13 +33,32 @@ def complete_hint(
     """
     if error.hint is None:
         return error
-    hint = _name_arguments(error.hint, arguments)
+    hint = _name_arguments(_with_path(error, argv), arguments)
     words = arguments.get("words")
     if isinstance(words, tuple) and words and not words[0].startswith("run:"):
         # A hint with CMD leaves the options out on purpose: one of them is at fault.
         is_same = "CMD" not in hint
         hint = _keep_options(hint, name, argv, words) if is_same else _name_program(hint, words)
     return error if hint == error.hint else DebuggerError(error.code, error.message, hint=hint)
+
+
+_SEVERAL_FILES: Final = re.compile(r"\d+ files are called (?P<file>.+):\n")
+_ONE_FILE: Final = re.compile(r"debugger break (?P<path>.+):LINE")
+
+
+def _with_path(error: DebuggerError, argv: Sequence[str]) -> str:
+    """Return the hint; of a file's name that several have, the same command with one's path."""
+    hint = error.hint or ""
+    several, one = _SEVERAL_FILES.match(error.message), _ONE_FILE.fullmatch(hint)
+    if several is None or one is None:
+        return hint
+    file = several["file"]
+    is_named = [word == file or word.startswith(f"{file}:") for word in argv]
+    words = [
+        one["path"] + word.removeprefix(file) if named else word
+        for word, named in zip(argv, is_named, strict=True)
+    ]
+    return f"debugger {escape_command(shlex.join(words))}" if any(is_named) else hint
 
 
 def _name_arguments(hint: str, arguments: Mapping[str, object]) -> str:

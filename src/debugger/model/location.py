@@ -176,6 +176,18 @@ def match_paths(file: str, candidates: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda path: (len(path), path))
 
 
+def short_paths(files: Iterable[str]) -> dict[str, str]:
+    """Return each file's name, with the folders that tell it from others of the same name."""
+    parts = {file: _path_parts(file) for file in files}
+    names = {}
+    for file, own in parts.items():
+        others = [one for other, one in parts.items() if other != file]
+        counts = range(1, len(own) + 1)
+        count = next((one for one in counts if all(own[-one:] != o[-one:] for o in others)), 0)
+        names[file] = "/".join(own[-count:]) if count else file
+    return names
+
+
 def _path_parts(path: str) -> list[str]:
     return [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import SourceLine
-from debugger.model.location import SourceMap, absolute_path, match_paths
+from debugger.model.location import SourceMap, absolute_path, match_paths, short_paths
 from debugger.sources.function_span import find_span
 from debugger.symbols.source_names import sources_of
 
@@ -219,7 +219,7 @@ def _ambiguous_error(file: str, paths: list[str]) -> DebuggerError:
     return DebuggerError(
         ErrorCode.USAGE,
         "\n".join([f"{len(paths)} files are called {file}:", *listed]),
-        hint=f"debugger break {paths[0]}:LINE",
+        hint=f"debugger break {short_paths(paths)[paths[0]]}:LINE",
     )
 
 

@@ -69,3 +69,12 @@ def test_two_programs_stand_in_no_hint_for_one() -> None:
     error = DebuggerError(ErrorCode.USAGE, "not with --vs", hint=hint)
     words = ("./a", "--vs", "./b")
     assert complete_hint(error, "path", {"words": words}, ("path", "--", *words)).hint == hint
+
+
+def test_of_a_name_that_several_files_have_the_same_command_names_one() -> None:
+    said = "2 files are called util.py:\n  /app/a/util.py\n  /app/b/util.py"
+    error = DebuggerError(ErrorCode.USAGE, said, hint="debugger break a/util.py:LINE")
+    argv = ("probe", "--at", "util.py:3", "k", "--", "my app.py")
+    found = complete_hint(error, "probe", {"words": ("my app.py",)}, argv)
+    assert found.hint == "debugger probe --at a/util.py:3 k -- 'my app.py'"
+    assert complete_hint(error, "break", {}, ("break", "other.py:3")).hint == error.hint

@@ -17,6 +17,7 @@ from debugger.model.location import (
     nearest_lines,
     parse_location,
     plain_function,
+    short_paths,
     split_arguments,
 )
 
@@ -189,3 +190,13 @@ def test_a_function_of_a_file_is_parsed(text: str, file: str, function: str):
 @pytest.mark.parametrize("text", ["shop.py::total", "app::main", "std::vector<int>::push"])
 def test_two_colons_make_a_name_and_no_file(text: str):
     assert parse_location(text).file is None
+
+
+def test_files_of_one_name_are_told_apart_by_as_many_folders_as_that_takes():
+    files = ["/app/a/util.py", "/app/b/util.py", "/app/main.py", "/lib/x/b/util.py"]
+    assert list(short_paths(files).values()) == [
+        "a/util.py",
+        "app/b/util.py",
+        "main.py",
+        "x/b/util.py",
+    ]

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.hit_filter import refuse_thread_name
+from debugger.model.location import short_paths
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.recordings import counted_run, function_lookup, recorded_run, traced_run
@@ -233,10 +234,11 @@ def _name_notes(ran: RecordedRun, place: FunctionPlace, words: str) -> list[str]
                 counts[key] = counts.get(key, 0) + one.count
     if not place.name or len(counts) <= 1:
         return []
-    each = [f"{name} {Path(file).name}:{line} x{n}" for (name, file, line), n in counts.items()]
+    files = short_paths(file for _, file, _ in counts)
+    each = [f"{name} {files[file]}:{line} x{n}" for (name, file, line), n in counts.items()]
     more = f" and {len(each) - _NAMES} more" if len(each) > _NAMES else ""
     (name, file, _), *_ = counts
-    again = f"debugger calls {Path(file).name}:{name} -- CMD takes one of them"
+    again = f"debugger calls {files[file]}:{name} -- CMD takes one of them"
     text = f"{words} is {len(each)} functions; recorded calls, those inside of each other too"
     return [f"{text}: {', '.join(each[:_NAMES])}{more}; {again}"]
 

@@ -18,7 +18,7 @@ from debugger.model.breakpoints import BreakpointSpec, HitRule
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_thread_name
-from debugger.model.location import SourceMap
+from debugger.model.location import SourceMap, short_paths
 from debugger.model.program import ResumeKind, StopReason
 from debugger.model.thread_order import ThreadOrder
 from debugger.questions.locations.missing_function import (
@@ -344,9 +344,8 @@ def _naming_notes(run: RunningQuestion, walk: _SteppedCalls) -> list[str]:
     notes = [one.at.note for one in known if one.at is not None and one.at.note]
     made = walk.count_calls()
     if len(made) > 1:
-        each = ", ".join(
-            f"{one.name} {Path(one.file).name}:{one.line} x{count}" for one, count in made
-        )
+        files = short_paths(one.file for one, _ in made)
+        each = ", ".join(f"{one.name} {files[one.file]}:{one.line} x{count}" for one, count in made)
         notes.append(f"several functions have this name: {each}; FILE:LINE takes one of them")
     return notes
 

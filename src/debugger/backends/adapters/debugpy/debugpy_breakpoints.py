@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
-from debugger.model.location import near_names
+from debugger.model.location import near_names, short_paths
 from debugger.sources.function_names import choose_matches
 from debugger.sources.project_files import project_files, with_text
 from debugger.system.process_info import look_at
@@ -196,7 +196,8 @@ def find_function(
     if not matches:
         return _not_found_bound(spec.function, files, folders)
     path, _, line = matches[0]
-    others = [f"{one.name}:{at}" for one, _, at in matches[1 : 1 + _OTHERS_MAX]]
+    names = short_paths(str(one) for one, _, _ in matches)
+    others = [f"{names[str(one)]}:{at}" for one, _, at in matches[1 : 1 + _OTHERS_MAX]]
     note = f"others of this name: {', '.join(others)}" if others else None
     return msgspec.structs.replace(spec, file=str(path), line=line, function=None, note=note)
 
