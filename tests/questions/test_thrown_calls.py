@@ -48,7 +48,9 @@ def test_a_compiled_call_ends_where_an_exception_leaves_it_that_a_caller_catches
     ended = answer_data(shared_cli("--json", "calls", *command, check=0))["lives"]
     line = find_marker(f"thrown/{file}", "too_big")
     assert [(one["error"], one["error_line"]) for one in ended if one["error"]] == [(thrown, line)]
-    assert sorted(one["value"] for one in ended if one["value"]) == ["1", "2"]
+    # No lines of a later call were taken for those of the one that was left.
+    assert sorted(one["arguments"][0]["value"] for one in ended) == ["1", "2", "3"]
+    assert all(one["has_ended"] for one in ended)
 
 
 @pytest.mark.adapter("xdebug")
