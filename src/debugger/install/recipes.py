@@ -39,6 +39,13 @@ _NPM_SHA512 = (
     "EtF/pq5eON1OxYPUDK2OLO7qQqNIPWN/0vYeTYWIC3zw2Svr5xiqGAW7BmfncYH/H4W11E+Gn+hA7VRqlAy7IA=="
 )
 _NPM_SIZE = 56_526_794
+# With Python's own way, which takes no notice of PYTHONDONTWRITEBYTECODE.
+_GDB_COMPILING = (
+    "-nx",
+    "-batch",
+    "-ex",
+    "python import compileall, sys; compileall.compile_dir(sys.prefix, quiet=2)",
+)
 _GDB_PACKAGES = (
     "gdb gdbserver libatomic1 libbabeltrace1 libbrotli1 libbz2-1.0 libc6 libcom-err2 "
     "libcurl3t64-gnutls libdebuginfod1t64 libdw1t64 libelf1t64 libexpat1 libffi8 libgcc-s1 "
@@ -87,7 +94,9 @@ RECIPES: Mapping[str, InstallRecipe] = {
                     suite="trixie",
                     packages=tuple(_GDB_PACKAGES.split()),
                     programs=(
-                        WrappedProgram("gdb", '--data-directory="$root/usr/share/gdb" '),
+                        WrappedProgram(
+                            "gdb", '--data-directory="$root/usr/share/gdb" ', _GDB_COMPILING
+                        ),
                         WrappedProgram("gdbserver"),
                     ),
                     kept=(
