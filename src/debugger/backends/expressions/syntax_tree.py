@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.statement import LOCALS
 
 
-@dataclass(frozen=True, slots=True)
-class TypeName:
+class TypeName(Struct, frozen=True):
     """Names a type as it was written: its words, and the number of pointers to it."""
 
     name: str
@@ -18,24 +17,21 @@ class TypeName:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class NameTree:
+class NameTree(Struct, frozen=True):
     """Names a variable or an enumerator, with its scopes: `audio::rate`."""
 
     text: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterTree:
+class RegisterTree(Struct, frozen=True):
     """Names a register, without its dollar."""
 
     name: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerTree:
+class IntegerTree(Struct, frozen=True):
     """Holds a whole number; `kind` is its suffix in small letters, `is_decimal` its notation."""
 
     value: int
@@ -44,8 +40,7 @@ class IntegerTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class RealTree:
+class RealTree(Struct, frozen=True):
     """Holds a number with a fraction."""
 
     value: float
@@ -53,40 +48,35 @@ class RealTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterTree:
+class CharacterTree(Struct, frozen=True):
     """Holds a character in quotes, as its number."""
 
     value: int
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextTree:
+class TextTree(Struct, frozen=True):
     """Holds a string in quotes, its escapes resolved."""
 
     value: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class TruthTree:
+class TruthTree(Struct, frozen=True):
     """Represents `true` or `false`."""
 
     value: bool
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class NullTree:
+class NullTree(Struct, frozen=True):
     """Represents `null`, `nullptr`, `NULL`, `None`."""
 
     text: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemberTree:
+class MemberTree(Struct, frozen=True):
     """Represents `of.name` or `of->name`: both work on values and on pointers."""
 
     of: Tree
@@ -94,8 +84,7 @@ class MemberTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class IndexTree:
+class IndexTree(Struct, frozen=True):
     """Represents `of[index]`."""
 
     of: Tree
@@ -103,16 +92,14 @@ class IndexTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentTree:
+class ArgumentTree(Struct, frozen=True):
     """Represents `args[number]`: the function's argument, counted from 0."""
 
     number: int
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnaryTree:
+class UnaryTree(Struct, frozen=True):
     """Represents one of `- + ~ ! * &` before its operand."""
 
     op: str
@@ -120,8 +107,7 @@ class UnaryTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryTree:
+class BinaryTree(Struct, frozen=True):
     """Represents an operator between two; `and` and `or` are `&&` and `||` here."""
 
     op: str
@@ -130,8 +116,7 @@ class BinaryTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionalTree:
+class ConditionalTree(Struct, frozen=True):
     """Represents `test ? yes : no`."""
 
     test: Tree
@@ -140,8 +125,7 @@ class ConditionalTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class CastTree:
+class CastTree(Struct, frozen=True):
     """Represents `(kind) of`, `of as kind`, `static_cast<kind>(of)`."""
 
     kind: TypeName
@@ -149,16 +133,14 @@ class CastTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class SizeOfTree:
+class SizeOfTree(Struct, frozen=True):
     """Represents `sizeof(kind)` or `sizeof of`."""
 
     of: Tree | TypeName
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class LengthTree:
+class LengthTree(Struct, frozen=True):
     """Represents `len(of)`, `of.len()`, `of.size()`: `what` is `len` or `empty`."""
 
     what: str
@@ -166,8 +148,7 @@ class LengthTree:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallTree:
+class CallTree(Struct, frozen=True):
     """Represents `of(arguments)`: a call of a function, or of a value's method."""
 
     of: Tree
