@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import debugger
-from debugger.cli import commands
+from debugger.cli import commands, parser
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.model.command_registry import COMMANDS, Argument
 
@@ -22,6 +22,21 @@ _IS_ARGUMENT = re.compile(r"--?\w|--\Z|[A-Z]|['\"\d*/…]|[\w/]+[:.+]\w")
 # Commands whose first argument is a word: `go run`, `cargo test`.
 _WITH_VERBS = {"go", "cargo", "uv", "npx"}
 _KEYWORDS = {"hint", "remedy", "fix"}
+
+
+def asks_help(words: Sequence[str]) -> bool:
+    """Tell whether a command asks for a help page, which there must be.
+
+    A client of its own for each would take most of a second.
+
+    Raises:
+        DebuggerError: USAGE for a command that there is not.
+    """
+    if "--help" not in words:
+        return False
+    commands.register_all()
+    assert parser.help_text(words, COMMANDS)
+    return True
 
 
 def literal_texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -> Iterator[str]:

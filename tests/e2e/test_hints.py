@@ -13,7 +13,7 @@ import pytest
 
 import hint_situations as situations
 from debuggees import build_debuggee, find_source
-from hint_texts import commands_in
+from hint_texts import asks_help, commands_in
 from running_programs import run_program
 
 ADAPTERS = ("lldb-dap", "gdb", "codelldb", "lldb-cli", "frida", "debugpy", "delve", "js-debug")
@@ -70,6 +70,8 @@ def faults(cli: Any, table: Mapping[str, str]) -> Iterator[str]:
 
 def fault(cli: Any, words: str, command: str) -> Iterator[str]:
     given = [VALUES.get(word, word) for word in shlex.split(command)]
+    if asks_help(given):
+        return
     answered = cli(*given, timeout=20)
     if answered.exit in MISSING:
         yield f"{words}: its hint does not help: {answered}"

@@ -14,7 +14,7 @@ import pytest
 
 import hint_situations as situations
 from debuggees import build_debuggee, find_marker, find_source
-from hint_texts import commands_in
+from hint_texts import asks_help, commands_in
 
 CMD = ["python3", "loop.py"]
 # What a user puts in place of the words that a hint leaves open, by the word before or by itself.
@@ -127,8 +127,8 @@ def faults(cli: Any, table: dict[str, str], folder: Path) -> Iterator[str]:
             if key in tried:
                 continue
             tried.add(key)
-            if given[0] == "mcp" and "--help" not in given:
-                continue  # it serves until it is ended
+            if asks_help(given) or given[0] == "mcp":
+                continue  # mcp serves until it is ended
             if key in AT_A_STOP:
                 continue
             reply = cli(*given, cwd=folder)
