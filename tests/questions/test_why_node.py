@@ -312,8 +312,9 @@ def test_a_value_is_followed_through_modules_and_what_they_export(cli: Callable[
 def test_the_next_command_names_an_operand_that_has_a_value_there(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
+    # A function on one line is found by breakpoints.
     program = (
-        "function show(ids) {\n  console.log(ids);\n}\nfunction main(left, other) {\n"
+        "function show(ids) { console.log(ids); }\nfunction main(left, other) {\n"
         "  const ids = Array.from(left, (node) => node + other).join(' ');\n  show(ids);\n}\n"
         "main(['a', 'b'], 'c');\n"
     )

@@ -31,8 +31,10 @@ async def line_before(session: Session, frame: Frame) -> int | None:
     Of a function of another file that was inlined, it is the line of the code before it.
     """
     written = await stop_report.accessed_by(session, frame)
-    if not isinstance(written, answers.AccessView) or frame.file is None or not frame.address:
+    if not isinstance(written, answers.AccessView):
         return frame.line
+    if frame.file is None or not frame.address:
+        return written.line
     address = int(frame.address, 16)
     for back in range(_INLINED_STEP, _INLINED_MAX, _INLINED_STEP):
         if Path(written.file).name == Path(frame.file).name:
