@@ -363,7 +363,6 @@ def build_crash_answer(
     is_well, survival_notes = _describe_survival(run, chosen, last)
     texts = tuple(line.text for line in output.lines)
     notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
-    notes += later_causes(crashes, chosen)
     cause = explain_chosen(crashes, chosen, texts)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
@@ -405,7 +404,7 @@ def build_crash_answer(
         pointers_omitted=scene.pointers.omitted,
         why=_named_value(cause.culprit, facts),
         why_compared=_named_value(cause.compared_with, facts),
-        notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
+        notes=(*cause.notes, *scene.notes, *later_causes(crashes, chosen), *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
 
