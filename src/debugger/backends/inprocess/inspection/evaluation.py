@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from debugger.backends.expressions import syntax_tree
 from debugger.backends.expressions.syntax_tree import Tree, expression_error
@@ -287,7 +288,7 @@ class ExpressionEvaluator:
                 for _ in range(one.kind.pointers if kind is not None else 0):
                     kind = pointer_to(kind) if kind is not None else None
                 inner = await self._replace_calls(one.of, text, names, level, kind)
-                return dataclasses.replace(one, of=inner)
+                return replace(one, of=inner)
             # Only the side that counts is evaluated, as in C: a call on the other side must
             # not be made.
             case syntax_tree.BinaryTree(op="&&" | "||"):
@@ -295,7 +296,7 @@ class ExpressionEvaluator:
                 if await self._is_true(left, text, names, level) is (one.op == "||"):
                     return syntax_tree.TruthTree(one.op == "||", one.at)
                 right = await self._replace_calls(one.right, text, names, level)
-                return dataclasses.replace(one, left=left, right=right)
+                return replace(one, left=left, right=right)
             case syntax_tree.ConditionalTree():
                 test = await self._replace_calls(one.test, text, names, level)
                 is_true = await self._is_true(test, text, names, level)
@@ -304,7 +305,7 @@ class ExpressionEvaluator:
             name: await self._replace_calls(part, text, names, level)
             for name, part in _subtrees(one).items()
         }
-        return dataclasses.replace(one, **parts)
+        return replace(one, **parts)
 
     async def _is_true(
         self, one: Tree, text: str, names: FrameNames, level: FrameLevel | None
@@ -335,7 +336,7 @@ class ExpressionEvaluator:
         arguments = [await self._replace_calls(it, text, names, level) for it in one.arguments]
         of = one.of
         if isinstance(of, syntax_tree.MemberTree):
-            of = dataclasses.replace(of, of=await self._replace_calls(of.of, text, names, level))
+            of = replace(of, of=await self._replace_calls(of.of, text, names, level))
 
         def work(memory: ValueMemory) -> function_calls.PreparedCall:
             passed = [resolution.check_tree(it, text, names) for it in arguments]
@@ -354,7 +355,7 @@ class ExpressionEvaluator:
         """Find an element of a container that is walked, such as a map or a list."""
         of = await self._replace_calls(one.of, text, names, level)
         index = await self._replace_calls(one.index, text, names, level)
-        settled = dataclasses.replace(one, of=of, index=index)
+        settled = replace(one, of=of, index=index)
 
         def work(memory: ValueMemory) -> ScopeVariable | None:
             world = world_of(memory, level)
@@ -463,7 +464,7 @@ def _find_methods(kind: ExpressionType, name: str, names: FrameNames) -> list[Sc
 
 
 def _subtrees(one: Tree) -> dict[str, Tree]:
-    children = {it.name: getattr(one, it.name) for it in dataclasses.fields(one)}
+    children = {name: getattr(one, name) for name in one.__struct_fields__}
     return {name: part for name, part in children.items() if isinstance(part, Tree)}
 
 
