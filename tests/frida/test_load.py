@@ -199,8 +199,8 @@ async def test_machine_code_that_cannot_tell_has_javascript_asked(start_engine):
 
 async def test_calls_and_returns_are_traced_with_arguments_and_results(start_engine):
     program = build_program("hammer.c", "-O0")
-    status, out, _ = program.alone("2000")
-    live = await start_engine(program, "2000")
+    status, out, _ = program.alone("500")
+    live = await start_engine(program, "500")
     await live.engine.trace_functions(
         [
             TracedFunction(id=1, address=live.at("work")),
@@ -217,7 +217,7 @@ async def test_calls_and_returns_are_traced_with_arguments_and_results(start_eng
     called = [one for one in told if isinstance(one, FunctionCalled)]
     returned = [one for one in told if isinstance(one, FunctionReturned)]
     lost = sum(one.lost for one in batches)
-    assert len(called) + len(returned) + lost == 2 * (4 * 2000 + 4)
+    assert len(called) + len(returned) + lost == 2 * (4 * 500 + 4)
     assert lost == 0
     assert {one.arguments[0] for one in called if one.function == 2} == {1, 2, 3, 4}
     first = next(one for one in called if one.function == 1 and one.arguments[0] == 1)

@@ -180,7 +180,7 @@ _ALWAYS = _RECORD.replace("== 3", "== -1")
 
 
 async def test_records_of_threads_and_of_both_kinds_are_in_order(start_engine):
-    live = await start_engine(build_program("hammer.c", "-O0"), "400")
+    live = await start_engine(build_program("hammer.c", "-O0"), "100")
     begin, end = live.program.symbol("work"), live.program.symbol("hammer")
     places = [live.base + one for one in live.program.statements() if begin <= one < end][:3]
     wanted = [
@@ -199,10 +199,10 @@ async def test_records_of_threads_and_of_both_kinds_are_in_order(start_engine):
     assert len({one.thread for one in told}) == 4
     for thread in {one.thread for one in told}:
         own = [one for one in told if one.thread == thread]
-        assert [one.point for one in own] == ["a", "b", "c"] * 400
+        assert [one.point for one in own] == ["a", "b", "c"] * 100
         assert [one.time for one in own] == sorted(one.time for one in own)
     for point in "abc":
-        assert sorted(one.hits for one in told if one.point == point) == [*range(1, 1601)]
+        assert sorted(one.hits for one in told if one.point == point) == [*range(1, 401)]
     numbers = [one.sequence for one in told]
     assert numbers == sorted(set(numbers))
 
