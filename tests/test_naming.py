@@ -257,7 +257,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/skill": 64,
     "cli/translation": 5970,
     "clients": 156,
-    "daemon": 1712,
+    "daemon": 1721,
     "editors": 1992,
     "hosts": 2852,
     "install": 1615,

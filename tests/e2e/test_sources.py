@@ -83,7 +83,7 @@ def test_a_file_of_the_program_is_named_by_a_part_of_its_path(cli, mapped, tmp_p
     assert (far["file"], far["verified"]) == (f"{here}/a/util.c", True)
     says = ("2 files are called util.c", f"{here}/a/util.c", f"{here}/b/util.c")
     check_refused(
-        cli, "break", "util.c:3", exit=2, code="USAGE", says=says, hint="debugger break /"
+        cli, "break", "util.c:3", exit=2, code="USAGE", says=says, hint="debugger break a/util.c:3"
     )
     # In the folder of one of them that one is meant.
     near = answer_data(cli("--json", "break", "util.c:3", cwd=here / "b", check=0))

@@ -33,7 +33,7 @@ def complete_hint(
     """
     if error.hint is None:
         return error
-    hint = _name_arguments(_with_path(error, argv), arguments)
+    hint = _name_arguments(_with_path(error, name, argv), arguments)
     words = arguments.get("words")
     if isinstance(words, tuple) and words and not words[0].startswith("run:"):
         # A hint with CMD leaves the options out on purpose: one of them is at fault.
@@ -42,21 +42,22 @@ def complete_hint(
     return error if hint == error.hint else DebuggerError(error.code, error.message, hint=hint)
 
 
+_WITH_VALUE: Final = frozenset({"--session", "-s", "--budget", "--host", "--container", "--pod"})
 _SEVERAL_FILES: Final = re.compile(r"\d+ files are called (?P<file>.+):\n")
 _ONE_FILE: Final = re.compile(r"debugger break (?P<path>.+):LINE")
 
 
-def _with_path(error: DebuggerError, argv: Sequence[str]) -> str:
+def _with_path(error: DebuggerError, name: str, argv: Sequence[str]) -> str:
     """Return the hint; of a file's name that several have, the same command with one's path."""
     hint = error.hint or ""
     several, one = _SEVERAL_FILES.match(error.message), _ONE_FILE.fullmatch(hint)
     if several is None or one is None:
         return hint
-    file = several["file"]
-    is_named = [word == file or word.startswith(f"{file}:") for word in argv]
+    file, own = several["file"], _own_words(name, argv)
+    is_named = [word == file or word.startswith(f"{file}:") for word in own]
     words = [
         one["path"] + word.removeprefix(file) if named else word
-        for word, named in zip(argv, is_named, strict=True)
+        for word, named in zip(own, is_named, strict=True)
     ]
     return f"debugger {escape_command(shlex.join(words))}" if any(is_named) else hint
 
@@ -93,6 +94,17 @@ def _name_program(hint: str, words: tuple[str, ...]) -> str:
         return f"-- {program} ({note})" if note else f"-- {program}"
 
     return _PROGRAM_PLACE.sub(place, hint)
+
+
+def _own_words(name: str, argv: Sequence[str]) -> list[str]:
+    """Return a command's words without options of every command before them, as `--json`."""
+    first = name.split(maxsplit=1)[0]
+    if first in argv:
+        return list(argv[argv.index(first) :])
+    own = list(argv)  # it was called by another name, as `break`
+    while own and own[0].startswith("-"):
+        del own[: 2 if own[0] in _WITH_VALUE else 1]
+    return own
 
 
 def _keep_options(hint: str, name: str, argv: Sequence[str], words: tuple[str, ...]) -> str:

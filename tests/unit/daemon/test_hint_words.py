@@ -77,4 +77,7 @@ def test_of_a_name_that_several_files_have_the_same_command_names_one() -> None:
     argv = ("probe", "--at", "util.py:3", "k", "--", "my app.py")
     found = complete_hint(error, "probe", {"words": ("my app.py",)}, argv)
     assert found.hint == "debugger probe --at a/util.py:3 k -- 'my app.py'"
+    argv = ("--json", "--session", "s1", "break", "util.py:3")
+    found = complete_hint(error, "breakpoint add", {}, argv)
+    assert found.hint == "debugger break a/util.py:3"
     assert complete_hint(error, "break", {}, ("break", "other.py:3")).hint == error.hint
