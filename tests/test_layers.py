@@ -291,7 +291,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
     "debugger.daemon.dispatch": ("debugger",),
-    "debugger.daemon.hint_words": ("debugger.errors", "debugger.output"),
+    "debugger.daemon.hint_words": (
+        "debugger.daemon.protocol",
+        "debugger.errors",
+        "debugger.output",
+    ),
     "debugger.daemon.protocol": (),
     "debugger.daemon.transport": ("debugger.paths", "debugger.daemon.protocol"),
 }

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from debugger.daemon.protocol import GLOBAL_VALUES
 from debugger.errors import DebuggerError
 from debugger.output.location_text import escape_command
 
@@ -42,7 +43,7 @@ def complete_hint(
     return error if hint == error.hint else DebuggerError(error.code, error.message, hint=hint)
 
 
-_WITH_VALUE: Final = frozenset({"--session", "-s", "--budget", "--host", "--container", "--pod"})
+_WITH_VALUE: Final = frozenset({*GLOBAL_VALUES, "-s"})
 _SEVERAL_FILES: Final = re.compile(r"\d+ files are called (?P<file>.+):\n")
 _ONE_FILE: Final = re.compile(r"debugger break (?P<path>.+):LINE")
 
@@ -115,8 +116,7 @@ def _keep_options(hint: str, name: str, argv: Sequence[str], words: tuple[str, .
         own = own[: own.index("--")]
     elif tuple(own[-len(words) :]) == words:
         own = own[: -len(words)]
-    while own and own[0] != name.split(maxsplit=1)[0]:  # an option of every command, as --json
-        del own[0]
+    own = _own_words(name, own)
     if not hint.startswith(bare) or own[: len(name.split())] != name.split() or len(own) == 1:
         return hint
     return f"debugger {escape_command(shlex.join(own))} -- {hint[len(bare) :]}"

@@ -6,7 +6,7 @@ VERSION = 1
 MAX_BYTES = 10 * 1024 * 1024
 HOST_OPTIONS = ("--host", "--container", "--pod")
 # The options of every command that take a value.
-_GLOBAL_VALUES = ("--session", "--budget", *HOST_OPTIONS)
+GLOBAL_VALUES = ("--session", "--budget", *HOST_OPTIONS)
 
 TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def command_words(argv: Sequence[str]) -> list[str]:
     found: list[str] = []
     rest = iter(argv)
     for word in rest:
-        if word in _GLOBAL_VALUES:
+        if word in GLOBAL_VALUES:
             next(rest, None)
         elif word == "--" or (word.startswith("-") and not _is_global(word)):
             break
@@ -132,4 +132,4 @@ def name_sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _is_global(word: str) -> bool:
-    return word in {"--json", "--no-color"} or word.partition("=")[0] in _GLOBAL_VALUES
+    return word in {"--json", "--no-color"} or word.partition("=")[0] in GLOBAL_VALUES
