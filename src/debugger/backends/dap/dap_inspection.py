@@ -16,7 +16,12 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.dap_client import decode_body
 from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
-from debugger.backends.expressions.expression_walk import NATIVE, assign_shown, evaluate_shown
+from debugger.backends.expressions.expression_walk import (
+    NATIVE,
+    assign_shown,
+    evaluate_refused,
+    evaluate_shown,
+)
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import is_true_text
 from debugger.model.program import (
@@ -448,8 +453,10 @@ class StopValues:
         """
         try:
             await self.evaluate_plain(condition, frame, EvaluationPurpose.PRINT)
-        except DebuggerError:
-            value = await self.evaluate(condition, frame, EvaluationPurpose.PRINT)
+        except DebuggerError as error:
+            if not self._shows_native_values:
+                raise
+            value = await evaluate_refused(self, condition, frame, error)
             return is_true_text(value.value)
         return True
 

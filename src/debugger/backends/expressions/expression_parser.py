@@ -191,7 +191,6 @@ _BINDS = {
 }  # fmt: skip
 _AS = 11
 _UNARY = 12
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BITWISE = frozenset({"&", "|", "^"})
 # Python's words and JavaScript's marks for operators of C.
 _OTHER_NAMES = {"and": "&&", "or": "||", "not": "!", "===": "==", "!==": "!="}
@@ -336,11 +335,11 @@ class _ExpressionParser:
         for side in (made.left, made.right):
             if id(side) in self._closed or not isinstance(side, syntax_tree.BinaryTree):
                 continue
-            if made.op in _COMPARISONS and side.op in _COMPARISONS:
+            if made.op in syntax_tree.COMPARE and side.op in syntax_tree.COMPARE:
                 raise self._syntax_error(
                     "comparisons in a row: write a < b && b < c, or brackets", token
                 )
-            if made.op in _BITWISE and side.op in _COMPARISONS:
+            if made.op in _BITWISE and side.op in syntax_tree.COMPARE:
                 raise self._syntax_error(
                     f"{made.op!r} beside {side.op!r}: C and Rust differ here, put brackets", token
                 )

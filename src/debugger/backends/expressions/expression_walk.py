@@ -74,35 +74,48 @@ async def evaluate_shown(
         DebuggerError: What the debugger says; EVALUATION_FAILED for what is not in a value.
     """
     tree = _parse(expression)
-    walk = _ExpressionWalk(values, frame)
-    is_rust = (frame.file or "").endswith(".rs")
     if tree is None or isinstance(tree, syntax_tree.NameTree):
         return await values.evaluate_plain(expression, frame, purpose)
+    walk = _ExpressionWalk(values, frame)
+    is_rust = (frame.file or "").endswith(".rs")
     if is_rust or await walk.is_misread(tree):
-        try:
+        with suppress(NotFollowed):
             return await walk.evaluate(tree, expression)
-        except NotFollowed:
-            if is_rust:
-                await walk.refuse_pointer_index(tree)
-            value = await values.evaluate_plain(expression, frame, purpose)
-            if (
-                is_rust
-                and shown_values.is_pointer(value)
-                and any(_is_sum(one) for one in _parts(tree))
-            ):
-                raise _misread_error(expression) from None
-            return value
+        value = await values.evaluate_plain(expression, frame, purpose)
+        if is_rust and shown_values.is_pointer(value) and any(map(_is_sum, _parts(tree))):
+            raise _misread_error(expression)
+        return value
     try:
         return await values.evaluate_plain(expression, frame, purpose)
     except DebuggerError as error:
-        if error.code is not ErrorCode.EVALUATION_FAILED:
-            raise
-        try:
-            return await walk.evaluate(tree, expression)
-        except NotFollowed:
-            raise error from None
-        except DebuggerError as own:
-            raise (own if walk.has_explained else error) from None
+        return await _follow_refused(walk, tree, expression, error)
+
+
+async def evaluate_refused(
+    values: ShownValues, expression: str, frame: Frame, refusal: DebuggerError
+) -> Variable:
+    """Evaluate an expression that the debugger has refused.
+
+    Raises:
+        DebuggerError: The refusal; EVALUATION_FAILED for what is not in a value.
+    """
+    tree = _parse(expression)
+    if tree is None:
+        raise refusal
+    return await _follow_refused(_ExpressionWalk(values, frame), tree, expression, refusal)
+
+
+async def _follow_refused(
+    walk: _ExpressionWalk, tree: Tree, expression: str, refusal: DebuggerError
+) -> Variable:
+    if refusal.code is not ErrorCode.EVALUATION_FAILED:
+        raise refusal
+    try:
+        return await walk.evaluate(tree, expression)
+    except NotFollowed:
+        raise refusal from None
+    except DebuggerError as own:
+        raise (own if walk.has_explained else refusal) from None
 
 
 class AssignableValues(ShownValues, Protocol):
@@ -205,7 +218,12 @@ class _ExpressionWalk:
             NotFollowed: The expression has a part that only the debugger may know.
             DebuggerError: EVALUATION_FAILED.
         """
-        found = await self.evaluate_operand(tree)
+        try:
+            found = await self.evaluate_operand(tree)
+        except NotFollowed:
+            if (self._frame.file or "").endswith(".rs"):
+                await self._refuse_pointer_index(tree)
+            raise
         if isinstance(found, Variable):
             return replace(found, name=expression)
         kind = {bool: "bool", str: "str", float: "double"}.get(type(found), "int")
@@ -229,7 +247,7 @@ class _ExpressionWalk:
                 continue
         return False
 
-    async def refuse_pointer_index(self, tree: Tree) -> None:
+    async def _refuse_pointer_index(self, tree: Tree) -> None:
         """Refuse an index that the debugger would apply to a reference as C does to a pointer.
 
         Raises:
@@ -238,6 +256,7 @@ class _ExpressionWalk:
         for of in _indexed(tree):
             with suppress(NotFollowed):
                 if shown_values.is_pointer(await self._variable(of)):
+                    self.has_explained = True
                     raise _misread_error("an index")
 
     # --- operands ---
@@ -558,9 +577,7 @@ def _indexed(tree: Tree) -> list[Tree]:
 def _parts(tree: Tree) -> list[Tree]:
     """Return a tree and all trees in it, the innermost first."""
     found: list[Tree] = []
-    for name in ("of", "left", "right", "test", "yes", "no", "index", "arguments"):
-        part = getattr(tree, name, None)
-        for one in part if isinstance(part, tuple) else (part,):
-            if one is not None and not isinstance(one, syntax_tree.TypeName):
-                found += _parts(one)
+    arguments = tree.arguments if isinstance(tree, syntax_tree.CallTree) else ()
+    for one in (*syntax_tree.subtrees(tree).values(), *arguments):
+        found += _parts(one)
     return [*found, tree]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping
 
-from debugger.backends.expressions.syntax_tree import expression_error
+from debugger.backends.expressions.syntax_tree import COMPARE, divide_whole, expression_error
 from debugger.errors import DebuggerError
 from debugger.model.program import Variable
 
@@ -142,20 +143,12 @@ def key_of_pair(pair: Variable) -> Scalar | None:
     return read_scalar(Variable("", (found[1] or found[2]).strip())) if found else None
 
 
-_COMPARE: Mapping[str, Callable[[Scalar, Scalar], bool]] = {
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "<": lambda left, right: left < right,  # type: ignore[operator]
-    "<=": lambda left, right: left <= right,  # type: ignore[operator]
-    ">": lambda left, right: left > right,  # type: ignore[operator]
-    ">=": lambda left, right: left >= right,  # type: ignore[operator]
-}
 _BITS: Mapping[str, Callable[[int, int], int]] = {
-    "&": lambda left, right: left & right,
-    "|": lambda left, right: left | right,
-    "^": lambda left, right: left ^ right,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
     "<<": lambda left, right: left << min(right, 64),
-    ">>": lambda left, right: left >> right,
+    ">>": operator.rshift,
 }
 
 
@@ -166,11 +159,11 @@ def apply_operator(op: str, left: Scalar, right: Scalar) -> Scalar:
         DebuggerError: EVALUATION_FAILED for a text and a number, a division by zero, and so on.
     """
     if isinstance(left, str) or isinstance(right, str):
-        if op in _COMPARE and isinstance(left, str) and isinstance(right, str):
-            return _COMPARE[op](left, right)
+        if op in COMPARE and isinstance(left, str) and isinstance(right, str):
+            return COMPARE[op](left, right)
         raise _unfit_error(op, left, right)
-    if op in _COMPARE:
-        return _COMPARE[op](left, right)
+    if op in COMPARE:
+        return COMPARE[op](left, right)
     if op not in _BITS:
         return _calculate(op, left, right)
     if isinstance(left, int) and isinstance(right, int) and not (op in {"<<", ">>"} and right < 0):
@@ -197,10 +190,7 @@ def _calculate(op: str, left: float, right: float) -> int | float:
         if op == "%":
             raise expression_error("% of a number with a fraction")
         return left / right
-    # C and Rust truncate towards zero, Python's // rounds down.
-    quotient = abs(left) // abs(right)
-    quotient = -quotient if (left < 0) != (right < 0) else quotient
-    return quotient if op == "/" else left - quotient * right
+    return divide_whole(op, left, right)
 
 
 _REALS = frozenset({"f32", "f64", "float", "double"})

@@ -1,6 +1,10 @@
-"""Defines the syntax tree of an expression. Pure."""
+"""Defines the syntax tree of an expression, and what its operators are. Pure."""
 
 from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -176,6 +180,32 @@ Tree = (
     | LengthTree
     | CallTree
 )
+
+
+COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def divide_whole(op: str, left: int, right: int) -> int:
+    """Divide whole numbers, or return the remainder for `%`.
+
+    C and Rust truncate towards zero, Python's // rounds down.
+    """
+    quotient = abs(left) // abs(right)
+    quotient = -quotient if (left < 0) != (right < 0) else quotient
+    return quotient if op == "/" else left - quotient * right
+
+
+def subtrees(tree: Tree) -> dict[str, Tree]:
+    """Return the operands of a tree by the fields that have them; without a call's arguments."""
+    fields = {name: getattr(tree, name) for name in tree.__struct_fields__}
+    return {name: part for name, part in fields.items() if isinstance(part, Tree)}
 
 
 class ExpressionError(DebuggerError):

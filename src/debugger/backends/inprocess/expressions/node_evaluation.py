@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from debugger.backends.expressions.syntax_tree import expression_error
+from debugger.backends.expressions.syntax_tree import COMPARE, divide_whole, expression_error
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.nodes import (
     SAYS,
@@ -35,14 +35,6 @@ _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,
-}
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
 }
 
 
@@ -104,7 +96,7 @@ def _evaluate_choice(node: Node, world: NodeWorld) -> int | float:  # noqa: PLR0
     match node:
         case nodes.CompareNode():
             return int(
-                _COMPARE[node.op](evaluate_node(node.left, world), evaluate_node(node.right, world))
+                COMPARE[node.op](evaluate_node(node.left, world), evaluate_node(node.right, world))
             )
         case nodes.LogicNode():
             left = evaluate_node(node.left, world)
@@ -210,10 +202,7 @@ def _evaluate_binary(node: nodes.BinaryNode, left: float, right: float) -> int |
         return wrap_number(first << second if node.op == "<<" else first >> second, node.machine)
     if not second:
         raise expression_error(SAYS[RuntimeTrouble.DIVISION])
-    # C truncates towards zero, Python's // rounds down.
-    quotient = abs(first) // abs(second)
-    quotient = -quotient if (first < 0) != (second < 0) else quotient
-    return wrap_number(quotient if node.op == "/" else first - quotient * second, node.machine)
+    return wrap_number(divide_whole(node.op, first, second), node.machine)
 
 
 def _evaluate_real(op: str, left: float, right: float) -> float:

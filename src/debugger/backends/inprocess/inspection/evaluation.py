@@ -303,7 +303,7 @@ class ExpressionEvaluator:
                 return await self._replace_calls(one.yes if is_true else one.no, text, names, level)
         parts: dict[str, Any] = {
             name: await self._replace_calls(part, text, names, level)
-            for name, part in _subtrees(one).items()
+            for name, part in syntax_tree.subtrees(one).items()
         }
         return replace(one, **parts)
 
@@ -463,15 +463,10 @@ def _find_methods(kind: ExpressionType, name: str, names: FrameNames) -> list[Sc
     return found
 
 
-def _subtrees(one: Tree) -> dict[str, Tree]:
-    children = {name: getattr(one, name) for name in one.__struct_fields__}
-    return {name: part for name, part in children.items() if isinstance(part, Tree)}
-
-
 def _is_settled_here(one: Tree) -> bool:
     """Tell whether an expression has a call or a subscript, which may need the program."""
     is_one = isinstance(one, syntax_tree.CallTree | syntax_tree.IndexTree)
-    return is_one or any(_is_settled_here(part) for part in _subtrees(one).values())
+    return is_one or any(_is_settled_here(part) for part in syntax_tree.subtrees(one).values())
 
 
 def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # noqa: PLR0911 - one case for each place
