@@ -161,12 +161,14 @@ def test_stopped_members_are_asked_and_go_on_together_or_one_by_one(cli: Cli) ->
         stop["stop"]["session"]
     }
 
-    # Restarted is the program, whichever member is in focus; the earlier members are forgotten.
+    # Restarted is the program, whichever member is in focus; the earlier members are forgotten,
+    # also the labels of those whose sessions had the names that the new ones have.
     cli("breakpoint", "remove", "--all", check=0)
-    cli("break", MEET, "--condition", "_rank == 1", check=0)
-    cli("focus", "2", check=0)
+    cli("break", MEET, "--condition", "_rank == 2", check=0)
+    cli("focus", "3", check=0)
     again = read_again(cli, "restart")
-    assert (again["member"], again["stop"]["reason"]) == ("1", "breakpoint")
+    assert (again["member"], again["stop"]["reason"]) == ("2", "breakpoint")
+    assert cli("print", "rank", "--members", "2", check=0).out == "rank = 1 on 2\n"
     labels = [one["label"] for one in read_again(cli, "status", "--group", "ranks")["members"]]
     assert not any("#" in one for one in labels)
 

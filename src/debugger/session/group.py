@@ -96,11 +96,12 @@ class Group:
         self.main = main
         # The name of the session that commands without --members act on; None: on all of them.
         self.focused: str | None = None
-        self._facts: dict[str, MemberFacts] = {}
-        self._labels: dict[str, str] = {}
-        self._late: set[str] = set()
+        # By the session itself: the members of a restarted program have the earlier ones' names.
+        self._facts: dict[Session, MemberFacts] = {}
+        self._labels: dict[Session, str] = {}
+        self._late: set[Session] = set()
         # Those that are not asked again.
-        self._named: set[str] = set()
+        self._named: set[Session] = set()
 
     def every_session(self) -> list[Session]:
         """Return all sessions of the group, also those of multiprocessing's helpers."""
@@ -141,9 +142,9 @@ class Group:
 
     def note_facts(self, session: Session, facts: MemberFacts) -> None:
         """Record what names a member, where it is known without asking the process."""
-        self._facts[session.name] = facts
-        self._named.add(session.name)
-        self._labels.pop(session.name, None)
+        self._facts[session] = facts
+        self._named.add(session)
+        self._labels.pop(session, None)
 
     def debugger_threads(self, session: Session) -> frozenset[int]:
         """Return the threads of a member that are its debugger's, by the kernel's numbers."""
@@ -171,48 +172,48 @@ class Group:
     def _chosen_sessions(self) -> list[Session]:
         """Return the sessions that commands act on: those that have ended are left out first."""
         sessions = self.sessions()
-        self._forget_all_but({one.name for one in sessions})
+        self._forget_all_but(set(sessions))
         if len(sessions) > MEMBERS_MAX:
             sessions = sorted(sessions, key=lambda one: not one.is_live)[:MEMBERS_MAX]
         return sessions
 
     async def _name_members(self, sessions: Iterable[Session]) -> None:
         """Ask members for what names them; one that is late keeps its pid until the next time."""
-        unnamed = [Member(one.name, one) for one in sessions if one.name not in self._named]
-        within_s = _AGAIN_S if self._late.issuperset(one.label for one in unnamed) else _FACTS_S
+        unnamed = [Member(one.name, one) for one in sessions if one not in self._named]
+        within_s = _AGAIN_S if self._late.issuperset(one.session for one in unnamed) else _FACTS_S
         found, _ = await ask_members(unnamed, lambda one: _read_facts(one.session), within_s)
         for session in (one.session for one in unnamed):
             facts = found.get(session.name)
             if facts is None:
-                self._late.add(session.name)
+                self._late.add(session)
                 continue
-            self._labels.pop(session.name, None)
-            self._facts[session.name] = facts
+            self._labels.pop(session, None)
+            self._facts[session] = facts
             if session is self.main or self._is_named(session):
-                self._named.add(session.name)
+                self._named.add(session)
 
     def _label_members(self, sessions: Sequence[Session]) -> list[Member]:
         for session in sessions:
             # It may have ended before it was asked, or while it was.
             started_with = session.process.variables
             if not session.is_live and started_with and not self._facts_of(session).variables:
-                self._facts[session.name] = MemberFacts(started_with)
-                self._labels.pop(session.name, None)
+                self._facts[session] = MemberFacts(started_with)
+                self._labels.pop(session, None)
             self._label_session(session)
-        members = [Member(self._labels[one.name], one) for one in sessions]
+        members = [Member(self._labels[one], one) for one in sessions]
         return sorted(members, key=lambda one: sort_key(one.label))
 
-    def _forget_all_but(self, names: AbstractSet[str]) -> None:
-        self._facts = {name: one for name, one in self._facts.items() if name in names}
-        self._labels = {name: one for name, one in self._labels.items() if name in names}
-        self._late &= names
-        self._named &= names
+    def _forget_all_but(self, sessions: AbstractSet[Session]) -> None:
+        self._facts = {one: facts for one, facts in self._facts.items() if one in sessions}
+        self._labels = {one: label for one, label in self._labels.items() if one in sessions}
+        self._late &= sessions
+        self._named &= sessions
 
     def _label_session(self, session: Session) -> str:
-        known = self._labels.get(session.name)
+        known = self._labels.get(session)
         if known is None:
             known = make_unique(self._choose_label(session), set(self._labels.values()))
-            self._labels[session.name] = known
+            self._labels[session] = known
         return known
 
     def _choose_label(self, session: Session) -> str:
@@ -232,7 +233,7 @@ class Group:
         return f"{self._label_session(parent)}/{label}" if own_of_parent else label
 
     def _facts_of(self, session: Session | None) -> MemberFacts:
-        return self._facts.get(session.name, _UNKNOWN) if session is not None else _UNKNOWN
+        return self._facts.get(session, _UNKNOWN) if session is not None else _UNKNOWN
 
     def _shared_variables(self) -> Mapping[str, str]:
         """Return what all members without a parent have: it distinguishes none of them."""
