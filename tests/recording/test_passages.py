@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from debugger.model.events import Event, EventKind
-from debugger.recorders.call_tree import CallNode, build_trees
+from debugger.recorders.call_tree import CallNode, build_trees, walk_calls
 from debugger.recorders.model import CallRaised, CallReturned
 from debugger.recorders.traced_recording import RETURNS_MAX, make_recording, parse_arguments
 
@@ -24,6 +26,13 @@ def leave(function: str, at: int, **given) -> Event:
 
 def shape(made, calls: list[CallNode]) -> list:
     return [(made.find_function(one.function).name, shape(made, one.children)) for one in calls]
+
+
+def callers_of(made, call: CallNode) -> list[str]:
+    if call.parent is None:
+        return []
+    above = made.find_function(call.parent.function).name
+    return [*callers_of(made, call.parent), above]
 
 
 def test_calls_are_those_of_the_function_that_is_running_in_their_thread():
@@ -108,3 +117,31 @@ def test_addresses_are_the_same_in_runs_that_are_compared():
 )
 def test_arguments_are_told_apart_at_their_own_commas(text, values):
     assert [(one.name, one.text) for one in parse_arguments(text, "f")] == values
+
+
+def test_what_a_call_that_was_only_counted_called_is_not_its_callers():
+    def pass_through(at: int) -> list[Event]:
+        return [
+            enter("outer", at),
+            enter("hot", at + 1, caller="outer"),
+            leave("hot", at + 2),
+            leave("outer", at + 3),
+        ]
+
+    rare = [enter("rare", 20, caller="hot"), leave("rare", 21)]
+    late = [enter("hot", 30, caller="outer"), leave("hot", 31)]
+    skipped = {"hot": 40, "outer": 30}
+    for told, chain in (
+        (pass_through(1) + rare, ["outer", "hot"]),
+        (pass_through(1) + late + rare, ["outer", "hot"]),
+        (pass_through(1) + rare + late + rare, ["outer", "hot"]),
+    ):
+        made = make_recording(told, language="native", skipped=skipped)
+        for one in walk_calls(build_trees(made)):
+            if made.find_function(one.function).name == "rare":
+                assert callers_of(made, one) == chain
+        counts = Counter()
+        for one in walk_calls(build_trees(made)):
+            counts[made.find_function(one.function).name] += one.count
+        names = [one.function for one in told if one.kind is EventKind.FUNCTION_ENTER]
+        assert counts == Counter(names) + Counter(skipped)

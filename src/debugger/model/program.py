@@ -214,6 +214,8 @@ class CallEvent(Struct, frozen=True):
     duration_ns: int | None = None
     # The number of the function's trace.
     trace: int | None = None
+    # Of an entry: the traced function to which the call returns, if it is one.
+    caller: str | None = None
 
 
 class TracedPattern(Struct, frozen=True):

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import structs
+
 from debugger.model.events import Event, EventKind
 from debugger.recorders.model import (
     CallEntered,
@@ -52,11 +54,11 @@ def make_recording(
     counts unreported calls by function: they are added where the function's reported calls are,
     unless those have several callers.
     """
-    made = _RecordingBuilder(is_compared=is_compared)
+    made = _RecordingBuilder(skipped or {}, is_compared=is_compared)
     for one in passages:
         made.add_event(one)
     if skipped:
-        made.add_skipped(skipped)
+        made.add_skipped()
     return Recording(
         process=RecordedProcess(language=language),
         functions={one.number: one for one in made.functions.values()},
@@ -72,13 +74,19 @@ def make_recording(
 class _RecordingBuilder:
     """Builds a recording from trace events."""
 
-    def __init__(self, *, is_compared: bool) -> None:
+    def __init__(self, skipped: Mapping[str, int], *, is_compared: bool) -> None:
         self._is_compared = is_compared
+        self._skipped = skipped
+        # By name: the last reported call of a function of which others were skipped, and what
+        # stands for the skipped calls in which traced functions were called.
+        self._sampled: dict[str, CallEntered] = {}
+        self._callers: dict[str, CallsMerged] = {}
         self.functions: dict[tuple[str, str, int], RecordedFunction] = {}
         self.stacks: dict[int, list[tuple[int, int]]] = {}  # by thread: calls and functions
         self.deeper: dict[int, list[int]] = {}  # by thread: calls around which no return is seen
         self.events: list[Recorded] = []
         self.calls = 0
+        self._number = 0  # the last one of a call, or of what stands for several
         self.last = 0
         self._began: int | None = None
 
@@ -106,18 +114,45 @@ class _RecordingBuilder:
         return found
 
     def _enter_call(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
-        self.calls += 1
         deeper = self.deeper.setdefault(event.thread or 0, [])
         parent = deeper[-1] if deeper else stack[-1][0] if stack else 0
+        parent = self._find_skipped_caller(event, stack) or parent
+        self.calls += 1
+        call = self._next_number()
         given = parse_arguments(event.text, event.function or "")
         values = tuple(RecordedValue(one.name, self._value_text(one.text or "")) for one in given)
         thread = event.thread or 0
-        self.events.append(CallEntered(self.calls, parent, number, thread, at, 0, values))
+        entered = CallEntered(call, parent, number, thread, at, 0, values)
+        self.events.append(entered)
+        if event.function is not None and event.function in self._skipped:
+            self._sampled[event.function] = entered
         # The tracer reports no returns of calls that are nested this deep.
         if len(stack) >= RETURNS_MAX:
-            deeper.append(self.calls)
+            deeper.append(call)
         else:
-            stack.append((self.calls, number))
+            stack.append((call, number))
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _find_skipped_caller(self, event: Event, stack: list[tuple[int, int]]) -> int | None:
+        """Return the number of what stands for the skipped calls of the function that called.
+
+        None where the caller's call was reported.
+        """
+        name = str(event.data.get("caller", ""))
+        last = self._sampled.get(name)
+        if last is None or any(function == last.function for _, function in stack):
+            return None
+        if name not in self._callers:
+            self._callers[name] = CallsMerged(
+                self._next_number(), last.parent, last.function, last.thread, last.at, 0
+            )
+            self.events.append(self._callers[name])
+        known = self._callers[name]
+        self._callers[name] = structs.replace(known, count=known.count + 1)
+        return known.call
 
     def _leave_deeper(self, thread: int, at: int) -> None:
         deeper = self.deeper.get(thread, [])
@@ -130,31 +165,35 @@ class _RecordingBuilder:
             call, _ = stack.pop()
             self.events.append(CallRaised(call, at, *_EXITS))
         call, _ = stack.pop()
-        self.events.append(
-            CallReturned(call, at, self._value_text(str(event.data.get("returned", ""))))
-        )
+        returned = self._value_text(str(event.data.get("returned", "")))
+        self.events.append(CallReturned(call, at, returned))
 
-    def add_skipped(self, skipped: Mapping[str, int]) -> None:
+    def add_skipped(self) -> None:
         """Add calls that were only counted, callers before callees."""
         ways: dict[tuple[int, int], int] = {}  # number of the way to the caller, function
         taken, last = {0: 0}, dict[int, CallEntered]()  # by call; by way
         for one in self.events:
-            if isinstance(one, CallEntered):
+            if isinstance(one, CallEntered | CallsMerged):
                 way = ways.setdefault((taken[one.parent], one.function), len(ways) + 1)
-                taken[one.call], last[way] = way, one
+                taken[one.call] = way
+                if isinstance(one, CallEntered):
+                    last[way] = one
+        self.events += self._callers.values()
         names = {one.number: one.name for one in self.functions.values()}
         counts = Counter(names[function] for _, function in ways)
-        merged: dict[int, int] = {}
+        merged: dict[int, int] = {}  # by way: what stands for its skipped calls
         for (above, function), way in ways.items():
             name, known = names[function], last[way]
             # With several callers it is unknown to which the counted calls belong.
-            if name in skipped and counts[name] == 1:
-                merged[way] = number = self.calls + len(merged) + 1
-                parent = merged.get(above, known.parent)
-                count = skipped[name]
-                self.events.append(
-                    CallsMerged(number, parent, function, known.thread, known.at, count)
-                )
+            if name not in self._skipped or counts[name] != 1:
+                continue
+            if (caller := self._callers.get(name)) is not None:
+                number, parent = caller.call, caller.parent
+            else:
+                number, parent = self._next_number(), merged.get(above, known.parent)
+            merged[way] = number
+            count = self._skipped[name]
+            self.events.append(CallsMerged(number, parent, function, known.thread, known.at, count))
 
     def _value_text(self, value: str) -> str:
         return _ADDRESS.sub("0x…", value) if self._is_compared else value

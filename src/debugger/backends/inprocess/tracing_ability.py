@@ -13,6 +13,7 @@ import msgspec
 from debugger.backends.base import CallsTraced
 from debugger.backends.inprocess.engine.agent_messages import (
     CALL_RECORD,
+    CALLER_AT,
     ENTERED,
     JUMPED,
     SKIPPED,
@@ -45,6 +46,8 @@ HOOKS_MAX: Final = 2000
 _NAMES_MAX: Final = 20
 # The calls of each function that are recorded in one second; those beyond are counted alone.
 RATE: Final = 10_000
+# Return addresses whose function is known: programs have fewer.
+_CALLERS_MAX: Final = 100_000
 
 
 @dataclass(slots=True)
@@ -72,6 +75,8 @@ class InProcessTracing:
         # Never shortened: a call that is under way may return after its function was
         # untraced.
         self._by_number: dict[int, _KnownFunction] = {}
+        # By the address behind a call: the traced function that made it.
+        self._callers: dict[int, str | None] = {}
         # By function number, as last reported by the program.
         self._skipped: dict[int, int] = {}
 
@@ -100,10 +105,28 @@ class InProcessTracing:
             if record[3] == SKIPPED:
                 self._skipped[one.number] = record[WORDS_AT]
                 continue
-            found.append(
-                _entry_event(one, record) if record[3] == ENTERED else _return_event(one, record)
-            )
+            if record[3] != ENTERED:
+                found.append(_return_event(one, record))
+                continue
+            at = record[CALLER_AT]
+            caller = self._callers[at] if at in self._callers else self._find_caller(at)
+            found.append(_entry_event(one, record, caller))
         return tuple(found)
+
+    def _find_caller(self, address: int) -> str | None:
+        """Return the name of the traced function that has an address within its code."""
+        if len(self._callers) >= _CALLERS_MAX:
+            self._callers.clear()
+        name = next(
+            (
+                one.target.name
+                for one in self._by_address.values()
+                if _contains(one.target, address - 1)
+            ),
+            None,
+        )
+        self._callers[address] = name
+        return name
 
     async def trace_functions(
         self, patterns: Sequence[str], *, limit: int | None = None
@@ -138,6 +161,7 @@ class InProcessTracing:
         gone = [one for at, one in self._by_address.items() if low <= at < high]
         for one in gone:
             del self._by_address[one.target.address]
+        self._callers.clear()
         for number, traced in self._traces.items():
             names = [one.target.name for one in gone if number in one.traces]
             if names:
@@ -162,6 +186,7 @@ class InProcessTracing:
         armed = [one for one in made if one.number not in refused]
         for one in armed:
             self._by_address[one.target.address] = one
+        self._callers.clear()
         mine = [self._by_address[one.address] for one in known] + armed
         for one in mine:
             if number not in one.traces:
@@ -261,7 +286,15 @@ def _has_room(target: TraceTarget) -> bool:
     return has_room(target.function.address, pieces)
 
 
-def _entry_event(one: _KnownFunction, record: Record) -> CallEvent:
+def _contains(target: TraceTarget, address: int) -> bool:
+    """Tell whether an address of the process lies in a function, also in a part split off."""
+    if target.function is None:
+        return False
+    there = address - target.address + target.function.address
+    return any(low <= there < high for low, high in target.function.ranges)
+
+
+def _entry_event(one: _KnownFunction, record: Record, caller: str | None) -> CallEvent:
     return CallEvent(
         one.target.name,
         record[2],
@@ -273,6 +306,7 @@ def _entry_event(one: _KnownFunction, record: Record) -> CallEvent:
         None,
         None,
         one.traces[0] if one.traces else None,
+        caller,
     )
 
 

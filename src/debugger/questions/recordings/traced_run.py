@@ -6,7 +6,8 @@ import asyncio
 import dataclasses
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -68,9 +69,10 @@ async def run_traced(
             stop = await _to_the_end(running, notes)
         took_s = asyncio.get_running_loop().time() - began
         skipped = await function_tracing.skipped_calls(tracer) if tracer is not None else {}
+        found, beyond = _read_calls(running, notes, sum(skipped.values()))
+        skipped = dict(Counter(skipped) + beyond)
         if skipped:
             notes.append(_skipped_note(skipped))
-        found = list(_call_events(running, notes, sum(skipped.values())))
         made = make_recording(found, language=NATIVE, is_compared=is_compared, skipped=skipped)
         return made, traced_run_view(running, stop, words, took_s=took_s, notes=notes)
 
@@ -151,24 +153,37 @@ async def _to_the_end(running: RunningQuestion, notes: list[str]) -> answers.Sto
     return stop
 
 
-def _call_events(running: RunningQuestion, notes: list[str], skipped: int) -> Iterator[Event]:
-    """Yield the calls and returns; `skipped` ones are counted elsewhere."""
+def _read_calls(
+    running: RunningQuestion, notes: list[str], skipped: int
+) -> tuple[list[Event], Counter[str]]:
+    """Return the calls and returns, and by function the calls that are too many to be told.
+
+    `skipped` ones are counted elsewhere.
+    """
     timeline = running.session.timeline
-    since, count, dropped = 0, 0, 0
-    while count < _EVENTS_MAX:
+    found: list[Event] = []
+    beyond = Counter[str]()
+    since, dropped = 0, 0
+    while True:
         page = timeline.events(Filters(kinds=_KINDS), since=since, limit=_PAGE)
         dropped = max(dropped, page.dropped)
-        yield from page.events
-        count += len(page.events)
+        shown = page.events[: _EVENTS_MAX - len(found)]
+        found += shown
+        beyond.update(
+            one.function or "?"
+            for one in page.events[len(shown) :]
+            if one.kind is EventKind.FUNCTION_ENTER
+        )
         # No progress: the end, or events that were dropped meanwhile.
         if not page.events or page.next <= since:
             break
         since = page.next
-    else:
+    if beyond:
         notes.append(f"only the first {_EVENTS_MAX:,} calls and returns are told")
     dropped -= 2 * skipped  # each would have been a call and a return
     if dropped > 0:
         notes.append(f"{dropped:,} calls and returns had no room: functions called too often")
+    return found, beyond
 
 
 def _skipped_note(skipped: Mapping[str, int]) -> str:

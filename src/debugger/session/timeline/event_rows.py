@@ -43,7 +43,7 @@ COLUMNS = (
 CALL_COLUMNS = (
     "seq INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " session INTEGER NOT NULL, thread INTEGER, place INTEGER, text TEXT NOT NULL,"
-    " number, returned TEXT, duration_ns INTEGER, trace INTEGER"
+    " number, returned TEXT, duration_ns INTEGER, trace INTEGER, caller TEXT"
 )
 CALL_NAMES = tuple(column.split()[0] for column in CALL_COLUMNS.split(","))
 _CALL_WIDTH = len(CALL_NAMES)
@@ -191,6 +191,7 @@ class NameTable:
             returned,
             [one.duration_ns for one in passages],
             [one.trace for one in passages],
+            [one.caller and storable_text(one.caller) for one in passages],
         ]
 
     def read_event(self, stored: Sequence[Any]) -> Event:
@@ -237,6 +238,11 @@ def _decode_data(rest: Sequence[Any]) -> dict[str, Any]:
 
 
 def _call_data(rest: Sequence[Any]) -> dict[str, Any]:
-    _, returned, duration_ns, trace = rest
-    fields = {"returned": returned, "duration_ns": duration_ns, "trace": trace}
+    _, returned, duration_ns, trace, caller = rest
+    fields = {
+        "returned": returned,
+        "duration_ns": duration_ns,
+        "trace": trace,
+        "caller": caller,
+    }
     return {key: value for key, value in fields.items() if value is not None}

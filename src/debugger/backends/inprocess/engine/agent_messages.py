@@ -27,18 +27,19 @@ from debugger.backends.inprocess.engine.engine_events import (
 )
 
 # struct record of code/trace.c: ready, function, thread, kind; the time in ns; six words; two
-# halves of vectors; texts. A change there is a change here.
-CALL_RECORD: Final = struct.Struct("<4IQ6Q2Q40s")
+# halves of vectors; texts; the address to which a call returns. A change there is a change here.
+CALL_RECORD: Final = struct.Struct("<4IQ6Q2Q40sQ")
 ENTERED, LEFT, JUMPED, SKIPPED = range(4)
 """Kinds of records; of one SKIPPED the first word is how many calls of the function were, so far.
 """
-WORDS_AT, REALS_AT, TEXTS_AT = 5, 11, 13
-"""Where in a record the words, the halves of vectors and the texts begin."""
+WORDS_AT, REALS_AT, TEXTS_AT, CALLER_AT = 5, 11, 13, 14
+"""Where in a record the words, the halves of vectors, the texts and the return address begin."""
 
 
 def unpack_call_records(data: bytes) -> Iterator[FunctionCalled | FunctionReturned]:
     """Yield each record of a batch by itself."""
-    for _, function, thread, kind, ns, *words, real0, real1, texts in CALL_RECORD.iter_unpack(data):
+    for record in CALL_RECORD.iter_unpack(data):
+        _, function, thread, kind, ns, *words, real0, real1, texts, _ = record
         common = {"function": function, "thread": thread, "time": ns / 1e3}
         reals = (real0, real1)
         if kind == ENTERED:

@@ -62,9 +62,9 @@ def test_what_machine_code_and_what_javascript_logged_are_put_in_the_order_of_ti
 
 def test_calls_are_read_from_the_ring():
     texts = b"\3Ada".ljust(40, b"\0")
-    ring = CALL_RECORD.pack(1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6, 7, 8, texts)
-    ring += CALL_RECORD.pack(2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 4, 0, 0, 0, 0, 0, bytes(40))
-    ring += CALL_RECORD.pack(3, 5, 70, 2, 9_600, 0, 7_600, 0, 0, 0, 0, 0, 0, bytes(40))
+    ring = CALL_RECORD.pack(1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6, 7, 8, texts, 0)
+    ring += CALL_RECORD.pack(2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 4, 0, 0, 0, 0, 0, bytes(40), 0)
+    ring += CALL_RECORD.pack(3, 5, 70, 2, 9_600, 0, 7_600, 0, 0, 0, 0, 0, 0, bytes(40), 0)
     (calls,) = read_events({"type": "calls", "lost": 2}, ring)
     assert calls == CallsRecorded(data=ring, lost=2)
     assert list(unpack_call_records(ring)) == [
@@ -114,7 +114,7 @@ def test_messages_come_through_in_pieces_of_any_size(values, size):
 
 
 def call(number: int, time_ns: int) -> bytes:
-    return CALL_RECORD.pack(number, 5, 70, 0, time_ns, *[0] * 8, bytes(40))
+    return CALL_RECORD.pack(number, 5, 70, 0, time_ns, *[0] * 8, bytes(40), 0)
 
 
 def logged(time_us: float) -> RecordLogged:

@@ -2,7 +2,7 @@
 'use strict';
 
 const RING = 1 << 17;
-const RECORD = 128;
+const RECORD = 136;
 const RETURNS = 256 * 512 * 8; // from a trampoline to the address that it stands for
 const ENTRY = 32;
 const FUNCTION = 32;

@@ -18,6 +18,7 @@ struct record {
   u32 function, thread, kind; /* 0 entered, 1 returned, 2 left for another function, which returns */
   u64 time, word[6], real[2];
   char text[TEXT];
+  u64 caller; /* of an entry: the address to which the call returns */
 };
 struct function {
   volatile u32 tick, used, skipped;
@@ -217,6 +218,7 @@ __attribute__((used)) void on_enter(u64 *frame, struct function *function) {
     for (u32 i = 0; i < 6; i++) record->word[i] = frame[argument >> 8 * i & 255];
     record->real[0] = real0;
     record->real[1] = real1;
+    record->caller = distance < OFFSET ? *(u64 *)(s->trampolines + OFFSET + distance) : caller;
     if (function->texts) {
       char *to = record->text;
       u32 room = function->texts & (function->texts - 1) ? TEXT / 2 : TEXT;
