@@ -302,19 +302,24 @@ def test_a_parameter_that_is_wrong_at_the_crash_was_passed_by_its_caller(
 
 @pytest.mark.adapter("frida", "lldb-dap", "delve")
 @pytest.mark.parametrize(
-    ("name", "invariant", "place", "part"),
+    ("invariant", "place", "statement"),
     [
         # A container behind a reference, changed by a function on one line.
-        ("ring.cpp", "basket.items.size() < 3", "weigh", "items.push_back(item)"),
+        ("basket.items.size() < 3", "weigh", ("ring.cpp", "items.push_back(item)")),
         # The bytes before the end of the writing instruction are no instruction of their own.
-        ("account.rs", "days[0] > 0", "review", "days[0] = -9"),
+        ("days[0] > 0", "review", ("account.rs", "days[0] = -9")),
         # No watched memory changes: the line of the check has not made it false.
-        ("props.go", "len(s.counts) == 0", "shelf.look", 'here.counts["jam"]++'),
+        ("len(s.counts) == 0", "shelf.look", ("props.go", 'here.counts["jam"]++')),
     ],
 )
 def test_the_statement_that_changed_a_container_is_named(
-    check: Callable[..., Any], tmp_path: Path, name: str, invariant: str, place: str, part: str
+    check: Callable[..., Any],
+    tmp_path: Path,
+    invariant: str,
+    place: str,
+    statement: tuple[str, str],
 ) -> None:
+    name, part = statement
     shutil.copy(FOLDER / name, tmp_path / name)
     program = tmp_path / name if name.endswith(".go") else build_debuggee(f"holds/{name}")
     answer = check(invariant, "--at", place, "--", program)
