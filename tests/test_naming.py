@@ -247,7 +247,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1193,
-    "backends/adapters": 11887,
+    "backends/adapters": 11891,
     "backends/dap": 4608,
     "backends/expressions": 1161,
     "backends/inprocess": 11246,
@@ -284,7 +284,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 3361,
     "questions/try_change": 688,
     "questions/who_wrote": 2143,
-    "questions/why": 11286,
+    "questions/why": 11318,
     "recorders": 2719,
     "recorders/go": 558,
     "recorders/java": 270,
