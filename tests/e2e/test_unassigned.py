@@ -103,6 +103,9 @@ def test_locals_of_later_lines_are_marked_until_they_are_assigned(
     hint = "total is not assigned yet: this is what was in its memory before"
     assert answer_data(cli("--json", "print", "total", check=0))["hint"] == hint
     assert "hint" not in answer_data(cli("--json", "print", "count", check=0))
+    sum_of_both = answer_data(cli("--json", "print", "count + last * (int)total", check=0))
+    assert sum_of_both["hint"].startswith("last, total are not assigned yet")
+    assert "hint" not in answer_data(cli("--json", "print", "sizeof(total)", check=0))
     changed = answer_data(cli("--json", "next", check=0))["changed"]
     total = next(one for one in changed if one["name"] == "total")
     assert (total["previous"], total["value"]) == (MARK, "0")

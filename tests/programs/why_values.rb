@@ -139,3 +139,7 @@ grid = Array.new(2, [0, 0])
 grid[0][1] = 7
 cell = grid[1][1]
 puts "cell #{cell}"  # @mark12
+
+def twice(number) = number * 2
+double = twice(4)
+puts "double #{double}"  # @mark13

@@ -300,6 +300,32 @@ def test_a_parameter_that_is_wrong_at_the_crash_was_passed_by_its_caller(
     assert changes_of(answer)[0][2] == "0"
 
 
+@pytest.mark.adapter("frida", "lldb-dap", "delve")
+@pytest.mark.parametrize(
+    ("invariant", "place", "statement"),
+    [
+        # A container behind a reference, changed by a function on one line.
+        ("basket.items.size() < 3", "weigh", ("ring.cpp", "items.push_back(item)")),
+        # The bytes before the end of the writing instruction are no instruction of their own.
+        ("days[0] > 0", "review", ("account.rs", "days[0] = -9")),
+        # No watched memory changes: the line of the check has not made it false.
+        ("len(s.counts) == 0", "shelf.look", ("props.go", 'here.counts["jam"]++')),
+    ],
+)
+def test_the_statement_that_changed_a_container_is_named(
+    check: Callable[..., Any],
+    tmp_path: Path,
+    invariant: str,
+    place: str,
+    statement: tuple[str, str],
+) -> None:
+    name, part = statement
+    shutil.copy(FOLDER / name, tmp_path / name)
+    program = tmp_path / name if name.endswith(".go") else build_debuggee(f"holds/{name}")
+    answer = check(invariant, "--at", place, "--", program)
+    assert statement_of(answer)[:2] == (name, line_with(name, part))
+
+
 @pytest.mark.adapter("delve")
 def test_the_length_of_a_slice_of_go_is_watched(check: Callable[..., Any], tmp_path: Path) -> None:
     shutil.copy(FOLDER / "props.go", tmp_path / "props.go")

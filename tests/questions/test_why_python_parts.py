@@ -48,6 +48,8 @@ def why(cli: Callable[..., Any]) -> Why:
         ("found", ("caseless", "lower"), "constant"),
         # The statement that set the one item, and not its key.
         ("fixed", ("plain",), "constant"),
+        # A method has filled it, and its constructor has made it of nothing.
+        ("number", ("fromfile",), "not followed"),
     ],
 )
 def test_a_value_is_followed_to_the_statements_that_gave_it(
@@ -64,6 +66,9 @@ def test_a_value_is_followed_to_the_statements_that_gave_it(
     [
         ("first", "byte 3 of it is at offset 3"),
         ("size", "byte 8 of it is at offset 8"),
+        # By a `return` behind which a `with` and a `finally` run.
+        ("octet", "byte 2 of it is at offset 12"),
+        ("viewed", "mapped, offset 0; byte 12 of it is at offset 12"),
         # The second field of the record is the count of bytes that were read.
         ("length", "parts.py, read 1, offset 0"),
     ],

@@ -35,6 +35,8 @@ RUBY = [
     ("message", "rescue KeyError => error", "not followed"),
     ("first", "sorted = [3, 1, 2].sort { |a, b| b <=> a }", "not followed"),
     ("cell", "grid[0][1] = 7", "constant"),
+    # Its body is no line of its own.
+    ("double", "def twice(number) = number * 2", "not followed"),
 ]
 
 

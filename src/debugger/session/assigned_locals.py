@@ -41,7 +41,7 @@ _codes: WeakKeyDictionary[Session, dict[tuple[int | None, Path, int], list[Instr
     WeakKeyDictionary()
 )
 # A user's expression with one of these may have set a variable, or called what sets it.
-_MAY_ASSIGN = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\w\s*\(|`")
+_MAY_ASSIGN = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|(?<!\bsizeof)(?<=\w)\s*\(|`")
 
 
 def may_assign(expression: str) -> bool:

@@ -112,6 +112,8 @@ def _quote_literal(text: str) -> str:
 T = TypeVar("T")
 CHILDREN_MAX = 500  # children on one page
 _NESTED_MAX = 20  # children of a nested value
+# A name that is no field, no function, and whose address is not taken.
+_READ_NAME = re.compile(r"(?<![\w.&\"'])(?<!->)(?<!::)[A-Za-z_]\w*\b(?!\s*(?:\(|::|\"))")
 _DEPTH_MAX = 5  # levels of children
 # What debuggers say of an expression after which the program may be there no more.
 _DOUBTFUL = re.compile(
@@ -242,9 +244,25 @@ def _name_in_full(child: answers.VariableView, value: Variable) -> answers.Varia
 
 async def _value_hint(session: Session, value: Variable, frame: Frame) -> str | None:
     """Return how to read a value that says little; None for most."""
-    if await assigned_locals.unassigned_names(session, frame, [value]):
+    names = _names_read(value.name) if session.traits.runtime is Runtime.NATIVE else [value.name]
+    named = [msgspec.structs.replace(value, name=one) for one in names]
+    unassigned = await assigned_locals.unassigned_names(session, frame, named) if named else ()
+    if value.name in unassigned:
         return f"{value.name} is not assigned yet: {_unassigned_value(session)}"
+    if unassigned:
+        read = ", ".join(one for one in names if one in unassigned)
+        is_one = len(unassigned) == 1
+        return (
+            f"{read} {'is' if is_one else 'are'} not assigned yet: the value is of what was there"
+        )
     return await own_texts.hint_own_text(session, [value], frame)
+
+
+def _names_read(expression: str) -> list[str]:
+    """Return the names whose values an expression of C reads: no fields, calls and addresses."""
+    if "sizeof" in expression:
+        return []
+    return list(dict.fromkeys(_READ_NAME.findall(expression)))
 
 
 def _unassigned_value(session: Session) -> str:

@@ -33,7 +33,24 @@ fn report(account: &Account) -> i64 {
     left - account.limit
 }
 
+fn age(days: &mut Vec<i32>) {
+    for i in 0..days.len() {
+        days[i] += 1;
+        if i == 2 {
+            days[0] = -9;
+        }
+    }
+}
+
+fn review(days: &Vec<i32>) -> usize {
+    days.len()
+}
+
 fn main() {
+    let mut days = vec![1, 2, 3, 4];
+    review(&days);
+    age(&mut days);
+    review(&days);
     let mut accounts: Vec<Account> = (1..7).map(|n| Account::new(n * 10)).collect();
     for one in accounts.iter_mut() {
         one.take(7);

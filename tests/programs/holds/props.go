@@ -36,7 +36,22 @@ func (o *object) valid() bool {
 	return o.lastSorted <= len(o.names)
 }
 
+type shelf struct {
+	counts map[string]int
+}
+
+func (s *shelf) look() int {
+	return len(s.counts)
+}
+
 func main() {
+	here := &shelf{map[string]int{}}
+	for i := 0; i < 3; i++ {
+		if i == 2 {
+			here.counts["jam"]++
+		}
+		here.look()
+	}
 	all := []*object{}
 	for i := 0; i < 5; i++ {
 		o := newObject("a", "b", "c")

@@ -37,7 +37,19 @@ static int total(const Ring &ring) {
     return all;
 }
 
+struct Basket {
+    std::vector<int> items;
+    void put(int item) { items.push_back(item); }
+};
+
+static void weigh(Basket &basket) { (void)basket; }
+
 int main() {
+    Basket basket;
+    for (int i = 0; i < 3; i++) {
+        basket.put(i);
+        weigh(basket);
+    }
     std::vector<std::unique_ptr<Ring>> rings;
     for (unsigned i = 0; i < 5; i++) {
         rings.push_back(std::make_unique<Ring>(4));

@@ -1,7 +1,10 @@
 """Values that are parts of others: of joined bytes, filled buffers, records, picked items."""
 
+import array
 import asyncio
 import json
+import mmap
+import os
 import struct
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -79,6 +82,21 @@ async def fetch_all():
     return await asyncio.gather(fetch(1), fetch(2))
 
 
+def read_block():
+    descriptor = os.open(__file__, os.O_RDONLY)
+    with Path(__file__).open("rb"):
+        try:
+            os.lseek(descriptor, 10, os.SEEK_SET)
+            return os.read(descriptor, 4)  # @read
+        finally:
+            os.close(descriptor)
+
+
+def map_file():
+    with Path(__file__).open("rb") as source:
+        return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)  # @mapped
+
+
 rows = []
 rows.append({"score": 3})
 rows.append({"score": 9})  # @best
@@ -118,4 +136,11 @@ plain = {}
 plain["k"] = 7  # @plain
 name = "k"
 fixed = plain[name]
+octet = read_block()[2]
+view = memoryview(map_file())[8:20]
+viewed = view[4]
+numbers = array.array("B")
+with Path(__file__).open("rb") as source:
+    numbers.fromfile(source, 4)  # @fromfile
+number = numbers[1]
 print(best, made, limit, first, size, length)  # @end

@@ -454,7 +454,8 @@ def _ending_notes(ending: ProbeEnd, numbers: Sequence[int], request: CheckReques
 def _unseen_returns(places: Sequence[_Place], log: CheckLog) -> tuple[str, ...]:
     """Return notes on the functions whose calls were not all seen to return.
 
-    A panic or an exception leaves a call elsewhere than at its lines, and delve takes the first of
+    A panic or an exception leaves a call elsewhere than at its lines, as `if (x) return y;` does
+    where only lines that begin with `return` are checked, and delve takes the first of
     several addresses of the line at which a function of Go with `defer` ends.
     """
     if log.is_over:
@@ -472,6 +473,6 @@ def _missing_returns(places: Sequence[_Place], log: CheckLog) -> Iterator[str]:
         entered, left = kinds.get("entry", 0), kinds.get("return")
         if left is not None and entered > left:
             yield (
-                f"not every call of {function} was seen to return (a panic, an exception, an exit "
-                "or a defer): it was not checked there"
+                f"not every call of {function} was seen to return (a panic, an exception, an exit, "
+                "a defer or a return within a line): it was not checked there"
             )

@@ -37,6 +37,7 @@ _STOPS_MAX = 20_000  # stops of one run
 _CAPTURED = frozenset({Runtime.RUBY, Runtime.PHP, Runtime.JAVA})
 _CONTROL = re.compile(r"(?:\}\s*)?(?:return|if|else|while|for|switch|match)\b")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_ROOT = re.compile(r"[A-Za-z_]\w*(?=\.)")
 # The types of Rust, as LLDB's expressions name them.
 _RUST_TYPES: Mapping[str, str] = {
     "usize": "unsigned long",
@@ -221,7 +222,12 @@ class WindowRun:
         for text in self._memory_expressions(kind, address[0]) if address else ():
             if await self._read_text(text, frame) is not None:
                 return text
-        return ""
+        # A type with parameters of its own has no name in an expression; its object's may have.
+        root = _ROOT.match(path)
+        if root is None:
+            return ""
+        pinned = await self._pin(root[0], frame)
+        return f"{pinned}{path[root.end() :]}" if pinned else ""
 
     @property
     def runtime(self) -> Runtime:
@@ -237,6 +243,7 @@ class WindowRun:
         """Return expressions of the memory at an address, of which a debugger takes one."""
         if self.runtime is Runtime.GO:
             return (f"*(*{kind})({address})",)
+        kind = kind.rstrip("& ")  # a reference lies at the address of its object
         found = f"(*({_RUST_TYPES.get(kind, kind)}*){address})"
         return (found, f"(*({address} as *mut {kind}))")
 
@@ -307,10 +314,14 @@ class WindowRun:
         found = await self._read_text(f"sizeof({path})", await self.current_frame())
         return int(found) if found is not None and found.isdecimal() else 0
 
-    async def is_on_false_line(self) -> bool:
-        """Tell whether the program is stopped at the line of the false check."""
-        spec, frame = self.window.bad_spec, await self.current_frame()
-        return spec.line is not None and frame.line == spec.line and frame.file == spec.file
+    async def is_on_check_line(self, *, is_false: bool = False) -> bool:
+        """Tell whether the program is stopped at the line of a check, or at the false one's."""
+        frame = await self.current_frame()
+        specs = (self.window.bad_spec, *(() if is_false else (self.window.good_spec,)))
+        return any(
+            one.line is not None and frame.line == one.line and frame.file == one.file
+            for one in specs
+        )
 
     async def stack_depth(self) -> int:
         """Return the number of frames, as far as they are read."""
@@ -379,21 +390,23 @@ def enters_function(frames: Sequence[FrameView], operands: Iterable[str]) -> boo
 
 
 def _is_assigned(name: str, text: str) -> bool:
-    word = re.escape(name)
-    assigned = (
-        rf"(?<![\w.>]){word}\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{word}\b"
-    )
+    word = re.escape(last_part(name.replace("->", ".")))
+    assigned = rf"(?<!\w){word}\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{word}\b"
     return re.search(assigned, text) is not None
 
 
 def describe_statement(
-    frames: list[FrameView], before: InvariantState, after: InvariantState
+    frames: list[FrameView],
+    before: InvariantState,
+    after: InvariantState,
+    *,
+    has_callee: bool = False,
 ) -> BreakingStatement:
     """Describe the statement between two states; `frames` begin with its own.
 
-    Of a parameter it is the call that has passed it.
+    Of a parameter it is the call that has passed it, unless it is a callee that has written.
     """
-    if enters_function(frames, after.values):
+    if not has_callee and enters_function(frames, after.values):
         frames = frames[1:]
     here = frames[0]
     return BreakingStatement(

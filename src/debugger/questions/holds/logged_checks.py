@@ -252,11 +252,13 @@ def key_expressions(expression: str, language: str) -> tuple[str, str]:
         roots = _js_roots(expression)
         return "0", _OBJECT_NUMBER % (roots[0] if roots else "0")
     paths = lvalues_of(expression)
-    # A field tells its object; a name alone may be a pointer, or a variable that calls share.
-    field_path = next((one for one in paths if "." in one or "->" in one), "")
+    # A field or element tells its object; a name alone may be a pointer, or a variable that calls
+    # share.
+    field_path = next((one for one in paths if "." in one or "->" in one or "[" in one), "")
     if language == "go" and paths:
-        # delve shows what an address points to, which differs from check to check.
-        pointer = "0" if field_path else f"uintptr({paths[0]})"
+        # delve shows what an address points to, which differs from check to check, and converts a
+        # number to uintptr as well; of a number `*` fails.
+        pointer = "0" if field_path else f"uintptr(&*{paths[0]})"
         return pointer, f"uintptr(&{field_path or paths[0]})"
     if field_path or not paths:
         return "0", f"&({field_path})" if field_path else "0"

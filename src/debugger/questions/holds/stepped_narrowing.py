@@ -33,6 +33,7 @@ _STEP_S = 10.0
 _STOPS_MAX = 5_000
 _CALL = re.compile(r"[\w>)\]]\s*\(")
 _BEGAN_FALSE = "it was false already when the call of the false check began"
+_OTHER_THREADS = "other threads ran at the same time: one of them may have made it false"
 _LIMIT = f"more than {_STEPS_MAX} lines ran between the last good check and the false one"
 
 
@@ -46,6 +47,7 @@ class _SteppedRun:
     has_entered: bool = False  # a function of the line to step into
     is_at_check: bool = False  # it has come to the false check
     began_false: bool = False  # it was false where the call of the check began
+    has_threads: bool = False  # others ran during the last step
     why: str = ""
 
 
@@ -74,6 +76,8 @@ async def narrow_by_stepping(window: CheckWindow) -> Narrowed:
     if found is None:
         return Narrowed(why=now.why or "no line that was stepped over made it false", runs=runs)
     notes: tuple[str, ...] = ("it was false there first: whether it was true again is not known",)
+    if found.has_threads:
+        notes = (*notes, _OTHER_THREADS)
     if runs == RUNS_MAX and found.statement is not None and _CALL.search(found.statement.text):
         notes = (*notes, f"after {RUNS_MAX} runs its calls were not followed further")
     return Narrowed(found.statement, "", found.check, notes, runs, means="steps")
@@ -147,12 +151,20 @@ async def _step_to_false(
         if now.is_true is False and state.is_true:
             found.began_false = not was_in_call
             found.statement = describe_statement(before, state, now) if before else None
+            found.has_threads = await _has_threads(there)
             return found
         if enters and at <= depth and frames and frames[0].line != line:
             return found  # the line is over
         state = now if now.is_true is not None else state
     found.why = _LIMIT
     return found
+
+
+async def _has_threads(there: WindowRun) -> bool:
+    """Tell whether a native program has several threads; runtimes have some of their own."""
+    if there.runtime is not Runtime.NATIVE:
+        return False
+    return len(await there.session.run_job(there.session.backend.list_threads)) > 1
 
 
 async def _step(there: WindowRun, how: ResumeKind) -> answers.Stop:

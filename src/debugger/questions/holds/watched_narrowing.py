@@ -9,7 +9,6 @@ import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
@@ -23,12 +22,16 @@ from debugger.questions.holds.check_window import (
 )
 from debugger.questions.holds.logged_checks import lvalues_of, watched_paths
 from debugger.questions.runner import question_run
-from debugger.questions.who_wrote import value_writers
+from debugger.questions.who_wrote import value_writers, watched_writes
+from debugger.session import stop_report
 
 _WATCHED_MAX = 4  # the debug registers of x86-64
 _STOPS_MAX = 5_000
 OTHER_OBJECTS = "the false check is about other objects than the good check before"
 _WORD = 8  # bytes that a debug register watches
+_GO_SIZED = re.compile(
+    r"\*\(\*(?:\[\]|string\b|(?P<map>map\[)).*\)\((?P<address>0x[0-9a-fA-F]+)\)\Z"
+)
 _CALLS = re.compile(r"(?<![\w.])(?!(?:len|cap|sizeof)\b)[A-Za-z_][\w.:>-]*\s*\(")
 _SIZE_CALL = re.compile(r"(?:\.|->)size\(\)")
 
@@ -90,9 +93,12 @@ async def _watched_text(there: WindowRun, path: str) -> str:
         size = await there.size_of(path)
         return path if size <= _WORD else ""
     pinned = there.address_of(path)
-    # The length of a slice or a string is its second word.
-    found = re.match(r"\*\(\*(?:\[\]|string\b).*\)\((0x[0-9a-fA-F]+)\)\Z", pinned)
-    return f"*(*int)({int(found[1], 16) + _WORD:#x})" if found is not None else path
+    # The length of a slice or a string is its second word, that of a map the first it points to.
+    found = _GO_SIZED.match(pinned)
+    if found is None:
+        return path
+    address = int(found["address"], 16)
+    return f"**(**int)({address:#x})" if found["map"] else f"*(*int)({address + _WORD:#x})"
 
 
 async def _add_watchpoint(there: WindowRun, text: str) -> None:
@@ -125,14 +131,18 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
             # The values are those of this call, and the state before may be another call's.
             statement = statement if now.is_true is False else None
         elif now.is_true is False and state.is_true is not False:
-            statement = describe_statement(await _writing_frames(there), state, now)
+            is_write = await _is_write(there, stop)
+            # What is not watched was written on the way to the check: the check's line did not.
+            statement = await _describe_write(there, state, now) if is_write else None
             changes += 1
         elif now.is_true:
             statement = None
         state = now if now.is_true is not None else state
         # LLDB reports a write alone where the program has come to a breakpoint, too.
         is_there = there.is_at_false_check(stop)
-        is_there = is_there or (now.is_true is False and await there.is_on_false_line())
+        is_there = is_there or (
+            now.is_true is False and await there.is_on_check_line(is_false=True)
+        )
         if is_there:
             if await there.is_of_other_objects():
                 return Narrowed(why=OTHER_OBJECTS)
@@ -145,15 +155,37 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
     return replace(narrowed, means=means)
 
 
-async def _writing_frames(there: WindowRun) -> list[FrameView]:
-    """Return the frames of the write that stopped the program, whose line it has left already."""
+async def _is_write(there: WindowRun, stop: answers.Stop) -> bool:
+    """Tell whether a stop is directly behind a write of watched memory."""
+    # delve 1.27 steps over a breakpoint without a look at the watchpoints: what the instruction
+    # under it wrote is reported at the next stop, which is the other check's breakpoint.
+    if there.runtime is Runtime.GO and await there.is_on_check_line():
+        return False
+    if not there.is_only_check(stop) or stop.watched:
+        return True
+    return await watched_writes.write_before_breakpoint(there.session, stop) is not None
+
+
+async def _describe_write(
+    there: WindowRun, before: InvariantState, after: InvariantState
+) -> BreakingStatement | None:
+    """Describe the write that stopped the program, whose line it has left already."""
     frames = await there.own_frames()
+    if not frames:
+        return None
     session = there.run.session
     frame = await there.current_frame()
-    if frames and frame.index == 0 and frame.function == frames[0].function:
+    is_own = frame.function == frames[0].function
+    if is_own:
         line = await session.run_job(lambda: value_writers.line_before(session, frame))
         frames[0] = msgspec.structs.replace(frames[0], line=line)
-    return frames
+    else:
+        # What comes next may be a function that was inlined there, and has written nothing.
+        written = await session.run_job(lambda: stop_report.accessed_by(session, frame))
+        if isinstance(written, answers.AccessView) and written.file == frames[0].file:
+            is_own = True
+            frames[0] = msgspec.structs.replace(frames[0], line=written.line)
+    return describe_statement(frames, before, after, has_callee=not is_own)
 
 
 def _narrowed(

@@ -479,7 +479,9 @@ async def _collect_writes(
             if stop.timed_out:
                 found.notes.append("the time was up: --timeout S")
             return
-        change = stop.watched[0] if stop.watched else await _write_before_breakpoint(run, stop)
+        change = (
+            stop.watched[0] if stop.watched else await write_before_breakpoint(run.session, stop)
+        )
         if change is not None:
             await _note_write(run, found, stop, change, is_after=is_after)
         if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
@@ -502,11 +504,8 @@ async def _is_at(
     return await _evaluate_text(run, request.when) not in {None, "0", "false"}
 
 
-async def _write_before_breakpoint(
-    run: RunningQuestion, stop: answers.Stop
-) -> WatchedChange | None:
+async def write_before_breakpoint(session: Session, stop: answers.Stop) -> WatchedChange | None:
     """Return the write of the line before a breakpoint: gdb reports the breakpoint alone."""
-    session = run.session
     happened = session.last_stop
     if happened is None or stop.reason != StopReason.BREAKPOINT.value:
         return None

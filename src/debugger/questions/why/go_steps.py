@@ -29,7 +29,7 @@ from debugger.questions.why.go_chain import (
 from debugger.questions.why.go_links import GoLinks
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
-from debugger.questions.why.go_unwritten import explain_unwritten
+from debugger.questions.why.go_unwritten import describe_argument_use, explain_unwritten
 from debugger.questions.why.go_values import are_different
 from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.why_request import repeat_with
@@ -139,8 +139,10 @@ class GoSteps(GoLinks):
             self.links[-1] = msgspec.structs.replace(
                 self.links[-1], certainty=LinkCertainty.INFERRED
             )
+        got = describe_argument_use(self.sources, self.links)
         again = f"debugger who-wrote '{self._expression}' --at {place} -- CMD"
-        text = f"{place} gave {given}, so something that was not seen wrote {value} since: {again}"
+        since = f"something that was not seen wrote {value} since"
+        text = f"{place} gave {given}, so {since}{got or f': {again}'}"
         return self._watched(value, ChainEnded(ChainEnd.NOT_FOLLOWED, text))
 
     def _watched(self, value: str | None, otherwise: ChainEnded) -> NeedsWatch:
@@ -207,13 +209,14 @@ class GoSteps(GoLinks):
 
     def _not_seen(self, here: GoPosition, suffix: str, made: str) -> GoStep:
         """Have the memory watched of a part that a statement did not give."""
-        expression = self._expression
+        expression = self._starts[0].expression if self._starts else self._expression
         place = f"{Path(here.activation.function.file).name}:{here.line}"
+        again = f"debugger who-wrote '{expression}' --at {place} -- CMD watches the memory"
+        got = describe_argument_use(self.sources, self.links)
         end = ChainEnded(
             ChainEnd.NOT_FOLLOWED,
             f"made by {made}, which gives no {suffix.lstrip('.')}; no line that writes it by its "
-            f"name was seen: debugger who-wrote '{expression}' --at {place} -- CMD watches the "
-            "memory from there on",
+            f"name was seen{got or f': {again} from there on'}",
         )
         return self._watched(here.value, end) if self._starts else end
 

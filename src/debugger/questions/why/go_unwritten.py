@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from debugger.questions.why import go_source, go_values
-from debugger.questions.why.answer import ChainEnd
+from debugger.questions.why.answer import ChainEnd, WhyLink
 from debugger.questions.why.go_chain import ChainEnded, GoPosition
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, SiteKind
 from debugger.questions.why.why_request import repeat_with
 
 PLAIN_BUILD = "go build -gcflags='all=-N -l'"
 _WRITERS_SHOWN = 4
+_READS_ONLY = re.compile(r"\b(?:len|cap|append|fmt\.\w+|log\.\w+|string)\(")
 
 
 def describe_optimisation(function: str) -> str:
@@ -65,6 +67,29 @@ def explain_unwritten(
         f"{place}: a library may have, or {address_use or 'a pointer to it'}; debugger who-wrote "
         f"'{position.expression}' --at {place} -- CMD watches the memory from there on",
     )
+
+
+def describe_argument_use(sources: GoSources, links: Sequence[WhyLink]) -> str:
+    """Name the last call that got a variable which the links read, and may have written to it.
+
+    A read of a file is the system's write, which no watchpoint sees, and a sort moves elements.
+    """
+    for link in reversed(links):
+        frame = link.frame
+        function = sources.function_at(frame.file, frame.line) if frame is not None else None
+        if frame is None or frame.line is None or function is None:
+            continue
+        lines = go_source.lines_of(function.file)
+        for name in {go_source.split_path(one)[-1] for one in go_source.paths_in(link.statement)}:
+            given = re.compile(
+                rf"[\w)]\([^()]*(?<![\w.]){re.escape(name)}(?:\[[^\[\]]*:[^\[\]]*\])?\s*[,)]"
+            )
+            for at in range(frame.line - 1, function.head, -1):
+                text = lines[at - 1].partition("//")[0].strip()
+                if given.search(text) and not _READS_ONLY.search(text):
+                    place = f"{Path(function.file).name}:{at}"
+                    return f"; what got {name} at {place} `{text}` may have"
+    return ""
 
 
 def _zero_begin(function: GoSourceFunction, root: str, line: int) -> str:

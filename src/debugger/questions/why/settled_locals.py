@@ -19,6 +19,14 @@ _READING = re.compile(
     r"(?:is|as|to|get)_(?!\w*mut)\w+|get|len|clone|copied|abs|min|max|signum|iter|contains\w*|cmp"
     r"|into|eq|ne|unwrap\w*|first|last"
 )
+# What changes without `mut`, by its types and by the usual names of the methods that change it.
+_SHARED = re.compile(
+    r"\b(?:Unsafe|Ref|Once|Lazy)?Cell\b|\bAtomic\w+|\bMutex\b|\bRwLock\b|\bOnceLock\b"
+)
+_SETTING = (
+    r"(?:set|replace\w*|swap|take|update|store|fetch_\w+|compare_\w+"
+    r"|borrow_mut|lock|write|get_or_\w+)"
+)
 _LET = r"\b(?:if|while)\s+let\b[^=]*\b{}\b[^=]*=(?![=>])"
 # What binds a name in another way: a loop's element.
 _OTHERS = r"\bfor\b[^{{\n]*\b{0}\b[^{{\n]*\bin\b"
@@ -61,6 +69,9 @@ def settled_lines(
     if re.search(_MUTABLE.format(word), plain) and _may_change(plain, word, field, is_reading):
         return ()
     found = [number for number, line in body.items() if is_binding(name, line)]
+    setting = rf"(?<![\w.]){word}\.{_SETTING}\s*\("
+    if re.search(setting, plain) or any(_SHARED.search(body[number]) for number in found):
+        return ()
     # Of `let x = match y {` the arm that was taken gives the value.
     found += [one for number in found for one in value_lines.chosen_expressions(text, number)]
     return tuple(found) if len(found) <= _LINES_MAX else ()

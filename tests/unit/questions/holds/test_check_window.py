@@ -19,6 +19,8 @@ from debugger.questions.holds.logged_checks import key_expressions
         ("{", True),
         ("int average(int total, int n) { return total / n; }", True),
         ("int average(int total, int n) { n--; return total / n; }", False),
+        ("int average(int total, int n) { total--; return n / p->n; }", True),
+        ("int average(int total, int n) { p->n = 0; return n; }", False),
         ("    n = average(total, n - 1);", False),
         ("    return average(total, n - 1)", False),
         ("    n--;", False),
@@ -36,6 +38,8 @@ def test_the_head_of_a_function_stores_its_parameters(
 
 
 def test_a_variable_of_go_is_told_apart_by_its_address_as_a_number() -> None:
-    assert key_expressions("n != 0", "go") == ("uintptr(n)", "uintptr(&n)")
+    assert key_expressions("n != 0", "go") == ("uintptr(&*n)", "uintptr(&n)")
     assert key_expressions("o.n != 0", "go") == ("0", "uintptr(&o.n)")
+    assert key_expressions("v[2] == 3", "go") == ("0", "uintptr(&v[2])")
+    assert key_expressions("v[2] != 0", "c") == ("0", "&(v[2])")
     assert key_expressions("n != 0", "c") == ("n", "&(n)")

@@ -30,6 +30,20 @@ def test_what_may_change_a_mutable_local_otherwise_leaves_none(rest: str) -> Non
     assert _settled(f"let mut one = read();\n{rest}") == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let one = Cell::new(5);\nchange(&one);",
+        "let one: Arc<Mutex<i32>> = make();\nchange(&one);",
+        "let one = AtomicI32::new(5);\nchange(&one);",
+        "let one = make();\none.fetch_add(1, Ordering::SeqCst);",
+        "let one = make();\none.set(one.get() + 1);",
+    ],
+)
+def test_what_changes_without_mut_leaves_none(text: str) -> None:
+    assert _settled(text) == ()
+
+
 def test_a_loop_is_no_binding_that_a_breakpoint_sees() -> None:
     assert _settled("for one in list {\n    show(one);\n}") == ()
 

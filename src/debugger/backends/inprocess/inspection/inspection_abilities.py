@@ -117,6 +117,8 @@ class InProcessDisassembly:
     def __init__(self, target: TargetAccess) -> None:
         self._access = target
         self._capstone = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+        # An address within an instruction is asked for its line, and its bytes may be no code.
+        self._capstone.skipdata = True
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return so many instructions from an address on."""

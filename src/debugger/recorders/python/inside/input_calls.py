@@ -27,6 +27,9 @@ _DATES = frozenset({"now", "today", "utcnow"})
 _RANDOM_MODULES = frozenset({"random", "secrets"})
 _SYSTEM = frozenset({"urandom", "getpid", "getcwd", "listdir", "getenv", "uuid4", "uuid1"})
 _RUNNING = frozenset({"check_output", "run", "getoutput", "Popen"})
+# Calls of modules that are given the number of an open file.
+_NUMBERED = frozenset({("os", "read"), ("os", "pread"), ("posix", "read"), ("mmap", "mmap")})
+_BY_NUMBER = frozenset(name for _, name in _NUMBERED)
 _NAME: Any = type.__dict__["__name__"].__get__
 _MODULE: Any = type.__dict__["__module__"].__get__
 _ModuleType = type(os)
@@ -42,6 +45,10 @@ class InputCalls:
     def before_call(self, node: ast.Call, scope: Any, reader: Any) -> str:
         """Describe the read that a call is about to do; "" if it reads no file."""
         name = self._plans.call_name(node)
+        if name in _BY_NUMBER and isinstance(node.func, ast.Attribute):
+            module = getattr(reader.read(node.func.value, scope), "__name__", "")
+            if (module, name) in _NUMBERED:
+                return self._numbered_input(node, name, scope, reader)
         if name in _READING and isinstance(node.func, ast.Attribute):
             file = reader.read(node.func.value, scope)
         elif node.args and name in _LOADING:
@@ -51,6 +58,32 @@ class InputCalls:
         if file is reader.missing:
             return ""
         return self.describe_file(file)
+
+    def _numbered_input(self, node: ast.Call, name: str, scope: Any, reader: Any) -> str:
+        """Describe a read, or a mapping, of a file by the number that the system gave it."""
+        values = [reader.read(one, scope) for one in node.args]
+        number = values[0] if values else None
+        given = node.args[0] if node.args else None
+        if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):
+            number = _file_number(reader.read(given.func.value, scope))
+        if type(number) is not int:
+            return ""
+        try:
+            path = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115 - of a small module
+        except OSError:
+            path = f"descriptor {number}"
+        if name == "mmap":
+            starts = [one.value for one in node.keywords if one.arg == "offset"]
+            at = reader.read(starts[0], scope) if starts else 0
+            return f"file {path}, mapped, offset {at:,}" if type(at) is int else ""
+        try:
+            at = values[2] if name == "pread" else os.lseek(number, 0, os.SEEK_CUR)
+        except (OSError, IndexError):
+            return f"file {path}"  # a pipe, or another stream
+        known = self._reads.get(-1 - number, ("", 0))
+        count = known[1] + 1 if known[0] == path else 1
+        self._reads[-1 - number] = (path, count)
+        return f"file {path}, read {count:,}, offset {at:,}" if type(at) is int else f"file {path}"
 
     def describe_file(self, file: Any, *, is_read: bool = True) -> str:
         """Describe a file of the interpreter's own, with the offset of the next read."""
@@ -153,6 +186,16 @@ class InputCalls:
         data: Any = getattr(base, "_data", {})
         found = data.get(os.fsencode(key), missing)
         return os.fsdecode(found) if type(found) is bytes else found
+
+
+def _file_number(file: Any) -> int | None:
+    """Return the number of an open file of the interpreter's own; None of anything else."""
+    if _MODULE(type(file)) not in ("_io", "io") or _NAME(type(file)) not in _FILES:
+        return None
+    try:
+        return int(file.fileno())
+    except (OSError, ValueError):  # it is closed
+        return None
 
 
 def _module_input(base: Any, name: str, node: ast.Call, scope: Any, reader: Any) -> str:

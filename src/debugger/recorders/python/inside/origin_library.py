@@ -116,6 +116,9 @@ class ObjectCalls:
         if not isinstance(statement, ast.Expr) or statement.value is not call:
             return
         owner = self._reader.read(call.func.value, scope)  # type: ignore[attr-defined]
+        name = self._links.call_name(call)
+        if name == "seek" or (type(owner).__name__ == "array" and not name.startswith("from")):
+            return  # a position is no content, and items that are put in are known each
         if scope.results() or not self._is_object(owner):
             return
         nodes = [*call.args, *(one.value for one in call.keywords)]
@@ -125,11 +128,14 @@ class ObjectCalls:
         link.note, link.is_inferred = self._links.call_name(call), True
         self._reader.store.put(owner, f"{_CALL_KEY}{scope.line}", link)
 
-    def find(self, call: ast.Call, scope: Any) -> list[Any]:
+    def find_of_method(self, call: ast.Call, scope: Any) -> list[Any]:
         """Return the operands for the last calls on the object whose method a call is."""
         if not isinstance(call.func, ast.Attribute):
             return []
-        owner = self._reader.read(call.func.value, scope)
+        return self.find(self._reader.read(call.func.value, scope))
+
+    def find(self, owner: Any) -> list[Any]:
+        """Return the operands for the last calls on an object."""
         if not self._is_object(owner):
             return []
         parts = self._reader.store.parts_of(self._links.snap_value(owner))
@@ -142,7 +148,8 @@ class ObjectCalls:
         kind = type(owner)
         if owner is self._reader.missing or kind.__name__ in _PLAIN or issubclass(kind, type):
             return False
-        return kind.__module__ != "builtins" and not self._reader.is_container(owner)
+        is_opaque = kind.__name__ == "array" or not self._reader.is_container(owner)
+        return kind.__module__ != "builtins" and is_opaque
 
 
 def _parameters(code: CodeType) -> tuple[str, ...]:

@@ -488,9 +488,8 @@ class OriginRecorder:
             self._leave_code(frame, error)
             return
         scope.held = frame.f_locals
-        statements = scope.statements
         if code.co_flags & _OPTIMIZED or is_yield:
-            self._note_result(scope, statements, frame, value, is_yield=bool(is_yield))
+            self._note_result(scope, frame, value, is_yield=bool(is_yield))
         if not is_yield:
             self._finish_statements(scope, 0)
             self.scopes.pop(id(frame), None)
@@ -498,9 +497,7 @@ class OriginRecorder:
             if parent is not None and not code.co_flags & _OPTIMIZED:
                 parent.classes[code.co_name] = scope.names
 
-    def _note_result(
-        self, scope: Any, statements: Any, frame: FrameType, value: Any, *, is_yield: bool
-    ) -> None:
+    def _note_result(self, scope: Any, frame: FrameType, value: Any, *, is_yield: bool) -> None:
         """Give the caller's statement the link of the value that a call returned or yielded."""
         parent, code = scope.parent, scope.code
         if parent is None:
@@ -517,12 +514,12 @@ class OriginRecorder:
             return
         if code.co_flags & _ITERATED and not is_yield and value is None:
             return  # who goes through it gets what it has yielded
-        node = self._plans.result_node(code, statements, is_yield=is_yield)
+        node, line = scope.result_node(self._plans, value, is_yield=is_yield)
         pieces: tuple[Any, ...] = ()
         snap = self._parts.snap_value(value)
         if node is None and code.co_name == "<lambda>":
             how, sources, note = "", (), ""
-        elif node is None and scope.is_partial:
+        elif node is None and (scope.is_partial or value is not None):
             how, sources, note = "unrecorded", (), code.co_name
         elif node is None:
             how, sources, note = "constant", (), "no return statement"
@@ -538,7 +535,7 @@ class OriginRecorder:
                 self._writes.note_container(node, how, sources, value, scope)
         kind = "yielded" if is_yield else "returned"
         link = scope.new_link(kind, code, how, sources, snap)
-        link.callee, link.line, link.note = code, frame.f_lineno or scope.line, note
+        link.callee, link.line, link.note = code, line or frame.f_lineno or scope.line, note
         link.pieces = pieces
         parent.add_return(scope.position, code.co_name, link)
         self.reader.cached.note_result(scope, link)
@@ -553,8 +550,7 @@ class OriginRecorder:
             return  # what it awaited or went through has ended
         self._meet_error(scope, frame, raised)
         scope.error = raised[1]
-        # What it was to write was not written.
-        scope.start_statement(())
+        scope.drop_statement()  # what it was to write was not written
 
     def _meet_error(self, scope: Any, frame: FrameType, raised: Any) -> None:
         """Keep the value of the expression where an exception, `raised[1]`, is raised."""

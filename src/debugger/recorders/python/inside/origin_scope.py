@@ -15,6 +15,10 @@ _OPTIMIZED = 0x1
 # Calls whose result is what a generator has yielded; "" is an operator or a loop.
 _ONE_BY_ONE = frozenset({"", "next", "send", "throw", "__next__", "anext", "asend", "__anext__"})
 _YIELDED = 4  # items of a generator that are operands
+_OF_STATEMENT = (  # what is known of the statement that runs
+    *("statements", "line", "loaded", "files", "bases", "keys", "sizes", "positions"),
+    *("_returns", "began", "unrecorded"),
+)
 _RETURNS = 200  # of one statement, as of a comprehension's calls
 
 
@@ -91,10 +95,15 @@ class CallScope:
         self.began = self.unrecorded = 0  # own calls before the statement
         self.statements: tuple[Any, ...] = ()
         self.lasti = -1
+        self._returning: dict[str, Any] = {}
         self.start_statement(())
 
     def start_statement(self, statements: tuple[Any, ...]) -> None:
         """Begin a statement, with nothing read and nothing called."""
+        before = self.statements
+        if before and isinstance(before[-1].node, ast.Return):
+            # What comes behind a `return` is the end of a `with`, or a `finally`.
+            self._returning = {name: getattr(self, name) for name in _OF_STATEMENT}
         self.statements = statements
         self.loaded: dict[int, Any] = {}
         self.files: dict[int, str] = {}
@@ -105,6 +114,30 @@ class CallScope:
         self._returns: list[tuple[Any, str, Any]] = []
         windows = self._shared.windows
         self.began, self.unrecorded = windows.count, windows.unrecorded
+
+    def drop_statement(self) -> None:
+        """End a statement that an exception left."""
+        self.statements, self._returning = (), {}
+        self.start_statement(())
+
+    def result_node(self, plans: Any, value: Any, *, is_yield: bool) -> tuple[Any, int]:
+        """Return the expression that gave a call's result, None if there is none; and its line.
+
+        The line is 0 if it is that of the statement that runs.
+        """
+        node = plans.result_node(self.code, self.statements, is_yield=is_yield)
+        if node is not None or is_yield or not self._resume_return(value):
+            return node, 0
+        return plans.result_node(self.code, self.statements, is_yield=False), self.line
+
+    def _resume_return(self, value: Any) -> bool:
+        """Go back to the `return` behind which a `with` or a `finally` ran, if there is one."""
+        known = self._returning
+        if not known or (value is None and len(known["statements"]) > 1):
+            return False  # of `if x: return y` only the test may have run
+        for name, one in known.items():
+            setattr(self, name, one)
+        return True
 
     def has_unrecorded_call(self) -> bool:
         """Tell whether own calls of this statement were not recorded."""

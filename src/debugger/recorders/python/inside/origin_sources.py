@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OPERANDS = 8  # of one expression
-_PLAIN_SEQUENCES = frozenset({"str", "bytes", "bytearray"})
+_PLAIN_SEQUENCES = frozenset({"str", "bytes", "bytearray", "memoryview", "mmap"})
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 _CHANGING = frozenset({"dict", "list", "deque", "array"})
 _COPYING = frozenset(
@@ -127,10 +127,14 @@ class OriginReader:
             field = self.joins.find_field(node.value, self.read(node.slice, scope), scope)
             if field is not None:
                 return field.link
-        how, sources = self.origin(node.value, scope, self.missing)
+        is_field = isinstance(node, ast.Attribute)
+        calls = [] if is_field else self.calls.find(self.read(node.value, scope))
+        if calls:  # as of an `array` that was filled by a method
+            how, sources = ("copy" if len(calls) == 1 else "library"), calls
+        else:
+            how, sources = self.origin(node.value, scope, self.missing)
         if not sources and how not in ("input", "new", "constant"):
             return None
-        is_field = isinstance(node, ast.Attribute)
         name = f".{node.attr}" if is_field else f"[{self._plans.node_text(node.slice)}]"
         if how not in ("copy", ""):
             inner = scope.new_link("value", node.value, how, sources, self.missing)
@@ -154,7 +158,9 @@ class OriginReader:
         is_slice = isinstance(part, ast.Slice)
         if kind not in _PLAIN_SEQUENCES and not (base is self.missing and is_slice):
             return None
-        size: Any = len(base) if type(base) in (str, bytes, bytearray) else None
+        if type(base) is memoryview and base.itemsize != 1:
+            return None  # its positions are no bytes
+        size: Any = len(base) if type(base) in (str, bytes, bytearray, memoryview) else None
         if not is_slice:
             start = self.read(part, scope)
             return _find_span(start, start + 1 if type(start) is int else None, size)
@@ -361,7 +367,7 @@ class OriginReader:
         )
         first = leaves[0] if chosen is None and len(leaves) == 1 else None
         first = chosen.operand if chosen is not None and chosen.item is None else first
-        calls = self.calls.find(node, scope) if first is not None else []
+        calls = self.calls.find_of_method(node, scope) if first is not None else []
         if calls and first is not None and first.node is getattr(node.func, "value", None):
             # They may have set what the method reads; of several nothing tells which one.
             return ("drawn" if len(calls) == 1 else "library"), (*calls, *leaves)

@@ -26,6 +26,7 @@ _SOURCE_MAX = 4 << 20  # bytes
 _BUFFERED = frozenset({"write", "getvalue", "getbuffer"})
 READS = frozenset(
     {"read", "readline", "readlines", "read1", "readinto", "readinto1", "load", "recv", "reader"}
+    | {"pread", "mmap"}
 )
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -214,6 +214,8 @@ module DebuggerRecorder
 
       call = calls[at]
       calls.pop while calls.size > at + 1
+      # The body of `def twice(n) = n * 2` is no line of its own.
+      call.last = point.lineno if call.last.zero?
       compare_end(point, call)
       calls.pop
       record_end(call, point.return_value)

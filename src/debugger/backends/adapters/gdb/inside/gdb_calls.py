@@ -56,7 +56,7 @@ def _own_block(address: int, known: dict[int, Any]) -> Any:
     if address not in known:
         block = snapshots.function_block(address)
         is_begin = block is not None and block.start == address
-        is_own = is_begin and not snapshots.is_library(block.function.symtab.fullname())
+        is_own = is_begin and not snapshots.is_library(snapshots.source_of(block.function.symtab))
         known[address] = block if is_own else None
     return known[address]
 

@@ -164,7 +164,7 @@ def _lambdas_of(name: str, file: str) -> list[int]:
     """Return the addresses of the lambdas that a source assigns to a name."""
     own = []
     pattern = re.compile(rf"\b{re.escape(name)}\s*=\s*\[")
-    for number, text in enumerate(snapshots.source_lines(file) if file else (), 1):
+    for number, text in enumerate(snapshots.statements.source_lines(file) if file else (), 1):
         if name not in text or not pattern.search(text):
             continue
         for line in range(number, number + 3):
@@ -181,7 +181,7 @@ def _is_in_lambda(pc: int) -> bool:
 
 
 def _is_of_library(symtab: Any) -> bool:
-    return bool(snapshots.is_library(symtab.fullname() if symtab is not None else None))
+    return bool(snapshots.is_library(snapshots.source_of(symtab)))
 
 
 def _returns_of(block: Any, planned: list[int]) -> list[tuple[int, int]]:
@@ -192,7 +192,7 @@ def _returns_of(block: Any, planned: list[int]) -> list[tuple[int, int]]:
     table = block.function.symtab.linetable()
     lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
     file = block.function.symtab.fullname()
-    text = snapshots.source_lines(file)
+    text = snapshots.statements.source_lines(file)
     # `let best = f(); best` has code for its first part only.
     giving = {max((one for one in lines if one <= each), default=0) for each in planned}
     returns = [

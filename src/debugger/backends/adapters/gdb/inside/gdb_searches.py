@@ -61,7 +61,7 @@ class CallSearch:
             self.seen.add(entry)
             if block is None or gdb.solib_name(entry):
                 continue
-            if not snapshots.is_library(block.function.symtab.fullname()):
+            if not snapshots.is_library(snapshots.source_of(block.function.symtab)):
                 self.targets += 1
                 if self.targets <= _TARGETS_MAX:
                     returns.set_block_returns(self.run, self.plan, block)

@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
@@ -24,7 +22,6 @@ _LOCALS = 24  # of one frame
 _TEXT = 96  # characters of a value
 _BYTES = 16  # bytes of a value
 _STRUCT_BYTES = 512  # bytes of a struct, in which a copied value is searched
-_STATEMENT_LINES = 5
 _LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/rust/deps/", "/usr/src/", "/build/")
 _REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
 _FIELD = re.compile(r"\w+->\w+")
@@ -61,9 +58,8 @@ def read_frames(
 def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
     pc = frame.pc()
     place = gdb.find_pc_line(pc - 1) if is_written else frame.find_sal()
-    symbol = place.symtab
     function = frame.function()
-    file, line = (symbol.fullname() if symbol is not None else None), place.line
+    file, line = source_of(place.symtab), place.line
     if is_library(file) and function is not None and function.symtab is not None:
         # Library code that the compiler has put into a function of the program.
         file, line = _own_line(function, pc - is_written) or (file, line)
@@ -86,8 +82,8 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
 
 def _own_line(function: Any, pc: int) -> tuple[str, int] | None:
     """Return the last line of a function's own file before an address; None for a library's."""
-    file = function.symtab.fullname()
-    if is_library(file):
+    file = source_of(function.symtab)
+    if file is None or is_library(file):
         return None
     block = _block_of(gdb.block_for_pc(pc), function)
     first = block.start if block is not None else pc
@@ -134,6 +130,18 @@ def _block_of(block: Any, function: Any) -> Any:
     return block
 
 
+def source_of(symtab: Any) -> str | None:
+    """Return the path of a source.
+
+    For a library's `cell.rs` that is not on this machine gdb takes a file of this name in the
+    program's folder.
+    """
+    if symtab is None:
+        return None
+    recorded = str(symtab.filename)
+    return recorded if recorded.startswith(_LIBRARIES) else str(symtab.fullname())
+
+
 def is_library(file: str | None) -> bool:
     """Tell whether a source file is none of the program's own."""
     return file is None or file.startswith((*_LIBRARIES, "./")) or "/.cargo/registry/" in file
@@ -150,7 +158,7 @@ def _canonical_address(frame: Any) -> int:
 
 def _add_operands(frame: Any, one: dict[str, Any]) -> None:
     frame.select()
-    text = statement_at(one["file"], one["line"]) if one["line"] else ""
+    text = statements.statement_at(one["file"], one["line"]) if one["line"] else ""
     one["statement"] = text
     names = _symbols_of(frame, one)
     for name in [*operands_of(text), *parts_of(text), *names]:
@@ -195,7 +203,7 @@ def _is_visible(name: str) -> bool:
         return True
     try:
         symbol = gdb.lookup_symbol(name)[0]
-        return symbol is None or symbol.symtab is None or not is_library(symbol.symtab.fullname())
+        return symbol is None or symbol.symtab is None or not is_library(source_of(symbol.symtab))
     except (gdb.error, RuntimeError):
         return True
 
@@ -238,48 +246,6 @@ def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:
             break
         block = block.superblock
     return found
-
-
-@lru_cache(maxsize=32)
-def source_lines(file: str) -> tuple[str, ...]:
-    """Return the lines of a source file; none if it cannot be read."""
-    try:
-        return tuple(Path(file).read_text("utf-8", "replace").splitlines())
-    except OSError:
-        return ()
-
-
-def statement_at(file: str, line: int) -> str:
-    """Return the statement that a line is part of, as far as semicolons and braces show it."""
-    lines = source_lines(file)
-    if not 0 < line <= len(lines):
-        return ""
-    if file.endswith(".go"):
-        return _without_comment(lines[line - 1])
-    first = line - 1
-    for _ in range(_STATEMENT_LINES):
-        before = _without_comment(lines[first - 1]) if first else ";"
-        is_end = not before or before[-1] in ";{}:" or before.startswith("#")
-        if is_end or _is_control_line(before):
-            break
-        first -= 1
-    parts: list[str] = []
-    for text in lines[first : line - 1 + _STATEMENT_LINES]:
-        parts.append(_without_comment(text))
-        is_past = len(parts) > line - 1 - first
-        if is_past and (parts[-1][-1:] in {";", "{", "}"} or _is_control_line(parts[-1])):
-            break
-    return " ".join(one for one in parts if one)
-
-
-def _is_control_line(text: str) -> bool:
-    """Tell whether a line is `if (…)`, `for (…)` or the like, with the statement below it."""
-    is_control = re.match(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch|else)\b", text)
-    return bool(is_control) and text.endswith((")", "else")) and text.count("(") == text.count(")")
-
-
-def _without_comment(text: str) -> str:
-    return re.sub(r"\s*(//.*|/\*.*\*/)\s*$", "", text).strip()
 
 
 def evaluate(expression: str) -> dict[str, Any] | None:

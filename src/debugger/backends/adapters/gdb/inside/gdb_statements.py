@@ -1,9 +1,12 @@
-"""Reads the operands of a statement as text. Run inside gdb."""
+"""Reads the statement of a line, and its operands, as text. Run inside gdb."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from pathlib import Path
 
+_STATEMENT_LINES = 5
 _OPERANDS = 24  # of one statement
 # An index that changes something is none: gdb would change the program by reading the element.
 _INDEX = r"\[(?:(?!\+\+|--)[^\[\]()=])*\]"
@@ -73,3 +76,45 @@ def _split_arguments(text: str) -> list[str]:
         else:
             found[-1] += letter
     return [one.strip() for one in found]
+
+
+@lru_cache(maxsize=32)
+def source_lines(file: str) -> tuple[str, ...]:
+    """Return the lines of a source file; none if it cannot be read."""
+    try:
+        return tuple(Path(file).read_text("utf-8", "replace").splitlines())
+    except OSError:
+        return ()
+
+
+def statement_at(file: str, line: int) -> str:
+    """Return the statement that a line is part of, as far as semicolons and braces show it."""
+    lines = source_lines(file)
+    if not 0 < line <= len(lines):
+        return ""
+    if file.endswith(".go"):
+        return _without_comment(lines[line - 1])
+    first = line - 1
+    for _ in range(_STATEMENT_LINES):
+        before = _without_comment(lines[first - 1]) if first else ";"
+        is_end = not before or before[-1] in ";{}:" or before.startswith("#")
+        if is_end or _is_control_line(before):
+            break
+        first -= 1
+    parts: list[str] = []
+    for text in lines[first : line - 1 + _STATEMENT_LINES]:
+        parts.append(_without_comment(text))
+        is_past = len(parts) > line - 1 - first
+        if is_past and (parts[-1][-1:] in {";", "{", "}"} or _is_control_line(parts[-1])):
+            break
+    return " ".join(one for one in parts if one)
+
+
+def _is_control_line(text: str) -> bool:
+    """Tell whether a line is `if (…)`, `for (…)` or the like, with the statement below it."""
+    is_control = re.match(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch|else)\b", text)
+    return bool(is_control) and text.endswith((")", "else")) and text.count("(") == text.count(")")
+
+
+def _without_comment(text: str) -> str:
+    return re.sub(r"\s*(//.*|/\*.*\*/)\s*$", "", text).strip()
