@@ -38,7 +38,7 @@ _VALUE = 160
 _REASON = 160
 _CAUSE = 600
 _WAITS = {CHILD: "waits for its processes", STOPPED: "is stopped", SILENT: "no answer"}
-_RUNS_ON = "runs on"
+_UNTIMED = {"runs on", "ended"}  # when one ended whose end was not reported is not known
 _LEVELS_MAX = 12  # of a tree that are indented
 
 
@@ -274,7 +274,7 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
             lines += [f"  {text}" for text in _format_branch(one, 0, answer.others.by)]
     ends = [
         f"  {format_set(one.members)}: {one.how}"
-        + (f", {one.after_s:g} s later" if one.how != _RUNS_ON else "")
+        + (f", {one.after_s:g} s later" if one.how not in _UNTIMED else "")
         for one in answer.ends
     ]
     return [
