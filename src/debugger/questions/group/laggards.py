@@ -88,8 +88,10 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     blocked = _find_blocked(graph, members if not meeting else absent)
     # Who is where the others are has done what it should, as far as this is known.
     blocked = [(one, root) for one, root in blocked if root not in meeting]
-    if not (blocked or meeting or failed):
-        blocked = _find_awaited(graph, members)
+    if not (meeting or failed):
+        working = _find_working(members)
+        blocked = [pair for pair in blocked if not working or _is_telling(*pair)]
+        blocked = blocked or [(one, one) for one in working] or _find_awaited(graph, members)
     roots = [root for _, root in blocked]
     others = graph.other_threads({one.label for one in (*absent, *roots)} or _labels(members))
     # Who has failed comes first, then what is not awaited itself, then who is not there; last of
@@ -137,6 +139,28 @@ def _find_awaited(
     """Return members that wait for the end of another one, and that one if it waits, too."""
     chains = [(one, graph.find_root(one)) for one in waits if one.kind == CHILD]
     return [(one, root) for one, root in chains if one is not root and root.kind == WAITS]
+
+
+def _find_working(members: Sequence[MemberWait]) -> list[MemberWait]:
+    """Return members in code of the program's own where the program or others are in an engine's.
+
+    An engine's processes wait for work in its own code: what has not come to its end is a task.
+    """
+    working = [
+        one
+        for one in members
+        if one.label.split("@")[0] != MAIN
+        and one.place is not None
+        and one.kind in {WAITS, COMPUTES}
+    ]
+    idle = [one for one in members if one.place is None and one.kind in {WAITS, COMPUTES}]
+    return working if idle else []
+
+
+def _is_telling(first: MemberWait, root: MemberWait) -> bool:
+    """Tell whether a chain of waits says more than that a process of an engine waits for work."""
+    is_sure = bool(first.blockers) and not any(one.is_possible for one in first.blockers)
+    return is_sure or (first.place is not None and root.place is not None)
 
 
 def _is_manager(wait: MemberWait) -> bool:
