@@ -59,9 +59,7 @@ def run_member(
     return _become_program(plan["program"], plan["words"], dict(plan["env"]))
 
 
-def _without_own_words(
-    answer: dict[str, Any], process: str, *, is_typed: bool
-) -> dict[str, Any]:
+def _without_own_words(answer: dict[str, Any], process: str, *, is_typed: bool) -> dict[str, Any]:
     """Return a failed answer with a hint of the user's own words, or none if there are none."""
     error = dict(answer.get("error") or {})
     hint = str(error.get("hint") or "").replace(f" {process}", "") if is_typed else ""

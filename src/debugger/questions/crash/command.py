@@ -94,8 +94,8 @@ async def crash(
             )
         found = await group_crash.explain_group_crash(call, requested, is_part=is_part)
         is_runner = found.member == MAIN and found.crash.frame is None
-        own = _with_test_note(found.crash, words) if is_runner else found.crash
-        return msgspec.structs.replace(found, crash=own)
+        noted = _with_test_note(found.crash, words) if is_runner else found.crash
+        return msgspec.structs.replace(found, crash=noted)
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)

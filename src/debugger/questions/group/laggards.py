@@ -188,7 +188,18 @@ def is_looked_at_again(
     is_late = works and _is_under_way(verdict, may_start=may_start)
     if elapsed_s > (SETTLE_MAX_S if is_late else _SETTLE_S):
         return False
-    return not is_settled(verdict, before, may_start=may_start)
+    may_come = works and _may_start_tasks(verdict)
+    return may_come or not is_settled(verdict, before, may_start=may_start)
+
+
+def _may_start_tasks(verdict: GroupVerdict) -> bool:
+    """Tell whether an engine may be about to start the processes of its tasks, as Ray does.
+
+    Its services run, and none but the program itself is in code of the program's own.
+    """
+    others = [one for one in verdict.rows if any(each != MAIN for each in one.members)]
+    is_idle = all(one.place is None for one in others)
+    return bool(others) and is_idle and verdict.kind in {"computing", "unknown"}
 
 
 def _is_silent(verdict: GroupVerdict) -> bool:

@@ -110,7 +110,21 @@ def _format_silent(silent: Sequence[SilentMember]) -> list[TextSection]:
 
 def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
     """Format merged values: `120 on 0-6 · 119 on 7`."""
-    lines = [f"{short_name(row.name)} = {_format_merged(row.values)}" for row in answer.rows]
+    by_function: dict[str, list[str]] = {}
+    for row in answer.rows:
+        line = f"{short_name(row.name)} = {_format_merged(row.values)}"
+        by_function.setdefault(row.function, []).append(line)
+    if len(by_function) == 1:
+        lines = next(iter(by_function.values()))
+    else:
+        lines = [
+            line
+            for function, own in by_function.items()
+            for line in (
+                f"in {short_name(function) or 'an unknown function'}:",
+                *(f"  {one}" for one in own),
+            )
+        ]
     if not lines:
         lines.append(f"group {short_name(answer.group)}: no values")
     return [

@@ -197,11 +197,13 @@ def _refuse_launcher(options: QuestionOptions) -> None:
     if is_chosen or not options.words or not launchers.is_launcher(options.words[0]):
         return
     verb = options.verb if options.verb in _GROUP_VERBS else "path"
-    place = " --at LOC EXPR" if verb in {"probe", "diff"} else ""
+    has_place = verb in {"probe", "diff"}
     raise DebuggerError(
         ErrorCode.USAGE,
         f"{options.words[0]} starts the processes of a job: {options.verb} would see none of them",
-        hint=f"debugger {verb} --group{place} -- CMD",
+        hint=f"debugger {verb} --group --at LOC EXPR -- CMD"
+        if has_place
+        else f"debugger {verb} --group -- CMD",
     )
 
 
