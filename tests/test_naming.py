@@ -48,7 +48,6 @@ SHORT_MODULES: Mapping[str, str] = {
     "questions/adapter_suite/render.py": "a question's text stands in a module of its own",
     "questions/group/job_part.py": "one option group, and its value",
     "questions/why/guilty_factor.py": "pure, and shared by two chains",
-    "questions/group/worker_reports.py": "pure, beside the question that reads it",
     "questions/who_wrote/render.py": "a question's text stands in a module of its own",
     "backends/inprocess/backend_abilities.py": "read where Frida is not installed",
     "backends/inprocess/target_access.py": "a boundary: all parts of the backend import it",
