@@ -122,6 +122,10 @@ _PY: Final = "-- python3 loop.py"
 # refused, most of them before a program runs.
 QUESTIONS: Final = {
     f"crash --group --keep {_PY}": "debugger crash --group -- CMD",
+    "crash -- mpirun -n 2 ./loop": "debugger crash --group -- mpirun -n 2 ./loop",
+    "hang --after 2 -- mpirun -n 2 ./loop": "debugger hang --group -- mpirun -n 2 ./loop",
+    "probe --at 3 x -- mpirun -n 2 ./loop": "debugger probe --group --at LOC EXPR -- mpirun",
+    "calls main -- mpirun -n 2 ./loop": "debugger path --group -- mpirun -n 2 ./loop",
     "why x --at hang -- ./loop": "debugger hang -- CMD names the line; debugger probe --at hang",
     "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
     "crash --core x": "debugger crash --core FILE PROGRAM",
@@ -389,6 +393,9 @@ REASONS: Final = {
     "questions/locations/exit_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/hang_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/event_location.py: --timeout 300": f"a crash that never comes: {READ}",
+    "questions/runner/question_arguments.py: debugger X --group --at LOC EXPR": (
+        f"the same hint as of crash and hang, with a place: {READ}"
+    ),
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
     ),

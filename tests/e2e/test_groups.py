@@ -122,6 +122,14 @@ def test_stopped_members_are_asked_and_go_on_together_or_one_by_one(cli: Cli) ->
     assert len(local["rank"]) == COUNT
     assert len(local["step"]) == 1
 
+    # A name may be another variable in the next function: the frames are not mixed.
+    function = read_again(cli, "up")["frame"]["function"]
+    apart = {row["function"]: row["values"] for row in read_again(cli, "print", "rank")["rows"]}
+    assert function in apart
+    assert [len(values) for values in apart.values()].count(1) == 1
+    assert f"in {function}:\n  rank = " in cli("print", "rank", check=0).out
+    cli("down", check=0)
+
     refusals = [
         (("backtrace", "--group", "ranke"), "no group 'ranke'; there are: ranks"),
         (("backtrace", "--members", "7-9"), "no member '7-9'; there are: main,1-4"),

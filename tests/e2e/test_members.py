@@ -129,6 +129,10 @@ def test_what_cannot_be_a_member_is_refused_as_a_shell_does(cli: Cli, runtime_di
     missing = run_job(runtime_dir, *MEMBER, "./nothing-here")
     assert missing.returncode
     assert "nothing-here" in missing.stderr
+    # Nothing is started where the launcher would not find it either.
+    absent = cli("crash", "--group", "--", str(LAUNCHER), "-n", "2", "./nothing-here", check=None)
+    assert absent.err.startswith("error: no such command: ./nothing-here\nhint: debugger crash ")
+    assert absent.err.endswith(f"--group -- {LAUNCHER} -n 2 PROGRAM\n")
     empty = cli("start", "--group", "--", str(LAUNCHER), "-n", "4", check=None)
     assert "mpirun.openmpi is given no program" in empty.err
     failed = cli("start", "--group", "--", str(LAUNCHER), "-n", "x", "/bin/true", check=None)

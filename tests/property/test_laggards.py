@@ -129,6 +129,9 @@ def test_members_that_only_compute_are_said_to_compute() -> None:
         ("", "comm.recv(source=1)", False),
         ("", "reduced = load()", False),
         ("Event.wait", "ready.wait()", False),
+        ("Client.gather", "client.gather(futures)", False),
+        ("", "client.scatter(parts)", False),
+        ("gather", "", True),
     ],
 )
 def test_calls_in_which_members_meet_are_known(call: str, text: str, *, meets: bool) -> None:
@@ -463,3 +466,57 @@ def test_ranks_that_keep_the_interpreters_lock_are_where_the_others_are_missed()
 )
 def test_the_methods_of_mpi4py_that_wait_are_known(text: str, *, waits: bool) -> None:
     assert calls_mpi(text) is waits
+
+
+TASK = StackPlace("resize", "/job/tasks.py", 9, "time.sleep(1)")
+# A process of a pool that waits for work in its engine's code: its other end is the engine's.
+IDLE = {"place": None, "blockers": (Blocker("main", is_possible=True),)}
+
+
+@pytest.mark.parametrize("own", [None, ODD])
+@pytest.mark.parametrize("kind", [WAITS, COMPUTES])
+def test_the_task_of_an_engine_is_named_and_not_who_waits_for_work(
+    kind: str, own: StackPlace | None
+) -> None:
+    main = wait("main", place=own, is_main=True)
+    verdict = judge_waits([main, wait("1", **IDLE), wait("2", kind, TASK), wait("3", **IDLE)])
+    assert [one.members for one in verdict.rows if one.is_laggard] == [("2",)]
+    assert verdict.cause.startswith("2 ")
+    assert " tasks.py:9" in verdict.cause
+
+
+def test_what_a_task_waits_for_comes_first_where_it_is_known() -> None:
+    task = wait("2", place=TASK, blockers=(Blocker("3"),))
+    holder = wait("3", place=ODD)
+    verdict = judge_waits([wait("main", place=None, is_main=True), wait("1", **IDLE), task, holder])
+    assert [one.members for one in verdict.rows if one.is_laggard] == [("3",)]
+
+
+def test_a_thread_in_own_code_tells_more_than_one_of_a_library() -> None:
+    threads = [
+        MemberWait("1", WAITS, None, "EpollSelector.select", thread="a"),
+        wait("1", thread="b", **IDLE),
+        MemberWait("1", WAITS, TASK, "", thread="c", name="thread worker"),
+    ]
+    verdict = judge_waits([wait("main", place=ODD, is_main=True), *threads, wait("2", **IDLE)])
+    (first, *others) = verdict.rows
+    assert (first.members, first.thread, first.is_laggard) == (("1",), "thread worker", True)
+    assert not any(one.is_laggard for one in others)
+
+
+@pytest.mark.parametrize(
+    ("rows", "works", "is_again"),
+    [
+        ([WaitRow(("main",), WAITS, MEET), WaitRow(("log",), WAITS)], True, True),
+        ([WaitRow(("main",), WAITS, MEET), WaitRow(("log",), COMPUTES)], True, True),
+        ([WaitRow(("main",), WAITS, MEET), WaitRow(("log",), WAITS)], False, False),
+        ([WaitRow(("main",), WAITS, MEET), WaitRow(("1",), WAITS, TASK)], True, False),
+        ([WaitRow(("main",), WAITS, MEET)], True, False),
+    ],
+)
+def test_an_engine_may_still_start_the_processes_of_its_tasks(
+    rows: list[WaitRow], *, works: bool, is_again: bool
+) -> None:
+    verdict = GroupVerdict("unknown", "", tuple(rows))
+    assert is_looked_at_again(verdict, verdict, elapsed_s=30, works=works) is is_again
+    assert not is_looked_at_again(verdict, verdict, elapsed_s=61, works=works)

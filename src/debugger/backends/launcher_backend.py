@@ -114,7 +114,9 @@ class LauncherBackend:
         if tag is None:
             self._sink(OutputPrinted(stream, line))
         else:
-            self._sink(OutputPrinted(stream, line[tag.end() :], tag[1]))
+            # A rank that writes a line in parts has a tag before each of them (Open MPI 4.1).
+            text = line[tag.end() :].replace(tag[0], "") if "<std" in tag[0] else line[tag.end() :]
+            self._sink(OutputPrinted(stream, text, tag[1]))
 
     async def _await_end(self, ended: asyncio.Future[tuple[int | None, int | None]]) -> None:
         code, number = await ended

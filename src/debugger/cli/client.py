@@ -180,6 +180,7 @@ def _become_member(argv: list[str], daemon: Sequence[str] | None) -> int:
         argv,
         lambda words: _ask_daemon(words, directory, ["member"], daemon, wants_result=True),
         lambda answer: _print_answer(answer, argv),
+        is_typed=not own,
     )
 
 

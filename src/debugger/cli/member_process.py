@@ -27,13 +27,20 @@ _NOT_RUN, _NOT_FOUND = 126, 127
 _ALONE = "the program runs without a debugger"
 
 
-def run_member(argv: Sequence[str], ask: Ask, report: Callable[[dict[str, Any]], int]) -> int:
+def run_member(
+    argv: Sequence[str],
+    ask: Ask,
+    report: Callable[[dict[str, Any]], int],
+    *,
+    is_typed: bool = True,
+) -> int:
     """Become the program of a `member` command; returns only if it cannot be.
 
     Args:
         argv: The command's words.
         ask: Asks the daemon.
         report: Prints a failed answer, and returns the exit code.
+        is_typed: The user has put the command before the program; `start --group` does it, too.
     """
     at = argv.index("--") if "--" in argv else len(argv)
     process = f"--process={os.getpid()}:{os.getppid()}"
@@ -43,13 +50,20 @@ def run_member(argv: Sequence[str], ask: Ask, report: Callable[[dict[str, Any]],
     if not answer.get("success") or not isinstance(plan, dict):
         if "--or-alone" in argv[:at]:
             return _become_program(argv[at + 1], argv[at + 1 :], dict(os.environ))
-        return report(answer) or _NOT_RUN
+        return report(_without_own_words(answer, process, is_typed=is_typed)) or _NOT_RUN
     if plan["is_held"]:
         if not entry_hold.is_supported():
             _write_error("member needs Linux on x86-64 or AArch64")
             return _NOT_RUN
         _start_helper([*argv[:at], process], list(argv[at:]), ask)
     return _become_program(plan["program"], plan["words"], dict(plan["env"]))
+
+
+def _without_own_words(answer: dict[str, Any], process: str, *, is_typed: bool) -> dict[str, Any]:
+    """Return a failed answer with a hint of the user's own words, or none if there are none."""
+    error = dict(answer.get("error") or {})
+    hint = str(error.get("hint") or "").replace(f" {process}", "") if is_typed else ""
+    return {**answer, "error": {**error, "hint": hint or None}}
 
 
 def _become_program(program: str, words: Sequence[str], env: dict[str, str]) -> int:

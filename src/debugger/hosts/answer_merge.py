@@ -108,9 +108,11 @@ def relabel_answer(answer: GroupAnswer, name: Relabel) -> GroupAnswer:
             )
         case GroupValues():
             rows = [
-                NamedValues(
-                    row.name,
-                    tuple(replace(one, members=_names(one.members, name)) for one in row.values),
+                replace(
+                    row,
+                    values=tuple(
+                        replace(one, members=_names(one.members, name)) for one in row.values
+                    ),
                 )
                 for row in answer.rows
             ]
@@ -255,13 +257,16 @@ def _merge_notes(answers: Sequence[GroupStacks | GroupStatus | MemberProbes]) ->
 def _merge_group_values(
     group: str, answers: Sequence[GroupValues], silent: tuple[SilentMember, ...]
 ) -> GroupValues:
-    values: dict[str, dict[str, str]] = {}
+    values: dict[tuple[str, str], dict[str, str]] = {}
     for answer in answers:
         for row in answer.rows:
-            known = values.setdefault(row.name, {})
+            known = values.setdefault((row.name, row.function), {})
             for one in row.values:
                 known |= dict.fromkeys(one.members, one.value)
-    rows = [NamedValues(name, merge_values(found)) for name, found in values.items()]
+    rows = [
+        NamedValues(name, merge_values(found), function)
+        for (name, function), found in values.items()
+    ]
     # Values that differ between members say most, and come first.
     rows.sort(key=lambda row: len(row.values) == 1)
     return GroupValues(

@@ -36,6 +36,14 @@ _MPI = LauncherSyntax(
             1,
         ),
         **dict.fromkeys((*_SETTINGS, "env", "genv"), 2),
+        **dict.fromkeys(
+            (
+                *("allow-run-as-root", "oversubscribe", "nooversubscribe", "tag-output", "v", "q"),
+                *("use-hwthread-cpus", "report-bindings", "bynode", "bycore", "quiet", "verbose"),
+                *("l", "prepend-rank", "timestamp-output", "display-map", "do-not-launch"),
+            ),
+            0,
+        ),
     }
 )
 # srun(1) of Slurm 22.05. `--name=value` is one word everywhere.
@@ -205,11 +213,21 @@ def _skip_options(
             break
         count = 0 if "=" in word else syntax.values.get(word.lstrip("-"))
         if count is None:
-            # Of an unknown option: the next word is its value if it cannot be the program.
-            has_value = at < len(args) and not args[at].startswith("-") and not is_program(args[at])
-            count = int(has_value)
+            count = int(_is_value(args[at:], is_program))
         at += count
     return at
+
+
+def _is_value(words: Sequence[str], is_program: Callable[[str], bool]) -> bool:
+    """Tell whether the first of the words behind an unknown option is the option's value.
+
+    It is the program if no other word can be: the program that is named may be missing.
+    """
+    first, *others = words or ["-"]
+    if first.startswith("-") or is_program(first):
+        return False
+    may_be_other = "/" not in first and any(not one.startswith("-") for one in others)
+    return may_be_other or any(map(is_program, others))
 
 
 # Options that name the hosts of the ranks, in a list or in a file with one a line.
@@ -240,6 +258,15 @@ def find_other_host(
             if host and host.rpartition("@")[2].partition(":")[0] not in own:
                 return host
     return None
+
+
+# Options by which a launcher looks for a program in another folder than its own.
+_FOLDERS = frozenset({"wdir", "wd", "path", "D", "chdir"})
+
+
+def changes_folder(args: Sequence[str]) -> bool:
+    """Tell whether a launcher's options say where its programs are."""
+    return any(one.lstrip("-").partition("=")[0] in _FOLDERS for one in args if one[:1] == "-")
 
 
 def without_member(words: Sequence[str]) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
+from debugger.cli import member_process
 from debugger.system import entry_hold
 from running_programs import ignored_signals
 
@@ -53,3 +55,24 @@ def test_a_program_has_the_signals_of_its_launcher_and_no_child_of_ours() -> Non
     ran = run_member("grep SigIgn /proc/self/status; wait; trap - PIPE; kill -PIPE $$", "late")
     assert ignored_signals(ran.stdout) == set()
     assert ran.returncode == -13
+
+
+@pytest.mark.parametrize(
+    ("is_typed", "hint"), [(True, "debugger member -b main -- ./program"), (False, None)]
+)
+def test_a_program_that_is_missing_is_reported_without_words_of_ours(
+    is_typed: bool, hint: str | None
+) -> None:
+    def refuse(words: list[str]) -> dict[str, Any]:
+        command = f"debugger {' '.join(words[:-1])} ./program"
+        return {"success": False, "error": {"message": "no such command: ./x", "hint": command}}
+
+    reported: list[dict[str, Any]] = []
+
+    def report(answer: dict[str, Any]) -> int:
+        reported.append(answer["error"])
+        return 9
+
+    words = ["member", "-b", "main", "--", "./x"]
+    assert member_process.run_member(words, refuse, report, is_typed=is_typed) == 9
+    assert reported == [{"message": "no such command: ./x", "hint": hint}]

@@ -66,6 +66,17 @@ def test_stacks_merged_by_host_and_then_together_are_those_merged_at_once(
     assert list_labels(merged) == {one.label for one in every}
 
 
+def test_values_in_frames_of_several_functions_stay_apart() -> None:
+    parts = [
+        GroupValues("g", 1, (NamedValues("x", merge_values({label: "1"}), function),))
+        for label, function in (("0", "load"), ("1", "save"), ("2", "load"))
+    ]
+    merged = merge_answers("g", parts, ())
+    assert isinstance(merged, GroupValues)
+    found = {row.function: row.values[0].members for row in merged.rows}
+    assert found == {"load": ("0", "2"), "save": ("1",)}
+
+
 @given(st.lists(st.sampled_from(["1", "2", "<x at 0x7f00aa11bb22>"]), min_size=2, max_size=8))
 def test_values_merged_by_host_are_those_merged_at_once(texts: list[str]) -> None:
     values = {str(number): text for number, text in enumerate(texts)}

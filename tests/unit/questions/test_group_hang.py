@@ -52,3 +52,13 @@ def test_a_stack_without_own_code_has_the_innermost_function_only() -> None:
         "poll",
     )
     assert find_own_call([], "/job") == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("script", "place"),
+    [("/venv/bin/celery", None), ("/job/bin/train.py", "<module>"), ("/job/train", "<module>")],
+)
+def test_the_script_of_an_installed_command_is_no_own_code(script: str, place: str | None) -> None:
+    stack = [("poll", "/usr/lib/python3.11/selectors.py", 1), ("<module>", script, 8)]
+    found, call = find_own_call(stack, "/job")
+    assert (found.function if found else None, call) == (place, "poll")

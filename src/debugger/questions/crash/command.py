@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from typing import Annotated
 
 import msgspec
@@ -10,12 +11,13 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.group_labels import MAIN
 from debugger.output.html_page import picture_file_text
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.evidence_page import build_evidence_page
 from debugger.questions.crash.session_record import record_session
 from debugger.questions.group import group_crash
-from debugger.questions.runner.answer import EvidenceDrawing, EvidenceReport
+from debugger.questions.runner.answer import Crash, EvidenceDrawing, EvidenceReport
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of, no_evidence
 from debugger.questions.runner.picture_file import Force, choose_file
@@ -29,6 +31,7 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
+from debugger.questions.test.test_runners import is_test_command
 from debugger.questions.why.origin_line import add_origin
 
 _LEAST_WIDTH, _MOST_WIDTH = 40, 500  # characters of a drawn line
@@ -89,11 +92,16 @@ async def crash(
                 "--keep and --raised are for one process, not a group",
                 hint="debugger crash --group -- CMD",
             )
-        return await group_crash.explain_group_crash(call, requested, is_part=is_part)
+        found = await group_crash.explain_group_crash(call, requested, is_part=is_part)
+        is_runner = found.member == MAIN and found.crash.frame is None
+        noted = _with_test_note(found.crash, words) if is_runner else found.crash
+        return msgspec.structs.replace(found, crash=noted)
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
     took_s = asyncio.get_running_loop().time() - began
+    if answer.frame is None and answer.exit_code not in {0, None}:
+        answer = _with_test_note(answer, words)
     if no_why:
         answer = msgspec.structs.replace(answer, why=None, why_compared=None)
     else:
@@ -104,6 +112,14 @@ async def crash(
     return keep_evidence(
         call, requested.repeat_command(own), answer, summary=summary, files=files_of(frames)
     )
+
+
+def _with_test_note(answer: Crash, words: tuple[str, ...]) -> Crash:
+    """Add which question explains a failed test: the runner has handled its exception."""
+    if not is_test_command(words):
+        return answer
+    note = f"a failed test is no crash: debugger test -- {shlex.join(words)}"
+    return msgspec.structs.replace(answer, notes=(*answer.notes, note))
 
 
 @register_command("evidence list", group=GROUP, aliases=("evidence",), reads_only=True)

@@ -83,10 +83,14 @@ class GroupCrash(Struct, frozen=True):
 
 
 class NamedValues(Struct, frozen=True):
-    """An expression or a variable, and its values with the members that have each."""
+    """An expression or a variable, and its values with the members that have each.
+
+    The members' current frames are of one function: a name may be another variable in the next.
+    """
 
     name: str
     values: tuple[MergedValue, ...]
+    function: str = ""
 
 
 class GroupValues(Struct, frozen=True):

@@ -39,7 +39,11 @@ from debugger.questions.group.member_stacks import (
     read_exit_code,
     read_group_stacks,
 )
-from debugger.questions.group.worker_reports import lines_of_worker, parse_worker_report
+from debugger.questions.group.worker_reports import (
+    find_launcher_message,
+    lines_of_worker,
+    parse_worker_report,
+)
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.command_call import CommandCall
@@ -48,6 +52,8 @@ from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import process_tree, source_files, stop_report
 from debugger.session.group import Group, Member, ask_members, drop_launcher
 from debugger.session.session import Session
+from debugger.session.timeline import Filters
+from debugger.system import process_info
 
 _END_S = 5.0  # seconds in which the others end after the first failure
 _QUIET_S = 0.3  # seconds in which ends are reported that came together
@@ -57,6 +63,8 @@ _STOPS_MAX = 1000
 _ABORT = "MPI_Abort"
 LAUNCHER_BREAKS = (BreakpointSpec(function=_ABORT),)
 _OUTPUT = 12  # last lines
+_LINES_MAX = 500  # last lines in which a member's report is
+_COMPILED = crash_question.COMPILED.replace("debugger crash ", "debugger crash --group ")
 _PARTS_S = 5.0  # seconds in which the members on other hosts are read, while the failed one is held
 # Of members that end together, the one with the first of these is the one to blame.
 _FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
@@ -197,8 +205,12 @@ async def _run_to_failure(found: GroupRun) -> None:
             await _await_better(found)
             return
         if session is found.run.session:
-            if _blame(session) is not None:  # a launcher that started nothing
-                found.first, found.failed_ns = session, found.event_ns
+            if _blame(session) is not None:
+                # Its ranks have ended before it, and may be reported after it.
+                found.failed_ns = found.event_ns
+                await _await_better(found)
+                if found.first is None:
+                    found.first = session  # a launcher that started nothing
             return
     raise DebuggerError(
         ErrorCode.TIMEOUT,
@@ -235,11 +247,16 @@ def _calls_abort(stop: answers.Stop) -> bool:
 
 
 async def _await_better(found: GroupRun) -> None:
-    """Wait briefly for the ends of other members, and choose the one to blame."""
-    limit = asyncio.get_running_loop().time() + _QUIET_S
+    """Wait briefly for the ends of other members, and choose the one to blame.
+
+    The end of a process that is gone is awaited: on a busy machine it is reported late.
+    """
+    loop = asyncio.get_running_loop()
+    limit, latest = loop.time() + _QUIET_S, loop.time() + _END_S
     while found.crash is None and found.abort is None:
-        remaining = limit - asyncio.get_running_loop().time()
-        session = await _next_change(found, remaining)
+        members = [one for one in found.group.sessions() if one.state is not State.TERMINATED]
+        is_late = not all(map(_runs, members))
+        session = await _next_change(found, (latest if is_late else limit) - loop.time())
         if session is None:
             break
         if session.state is State.TERMINATED:
@@ -299,6 +316,12 @@ def _blame(session: Session) -> int | None:
 
 def _has_ended(session: Session) -> bool:
     return session.process.read_exit_status() is not None
+
+
+def _runs(session: Session) -> bool:
+    """Tell whether a process still runs: its end may be reported later, as on a busy machine."""
+    process = process_info.look_at(session.pid) if session.pid is not None else None
+    return session.pid is None or (process is not None and process.state not in {"Z", "X"})
 
 
 def _note_end(found: GroupRun, session: Session) -> None:
@@ -486,17 +509,20 @@ def _describe_end(found: GroupRun, session: Session) -> Crash:
     own = (
         found.files.lines_of(session)
         or lines_of_worker(found.run.all_output_lines(), session.pid)
+        or _lines_of_rank(session)
         or found.lines
     )
     reported = crash_question.explain_lines(own, session.target.cwd) if is_its_own else None
     if (call := find_exit_call(session)) is not None:
         reported = explain_exit_call(call, session.target.cwd)
-    crash = reported or Crash(outcome="crashed", cause=describe_state(session))
+    crash = reported or Crash(outcome="crashed", cause=_describe_state(session, found.lines))
     output = found.run.read_output()
     shown, traces = without_traces(output.lines, [])
     notes = [*crash.notes]
-    if _blame(session) == _FAULT and session.traits.runtime is Runtime.PYTHON:
-        notes.append(crash_question.COMPILED)
+    # A signal that the process has sent to itself is no fault of compiled code.
+    is_fault = _blame(session) == _FAULT and call is None
+    if is_fault and session.traits.runtime is Runtime.PYTHON:
+        notes.append(_COMPILED)
     return msgspec.structs.replace(
         crash,
         adapter=session.adapter,
@@ -506,6 +532,19 @@ def _describe_end(found: GroupRun, session: Session) -> Crash:
         output_dropped=output.dropped,
         notes=tuple(notes),
     )
+
+
+def _lines_of_rank(session: Session) -> list[str]:
+    """Return what a rank wrote last, of a launcher that names the rank of each line."""
+    filters = Filters(kinds={EventKind.OUTPUT}, sessions={session.name})
+    page = session.timeline.events(filters, limit=_LINES_MAX, newest=True)
+    return [one.text for one in page.events]
+
+
+def _describe_state(session: Session, lines: Sequence[str]) -> str:
+    """Describe how a member ended; of a launcher with what it says about it."""
+    message = find_launcher_message(lines) if session.traits.is_launcher else ""
+    return f"{describe_state(session)}: {message}" if message else describe_state(session)
 
 
 def _merge_ends(found: GroupRun, labels: dict[str, str], failed_at: float) -> tuple[MemberEnd, ...]:
@@ -520,7 +559,8 @@ def _merge_ends(found: GroupRun, labels: dict[str, str], failed_at: float) -> tu
         by_end.setdefault(f"{reached}, then {how}" if reached else how, []).append(entry)
     for session in found.group.sessions():
         if session.name in labels and session.name not in ended and session is not found.first:
-            by_end.setdefault("runs on", []).append((labels[session.name], 0.0))
+            how = "runs on" if _runs(session) else "ended"
+            by_end.setdefault(how, []).append((labels[session.name], 0.0))
     return tuple(
         MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
         for how, some in by_end.items()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import exception_cause
 from debugger.model.events import State
@@ -16,6 +15,7 @@ from debugger.model.location import is_library
 from debugger.questions.group import member_meetings
 from debugger.questions.group.answer import GroupHang
 from debugger.questions.group.group_choice import ChosenMembers
+from debugger.questions.group.group_question import build_group_question
 from debugger.questions.group.laggards import (
     AGAIN_S,
     SETTLE_MAX_S,
@@ -27,7 +27,9 @@ from debugger.questions.group.member_wait import SILENT, MemberWait
 from debugger.questions.hang import hang_question, python_waits, thread_sampling
 from debugger.questions.hang.answer import Hang
 from debugger.questions.runner import question_run
-from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session.group import Group, ask_members, drop_launcher, is_started
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info
@@ -41,28 +43,34 @@ _WORKS_S, _LOOK_S = 0.1, 0.02
 _ASK_S = 20.0  # seconds for the question, after the time that the program runs
 
 
-async def explain_group_hang(question: QuestionRun, after_s: float) -> GroupHang | Hang:
+async def explain_group_hang(
+    call: CommandCall, requested: QuestionOptions, after_s: float
+) -> GroupHang | Hang:
     """Start a program, and explain after some time which of its members lags; then end it.
 
     Raises:
         DebuggerError: What starting the program raises.
     """
-    target = question.target
-    if not isinstance(target, LaunchTarget):
+    if not requested.words or requested.pid is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
             "hang --group takes a command, or the current group",
             hint="debugger attach --group --tree PID, then debugger hang --group",
         )
-    patience = WaitLimit(after_s + SETTLE_MAX_S + _ASK_S, question.patience.interrupted)
-    limited = replace(question, patience=patience)
+    question, name = await build_group_question(call, requested)
+    groups = call.sessions.groups
+    limited = replace(
+        question,
+        patience=WaitLimit(after_s + SETTLE_MAX_S + _ASK_S, question.patience.interrupted),
+        # Members may come as soon as the program runs.
+        on_created=lambda one: groups.add(name, one, is_main=True),
+    )
     began = asyncio.get_running_loop().time()
     async with question_run.run_question(limited) as run:
         last, fault = await hang_question.run_for(run, after_s)
         if last is not None:
             return hang_question.report_ended(run, last, began, fault)
-        name = Path(target.program or target.module or "group").stem
-        answer = await _look_until_settled(run, Group(name, run.session, main=run.session))
+        answer = await _look_until_settled(run, groups.get(name))
         return msgspec.structs.replace(answer, notes=_describe_traceback(run))
 
 

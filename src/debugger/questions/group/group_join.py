@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,7 +70,7 @@ def prepare_launcher(
         return launch_target.find_on_path(word, env, cwd) is not None
 
     positions = launchers.find_rank_programs(str(request.program), request.args, is_program)
-    program = _find_code(call, launchers.without_member(request.args[positions[0] :]))
+    program = find_rank_code(call, request, positions[0], cwd)
     group = call.session_name or call.sessions.unused_name(Path(program).stem)
     chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
     ours = launchers.member_words("--group", group, *chosen)
@@ -80,7 +81,9 @@ def prepare_launcher(
     # A question goes on in the ranks of other hosts.
     options = ("--crash",) if request.verb == "crash" else ()
     shells = launchers.shell_environment(sys.executable, *options)
-    env = {**launcher.env, **member_environment(group), **shells}
+    # Python's own words for a crash in compiled code, which its debugger does not see.
+    words = {"PYTHONFAULTHANDLER": "1"} if request.verb == "crash" else {}
+    env = {**words, **launcher.env, **member_environment(group), **shells}
     return (
         msgspec.structs.replace(launcher, args=(*label, *before, *args), env=env),
         group,
@@ -108,11 +111,33 @@ def follow_python(launch: LaunchTarget, group: str) -> LaunchTarget:
     return msgspec.structs.replace(launch, env=env)
 
 
-def _find_code(call: CommandCall, words: Sequence[str]) -> str:
-    """Return the file of a rank's program: of `python3 train.py` the script."""
+def find_rank_code(
+    call: CommandCall, request: launch_target.LaunchRequest, at: int, cwd: str
+) -> str:
+    """Return the file of a rank's program: of `python3 train.py` the script.
+
+    Args:
+        call: The command's call.
+        request: Of the launcher.
+        at: Where the program is among the launcher's arguments.
+        cwd: The launcher's directory.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED where the launcher looks for it here, and it is missing.
+    """
+    before, words = request.args[:at], launchers.without_member(request.args[at:])
+    launcher = str(request.program)
     try:
         read = commands.parse_command(words, caller_commands(call), verb="start")
-    except DebuggerError:
+    except DebuggerError as error:
+        is_missing = error.code is ErrorCode.LAUNCH_FAILED
+        is_here = launch_target.find_other_host((launcher, *request.args), cwd) is None
+        if is_missing and is_here and not launchers.changes_folder(before):
+            command = shlex.join((launcher, *before, "PROGRAM"))
+            # A question keeps the options that the user gave it.
+            group = "--group " if request.verb == "start" else ""
+            hint = f"debugger {request.verb} {group}-- {command}"
+            raise DebuggerError(error.code, error.message, hint=hint) from error
         return words[0]  # the launcher may know where it is
     return read.program or read.module or words[0]
 

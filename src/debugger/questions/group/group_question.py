@@ -153,7 +153,9 @@ def find_rank_program(
     if part.shell:
         shell = group_join.prepare_shell(call, (part.shell,), part.name)
         return RankProgram(ranks, shell)
-    launcher = launch_target.prepare_launcher(_launcher_request(call, requested))
+    request = _launcher_request(call, requested)
+    launcher = launch_target.prepare_launcher(request)
+    group_join.find_rank_code(call, request, positions[0], launcher.cwd)
     before = words[1 : 1 + positions[0]]
     host = launch_target.find_other_host(words, launcher.cwd)
     if host is not None and not (part.name and launchers.takes_remote_shell(words[0])):

@@ -88,8 +88,10 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     blocked = _find_blocked(graph, members if not meeting else absent)
     # Who is where the others are has done what it should, as far as this is known.
     blocked = [(one, root) for one, root in blocked if root not in meeting]
-    if not (blocked or meeting or failed):
-        blocked = _find_awaited(graph, members)
+    if not (meeting or failed):
+        working = _find_working(members)
+        blocked = [pair for pair in blocked if not working or _is_telling(*pair)]
+        blocked = blocked or [(one, one) for one in working] or _find_awaited(graph, members)
     roots = [root for _, root in blocked]
     others = graph.other_threads({one.label for one in (*absent, *roots)} or _labels(members))
     # Who has failed comes first, then what is not awaited itself, then who is not there; last of
@@ -139,6 +141,28 @@ def _find_awaited(
     return [(one, root) for one, root in chains if one is not root and root.kind == WAITS]
 
 
+def _find_working(members: Sequence[MemberWait]) -> list[MemberWait]:
+    """Return members in code of the program's own where the program or others are in an engine's.
+
+    An engine's processes wait for work in its own code: what has not come to its end is a task.
+    """
+    working = [
+        one
+        for one in members
+        if one.label.split("@")[0] != MAIN
+        and one.place is not None
+        and one.kind in {WAITS, COMPUTES}
+    ]
+    idle = [one for one in members if one.place is None and one.kind in {WAITS, COMPUTES}]
+    return working if idle else []
+
+
+def _is_telling(first: MemberWait, root: MemberWait) -> bool:
+    """Tell whether a chain of waits says more than that a process of an engine waits for work."""
+    is_sure = bool(first.blockers) and not any(one.is_possible for one in first.blockers)
+    return is_sure or (first.place is not None and root.place is not None)
+
+
 def _is_manager(wait: MemberWait) -> bool:
     """Tell whether a member is the process of a multiprocessing manager, which has its locks."""
     return wait.place is None and _MANAGER.search(wait.label) is not None
@@ -164,7 +188,18 @@ def is_looked_at_again(
     is_late = works and _is_under_way(verdict, may_start=may_start)
     if elapsed_s > (SETTLE_MAX_S if is_late else _SETTLE_S):
         return False
-    return not is_settled(verdict, before, may_start=may_start)
+    may_come = works and _may_start_tasks(verdict)
+    return may_come or not is_settled(verdict, before, may_start=may_start)
+
+
+def _may_start_tasks(verdict: GroupVerdict) -> bool:
+    """Tell whether an engine may be about to start the processes of its tasks, as Ray does.
+
+    Its services run, and none but the program itself is in code of the program's own.
+    """
+    others = [one for one in verdict.rows if any(each != MAIN for each in one.members)]
+    is_idle = all(one.place is None for one in others)
+    return bool(others) and is_idle and verdict.kind in {"computing", "unknown"}
 
 
 def _is_silent(verdict: GroupVerdict) -> bool:

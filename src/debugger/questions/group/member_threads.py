@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import PurePath
 
 import msgspec
 
@@ -62,6 +63,7 @@ _WATCH_S = 0.3  # seconds in which the processor time of members is measured
 _LOOP = "an event loop"  # of libuv, also of the one that execSync runs
 _STOP_S = 2.0  # seconds until a member must have stopped
 _WRAPPERS = 4  # frames of a library between the program and the function that it called
+_SCRIPT_FOLDERS = {"bin", "Scripts"}
 _BEGINNINGS = ("_bootstrap", "BaseProcess._bootstrap")
 _JOINS = re.compile(r"(?:BaseProcess|Popen|Process|Pool|ProcessContext)\.(?:join|wait|poll)\Z")
 _MPI = re.compile(r"P?MPI_")
@@ -378,6 +380,12 @@ def _add_holder(
     return msgspec.structs.replace(wait, blockers=tuple(blockers), detail=detail)
 
 
+def _is_console_script(function: str, file: str | None) -> bool:
+    """Tell whether a frame is of the script that an installation makes for a command (celery)."""
+    path = PurePath(file or "")
+    return function == "<module>" and not path.suffix and path.parent.name in _SCRIPT_FOLDERS
+
+
 def find_own_call(stack: Sequence[PlaceOf], cwd: str) -> tuple[StackPlace | None, str]:
     """Return the innermost frame of the program's own code, and the library function it called.
 
@@ -385,7 +393,7 @@ def find_own_call(stack: Sequence[PlaceOf], cwd: str) -> tuple[StackPlace | None
     """
     end = next((at for at, one in enumerate(stack) if one[0] in _BEGINNINGS), len(stack))
     for at, (function, file, line) in enumerate(stack[:end]):
-        if not is_library(file, cwd):
+        if not (is_library(file, cwd) or _is_console_script(function, file)):
             text = read_source_line(file, line) if file and line else ""
             # Of a stopped process the debugger reports the name without its class.
             name = function.rpartition(".")[2]

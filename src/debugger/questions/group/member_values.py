@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -28,6 +29,7 @@ from debugger.session.group import (
 )
 from debugger.session.session import Session
 
+_T = TypeVar("_T")
 VALUES_S = 5.0  # seconds until a member must have answered
 _ARRAYS = {"ndarray", "Tensor", "Parameter"}
 _ARRAY_CODE = "debugger_array_values"
@@ -65,6 +67,7 @@ async def evaluate_in_members(
             await _remove_array_code(session, chosen.group)
 
     stopped, silent = _split_stopped(chosen)
+    functions = await _read_functions(stopped)
     found, failed = await ask_members(stopped, evaluate, VALUES_S)
     if failed and not found and len({one.reason for one in failed}) == 1:
         raise DebuggerError(
@@ -72,10 +75,41 @@ async def evaluate_in_members(
             f"in all stopped members: {failed[0].reason}",
             hint="debugger backtrace shows where they are",
         )
-    row = NamedValues(expression, merge_values(found))
-    return GroupValues(
-        chosen.group.name, len(chosen.members), (row,) if found else (), (*failed, *silent)
-    )
+    rows = [
+        NamedValues(expression, merge_values(own), function)
+        for function, own in _split_by_function(found, functions)
+    ]
+    if len(set(functions.values())) > 1:
+        failed = [_add_function(one, functions) for one in failed]
+    return GroupValues(chosen.group.name, len(chosen.members), tuple(rows), (*failed, *silent))
+
+
+async def _read_functions(members: Sequence[Member]) -> dict[str, str]:
+    """Return the function of each member's current frame, by label."""
+
+    async def read(member: Member) -> str:
+        session = member.session
+        frame = await session.run_job(lambda: inspection.frame_of(session, None))
+        return frame.function
+
+    found, _ = await ask_members(members, read, VALUES_S)
+    return found
+
+
+def _split_by_function(
+    found: Mapping[str, _T], functions: Mapping[str, str]
+) -> list[tuple[str, dict[str, _T]]]:
+    """Separate what members answer by the function that each is in."""
+    parts: dict[str, dict[str, _T]] = {}
+    for label, one in found.items():
+        parts.setdefault(functions.get(label, ""), {})[label] = one
+    return list(parts.items())
+
+
+def _add_function(one: SilentMember, functions: Mapping[str, str]) -> SilentMember:
+    function = functions.get(one.label)
+    reason = f"{one.reason}, in {function}" if function else one.reason
+    return msgspec.structs.replace(one, reason=reason)
 
 
 async def read_in_members(chosen: ChosenMembers, names: Sequence[str]) -> GroupValues:
@@ -188,14 +222,16 @@ async def read_locals(chosen: ChosenMembers) -> GroupValues:
         return values
 
     stopped, silent = _split_stopped(chosen)
+    functions = await _read_functions(stopped)
     found, failed = await ask_members(stopped, read, VALUES_S)
-    names = dict.fromkeys(name for one in found.values() for name in one)
     rows = [
         NamedValues(
             name,
-            merge_values({label: one[name] for label, one in found.items() if name in one}),
+            merge_values({label: one[name] for label, one in own.items() if name in one}),
+            function,
         )
-        for name in names
+        for function, own in _split_by_function(found, functions)
+        for name in dict.fromkeys(name for one in own.values() for name in one)
     ]
     # Values that differ between members say most, and come first.
     ordered = sorted(rows, key=lambda row: len(row.values) < 2)  # noqa: PLR2004 - two values differ

@@ -23,7 +23,8 @@ _MEETING = re.compile(
     r"|\bP?MPI_(?:i?(?:ex)?scan|i?neighbor_\w+|finalize|win_(?:fence|create\w*|allocate\w*|free)"
     r"|comm_(?:i?dup\w*|split\w*|create\w*|free)|cart_create|cart_sub|graph_create|dist_graph_\w+"
     r"|intercomm_\w+|file_(?:open|close|set_view|\w+_all))|ompi_mpi_finalize"
-    r"|\b(?:P?MPI_)?(?:i?barrier|monitored_barrier"
+    # Dask's client has methods of such names, and waits for its workers.
+    r"|(?<!client\.)\b(?:P?MPI_)?(?:i?barrier|monitored_barrier"
     r"|i?all_?reduce\w*|i?all_?gather\w*"
     r"|i?broadcast\w*|i?bcast|reduce|reduce_scatter\w*|i?scatter(?:v|_object_list)?"
     r"|i?gather(?:v|_object)?|i?all_?to_?all\w*|init_process_group|new_group))(?:$|\()",

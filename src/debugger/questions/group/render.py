@@ -38,7 +38,7 @@ _VALUE = 160
 _REASON = 160
 _CAUSE = 600
 _WAITS = {CHILD: "waits for its processes", STOPPED: "is stopped", SILENT: "no answer"}
-_RUNS_ON = "runs on"
+_UNTIMED = {"runs on", "ended"}  # when one ended whose end was not reported is not known
 _LEVELS_MAX = 12  # of a tree that are indented
 
 
@@ -110,7 +110,21 @@ def _format_silent(silent: Sequence[SilentMember]) -> list[TextSection]:
 
 def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
     """Format merged values: `120 on 0-6 · 119 on 7`."""
-    lines = [f"{short_name(row.name)} = {_format_merged(row.values)}" for row in answer.rows]
+    by_function: dict[str, list[str]] = {}
+    for row in answer.rows:
+        line = f"{short_name(row.name)} = {_format_merged(row.values)}"
+        by_function.setdefault(row.function, []).append(line)
+    if len(by_function) == 1:
+        lines = next(iter(by_function.values()))
+    else:
+        lines = [
+            line
+            for function, own in by_function.items()
+            for line in (
+                f"in {short_name(function) or 'an unknown function'}:",
+                *(f"  {one}" for one in own),
+            )
+        ]
     if not lines:
         lines.append(f"group {short_name(answer.group)}: no values")
     return [
@@ -274,7 +288,7 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
             lines += [f"  {text}" for text in _format_branch(one, 0, answer.others.by)]
     ends = [
         f"  {format_set(one.members)}: {one.how}"
-        + (f", {one.after_s:g} s later" if one.how != _RUNS_ON else "")
+        + (f", {one.after_s:g} s later" if one.how not in _UNTIMED else "")
         for one in answer.ends
     ]
     return [

@@ -150,9 +150,12 @@ class WaitChains:
             return last
         meets = [one for one in threads if one.kind == WAITS and is_meeting(one)]
         waits = [one for one in threads if any(each.label != main.label for each in one.blockers)]
-        # A thread in the program's own code, beside a main one in a loop of a library.
-        works = [one for one in threads if one.kind == COMPUTES and one.place is not None]
-        return next(iter((*meets, *waits, *(works if last.place is None else ()))), last)
+        # A thread in the program's own code, beside a main one in a loop of a library, before
+        # those of the library, which may wait for work.
+        works = [one for one in threads if one.kind in {COMPUTES, WAITS} and one.place is not None]
+        own = [one for one in waits if one.place is not None]
+        works = works if last.place is None else []
+        return next(iter((*meets, *own, *works, *waits)), last)
 
 
 def _begin_with_own(cycle: Sequence[MemberWait]) -> list[MemberWait]:

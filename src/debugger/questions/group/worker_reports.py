@@ -1,5 +1,6 @@
-"""Reads what an engine reports of a worker's failure in the lines and exceptions of others. Pure.
+"""Reads what an engine reports of a failure in the lines and exceptions of others. Pure.
 
+Open MPI writes messages between lines of dashes, what is the matter in the first paragraph (4.1).
 Ray prints a worker's lines at its driver, each behind `(NAME pid=N)`, and raises a worker's
 exception there with the worker's traceback as its message (Ray 2.60).
 """
@@ -14,6 +15,8 @@ from msgspec import Struct
 _TAG = re.compile(r"\((?:[^()\s]+ )?pid=(\d{1,9})(?:, ip=[^)]*)?\)(?: |$)", re.ASCII)
 _RAISED_IN = re.compile(r"^\S+ \(pid=(\d{1,9}), ip=[^)]*\)$", re.ASCII)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_DASHES = re.compile(r"-{40,}\Z")
+_MESSAGE_MAX = 300  # characters
 _BEGIN = "Traceback (most recent call last):"
 
 
@@ -43,3 +46,17 @@ def parse_worker_report(message: str) -> WorkerReport | None:
     if found is None or not lines:
         return None
     return WorkerReport(int(found[1]), (_BEGIN, *lines))
+
+
+def find_launcher_message(lines: Sequence[str]) -> str:
+    """Return the first message that a launcher has written; empty if there is none."""
+    at = next((at for at, line in enumerate(lines) if _DASHES.match(line)), None)
+    if at is None:
+        return ""
+    paragraph: list[str] = []
+    for line in lines[at + 1 :]:
+        if not line.strip() or _DASHES.match(line):
+            break
+        paragraph.append(line.strip())
+    text = " ".join(paragraph).rstrip(":")
+    return text if len(text) <= _MESSAGE_MAX else f"{text[: _MESSAGE_MAX - 1]}…"

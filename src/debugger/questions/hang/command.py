@@ -87,8 +87,7 @@ async def hang(
     if only_begins:
         return await group_question.begin_group_question(call, requested)
     if is_group:
-        asking = await group_question.build_forking_question(call, requested)
-        return await group_hang.explain_group_hang(asking, after_s)
+        return await group_hang.explain_group_hang(call, requested, after_s)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
     answer = await second_run.add_second_run(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]

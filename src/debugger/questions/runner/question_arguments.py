@@ -31,7 +31,7 @@ from debugger.session.idle_watch import QUESTION_LIMIT
 from debugger.session.stepping import WaitLimit
 from debugger.symbols.program_file import ProgramFile, inspect_program
 from debugger.targets import command_line as commands
-from debugger.targets import launch_target
+from debugger.targets import launch_target, launchers
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
 
 GROUP = "Questions"
@@ -147,6 +147,7 @@ async def build_question(
     Raises:
         DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with a remedy.
     """
+    _refuse_launcher(options)
     patience = _question_limit(call, options)
     if options.core is not None and options.pid is not None:
         raise DebuggerError(
@@ -179,6 +180,30 @@ async def build_question(
         traits=adapter.traits,
         language=inspected.language,
         languages=tuple(adapter.languages),
+    )
+
+
+# Questions about the processes of a job, by `--group`.
+_GROUP_VERBS = frozenset({"crash", "hang", "path", "probe", "diff"})
+
+
+def _refuse_launcher(options: QuestionOptions) -> None:
+    """Refuse the launcher of a job as the one program of a question, which would see no rank.
+
+    Raises:
+        DebuggerError: USAGE; not where the user has chosen a debugger, which is for the launcher.
+    """
+    is_chosen = options.adapter is not None or options.backend is not None
+    if is_chosen or not options.words or not launchers.is_launcher(options.words[0]):
+        return
+    verb = options.verb if options.verb in _GROUP_VERBS else "path"
+    has_place = verb in {"probe", "diff"}
+    raise DebuggerError(
+        ErrorCode.USAGE,
+        f"{options.words[0]} starts the processes of a job: {options.verb} would see none of them",
+        hint=f"debugger {verb} --group --at LOC EXPR -- CMD"
+        if has_place
+        else f"debugger {verb} --group -- CMD",
     )
 
 

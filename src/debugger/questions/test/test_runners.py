@@ -82,6 +82,20 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
     return RunnerCommand(_runner_name(remaining), tuple(remaining), tuple(env))
 
 
+def is_test_command(words: Sequence[str]) -> bool:
+    """Tell whether a command runs tests by its words alone: what may be any program does not."""
+    try:
+        command = parse_runner(words)
+    except DebuggerError:
+        return False
+    names = {PurePath(word).name for word in command.words[:3]}
+    if command.runner == PYTHON:
+        return bool(names & {"pytest", "py.test", "unittest"})
+    if command.runner == NODE:
+        return "--test" in command.words
+    return command.runner not in {PROGRAM, MINITEST}
+
+
 def _runner_name(words: Sequence[str]) -> str:
     base, rest = PurePath(words[0]).name, list(words[1:])
     _check_is_runner(base, rest)

@@ -209,3 +209,24 @@ def test_mocha_is_a_runner_and_one_whose_results_are_not_read_is_refused() -> No
 )
 def test_an_assertion_that_lets_its_test_go_on_is_known(line: str, goes_on: bool) -> None:
     assert bool(test_rerun._GOES_ON.search(line)) is goes_on
+
+
+@pytest.mark.parametrize(
+    ("line", "runs_tests"),
+    [
+        ("pytest -n 2 tests", True),
+        ("/venv/bin/python -m pytest -q", True),
+        ("python3 -m unittest", True),
+        ("env A=1 pytest", True),
+        ("go test ./...", True),
+        ("node --test", True),
+        ("npx jest", True),
+        ("python3 train.py", False),
+        ("node server.js", False),
+        ("./app --test", False),
+        ("make check", False),
+        ("env", False),
+    ],
+)
+def test_a_command_that_runs_tests_is_known_by_its_words(line: str, *, runs_tests: bool) -> None:
+    assert test_runners.is_test_command(line.split()) is runs_tests
