@@ -23,7 +23,6 @@ _VALUES: Final = frozenset(
     {"print", "p", "eval", "expr", "call", "watch", "holds", "set", "display", "evaluate", "pp"}
 )
 _BREAKS: Final = frozenset({"break", "b", "breakpoint", "tbreak", "condition"})
-_ONE_LINE_NS: Final = 1_000_000_000  # a shell makes the files of one line
 _LEAST_FILES: Final = 2  # that stand for a `*`
 
 
@@ -39,6 +38,8 @@ def refuse_shell_words(argv: Sequence[str], output: int = 1) -> None:
     """
     name = _redirection_target(output)
     fixed = None if name is None else restore_redirection(argv, name)
+    if fixed is not None and _has_other_target():  # how often it was named is not known
+        fixed = [argv[0], "EXPR"]
     if fixed is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -66,19 +67,16 @@ def _redirection_target(output: int) -> str | None:
     is_new = stat.S_ISREG(status.st_mode) and not status.st_size
     if not is_new or os.path.dirname(path) != os.getcwd():
         return None
-    return ">".join((*_earlier_targets(status.st_ctime_ns), os.path.basename(path)))
+    return os.path.basename(path)
 
 
-def _earlier_targets(last_ns: int) -> list[str]:
-    """Return the files made before the last one: `a->next->name` makes `next-`, then `name`."""
-    made = []
+def _has_other_target() -> bool:
+    """Tell whether `a->next->name` made `next-` before `name`; twice is no other file."""
     with os.scandir() as entries:
-        for entry in entries:
-            status = entry.stat(follow_symlinks=False)
-            is_close = 0 <= last_ns - status.st_ctime_ns < _ONE_LINE_NS
-            if entry.name.endswith("-") and not status.st_size and is_close:
-                made.append((status.st_ctime_ns, entry.name))
-    return [name for _, name in sorted(made)]
+        return any(
+            one.name.endswith("-") and not one.stat(follow_symlinks=False).st_size
+            for one in entries
+        )
 
 
 def restore_redirection(argv: Sequence[str], name: str) -> list[str] | None:

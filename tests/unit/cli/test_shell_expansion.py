@@ -67,5 +67,9 @@ def test_an_answer_that_nobody_would_read_is_refused(output: int) -> None:
     assert caught.value.code is ErrorCode.USAGE
     assert caught.value.hint == "debugger print 'a->balance'"
     refuse_shell_words(["print", "a"], output)
+    Path("next-").touch()  # of a->next->balance, or a->next->next->balance
+    with pytest.raises(DebuggerError) as caught:
+        refuse_shell_words(["print", "a-"], output)
+    assert caught.value.hint == "debugger print EXPR"
     os.write(output, b"an earlier answer")  # >> appends
     refuse_shell_words(["print", "a-"], output)
