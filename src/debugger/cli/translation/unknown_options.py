@@ -73,8 +73,8 @@ def _correct_log(arranged: ArrangedWords) -> Correction | None:
         begin = start_words((*program, word, *value.split())) if value else start_words(program)
         return Correction("start: no option --log", (begin, ("output",), ("daemon", "logs")))
     named = re.findall(r"\{([^{}]+)\}", placed["text"]) or [placed["text"] or "EXPR"]
-    asked = ("probe", "--at", placed["place"], ", ".join(named), "--", *program)
-    return Correction("values at a line are logged by probe", (asked,))
+    probe = ("probe", "--at", placed["place"], ", ".join(named), "--", *program)
+    return Correction("values at a line are logged by probe", (probe,))
 
 
 def correct_lacking(arranged: ArrangedWords) -> Correction | None:
