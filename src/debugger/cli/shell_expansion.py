@@ -47,8 +47,7 @@ def refuse_shell_words(argv: Sequence[str], output: int = 1) -> None:
             hint=f"debugger {shlex.join(fixed)}",
         )
     if argv[:1] and argv[0] in _VALUES:
-        files = [one for one in os.listdir() if not one.startswith(".")]
-        starred = restore_star(argv, files)
+        starred = restore_star(argv, _list_files())
         if starred is not None:
             raise DebuggerError(
                 ErrorCode.USAGE,
@@ -57,17 +56,24 @@ def refuse_shell_words(argv: Sequence[str], output: int = 1) -> None:
             )
 
 
+def _list_files() -> list[str]:
+    """Return the names that `*` stands for; none in a directory that was removed."""
+    try:
+        return [one for one in os.listdir() if not one.startswith(".")]
+    except OSError:
+        return []
+
+
 def _redirection_target(output: int) -> str | None:
     """Return the name of the file of this directory that standard output was just created as."""
     try:
         status = os.fstat(output)
         path = os.readlink(f"/proc/self/fd/{output}")
-    except OSError:
+        directory = os.getcwd()
+    except OSError:  # another system, or a directory that was removed
         return None
     is_new = stat.S_ISREG(status.st_mode) and not status.st_size
-    if not is_new or os.path.dirname(path) != os.getcwd():
-        return None
-    return os.path.basename(path)
+    return os.path.basename(path) if is_new and os.path.dirname(path) == directory else None
 
 
 def _has_other_target() -> bool:

@@ -73,3 +73,12 @@ def test_an_answer_that_nobody_would_read_is_refused(output: int) -> None:
     assert caught.value.hint == "debugger print EXPR"
     os.write(output, b"an earlier answer")  # >> appends
     refuse_shell_words(["print", "a-"], output)
+
+
+def test_a_removed_directory_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    refuse_shell_words(["eval", "x", "a.py", "b.py"], 1)
+    monkeypatch.chdir(tmp_path)
