@@ -406,6 +406,9 @@ REASONS: Final = {
     "questions/runner/configured_target.py": "tests/e2e/test_launch_json.py",
     "cli/commands/configured_start.py": "tests/e2e/test_launch_json.py",
     "editors/": "tests/editors/test_editor_requests.py",
+    "questions/recordings/stepped_calls.py: debugger calls --timeout 300": (
+        f"a call that comes too late: {READ}"
+    ),
     "questions/recordings/counted_run.py: debugger why --timeout 300": (
         "tests/questions/test_why_node.py"
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found] # `signal` costs the client its start-up time
 import os
+import stat
 import sys
 
 from debugger import __version__, paths
@@ -27,6 +28,8 @@ _LOG_LINES = 200
 
 _REQUEST = 1  # the id of the command's request
 _CANCEL = 2  # the id of the request that cancels it
+
+_LONG_EXPRESSION = 3  # words that may be the names of files in place of a `*`
 
 _progress = ""
 
@@ -85,6 +88,7 @@ class _DaemonGone(Exception):
 
 
 def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
+    _refuse_shell_words(argv)
     command = protocol.command_words(argv)[:2]
     if command[:1] == ["help"]:
         at = argv.index("help")
@@ -107,6 +111,19 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     if command[:1] == ["daemon"] and is_here:
         return _run_daemon_command(argv, directory, command, daemon)
     return _print_answer(_ask_daemon(argv, directory, command, daemon), argv)
+
+
+def _refuse_shell_words(argv: list[str]) -> None:
+    """Refuse `print a->b`, of which the shell wrote the answer to the file `b`."""
+    try:
+        is_file = stat.S_ISREG(os.fstat(1).st_mode)
+    except OSError:
+        is_file = False
+    if is_file or len(argv) > _LONG_EXPRESSION:
+        # Rare, and its imports cost the client time.
+        from debugger.cli import shell_expansion
+
+        shell_expansion.refuse_shell_words(argv)
 
 
 def _run_daemon_command(

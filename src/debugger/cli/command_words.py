@@ -61,6 +61,9 @@ _NEAR: Final = 0.7
 _LONGEST_NAME: Final = 3  # words of a command's name
 _LEAST_LOST: Final = 4  # words of which a correction takes only the first
 _LEAST_REQUEST: Final = 3  # words of a request
+# A value of a program with a member, an element or a call: `order.price`.
+_VALUE: Final = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_]\w*|->\w+|\[[^\]]+\]|\(.*\))+\Z")
+_ADDRESS: Final = re.compile(r"(?!ssh://)[\w.-]+:\d+\Z")
 _SWITCH: Final = re.compile(r"-[A-Z][a-z]{3,}\Z")  # PowerShell's
 _DEPTH: Final = 2  # how often a correction is itself put into order
 _GLOBAL_VALUES: Final = frozenset(
@@ -117,8 +120,9 @@ def prepare_argv(
     """
     split = split_argv(_spell_switches(argv))
     moved = move_leading_options(split.words, _known_paths(registry))
-    if moved != split.words:
-        argv = replace(split, words=moved).join_words()
+    taken = _take_debug_server(replace(split, words=moved))
+    if taken != split:
+        argv = taken.join_words()
         split = split_argv(argv)
     if not HELP_FLAGS_SET.isdisjoint(split.words):
         return argv
@@ -132,6 +136,23 @@ def prepare_argv(
     if correction is None:
         return argv
     raise DebuggerError(ErrorCode.USAGE, correction.reason, hint=correction.hint)
+
+
+def _take_debug_server(split: SplitArgv) -> SplitArgv:
+    """Take `attach --host H --port P`, where no process is named, for `attach --connect H:P`."""
+    common, others = [*split.common], [*split.words[1:]]
+    is_named = any(not one.startswith("-") for one in others if not one.isdecimal())
+    if split.words[:1] != ("attach",) or "--host" not in common[:-1] or is_named:
+        return split
+    at = common.index("--host")
+    host = common[at + 1]
+    if others[:1] == ["--port"] and ":" not in host:
+        host = ":".join((host, *others[1:2]))
+        others = others[2:]
+    if not _ADDRESS.match(host) or any(one.isdecimal() for one in others):
+        return split  # a process of that host
+    del common[at : at + 2]
+    return SplitArgv(tuple(common), ("attach", "--connect", host, *others), split.rest)
 
 
 def _spell_switches(argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -230,9 +251,18 @@ def _correct_unknown(split: SplitArgv, typed: tuple[str, ...], known: Paths) -> 
         _move_question(split, known)
         or _correct_prefix(split, known)
         or (None if _is_for_a_command(typed, known) else read_request(typed, split.rest))
+        or _correct_value(split)
         or _correct_name(split, known)
         or suggest_for_program(typed, split.rest)
     )
+
+
+def _correct_value(split: SplitArgv) -> Correction | None:
+    """Suggest `print order.price` for the value alone, as pdb takes it."""
+    is_alone = len(split.words) == 1 and split.rest is None
+    if not is_alone or not _VALUE.match(split.words[0]) or begins_program(split.words):
+        return None
+    return Correction("a value is printed", (("print", *split.words),))
 
 
 def _is_for_a_command(typed: tuple[str, ...], known: Paths) -> bool:
@@ -463,10 +493,17 @@ def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
         single = {one for one in single if (one,) in known and runs_program(known[one,])}
     near = get_close_matches(first.lower(), sorted(single), n=3, cutoff=_NEAR)
     # What ends a session has no arguments that another command would have.
-    near = [one for one in near if not others or EXACT_COMMANDS.get(one, one) not in _ENDS]
+    near = [one for one in near if EXACT_COMMANDS.get(one, one) not in _ENDS or (
+        not others and _is_slip(first.lower(), one)
+    )]  # fmt: skip
     near.sort(key=lambda one: (one,) not in known and not subcommands(known, (one,)))
     commands = tuple((one, *others, *behind) for one in near)
     return Correction(f"no command {first!r}", commands) if commands else None
+
+
+def _is_slip(typed: str, name: str) -> bool:
+    """Tell whether a word is a name with letters swapped or doubled, not another word: `edit`."""
+    return sorted(set(typed)) == sorted(set(name))
 
 
 def _complete_correction(

@@ -107,13 +107,21 @@ def run_daemon(
 
     def tell_ready() -> None:
         if ready is not None:
-            os.write(ready, _READY)
-            os.close(ready)
+            report_ready(ready)
 
     import asyncio
 
     asyncio.run(_serve_until_stopped(served, tell_ready))
     return 0
+
+
+def report_ready(ready: int) -> None:
+    """Write the byte that the starter waits for, if it still does, and close the pipe."""
+    try:  # noqa: SIM105 - reads as the others
+        os.write(ready, _READY)
+    except BrokenPipeError:  # Ctrl-C ended the starter, and another client may have connected
+        pass
+    os.close(ready)
 
 
 class RuntimeFiles:
@@ -257,7 +265,13 @@ def _spawn_daemon(directory: str, command: Sequence[str], ready_s: float, reap_s
         )
         os.close(sender)
         sender = -1
-        readable, _, _ = select.select([receiver], [], [], ready_s)
+        try:
+            readable, _, _ = select.select([receiver], [], [], ready_s)
+        except KeyboardInterrupt:
+            # Left alone it would take the socket while the next client starts another.
+            _kill_group(started.pid)
+            started.wait()
+            raise
         is_ready = bool(readable) and os.read(receiver, len(_READY)) == _READY
         if not is_ready:
             _kill_group(started.pid)

@@ -34,13 +34,31 @@ def complete_hint(
     """
     if error.hint is None:
         return error
-    hint = _name_arguments(_with_path(error, name, argv), arguments)
+    hint = _with_more_time(_with_path(error, name, argv), name, argv)
+    hint = _name_arguments(hint, arguments)
     words = arguments.get("words")
     if isinstance(words, tuple) and words and not words[0].startswith("run:"):
         # A hint with CMD leaves the options out on purpose: one of them is at fault.
         is_same = "CMD" not in hint
         hint = _keep_options(hint, name, argv, words) if is_same else _name_program(hint, words)
     return error if hint == error.hint else DebuggerError(error.code, error.message, hint=hint)
+
+
+_MORE_TIME: Final = re.compile(r"debugger (?P<name>[a-z-]+) --timeout (?P<seconds>\d+) …")
+
+
+def _with_more_time(hint: str, name: str, argv: Sequence[str]) -> str:
+    """Return the hint; of `debugger why --timeout 300 …` the user's whole command with it."""
+    found = _MORE_TIME.match(hint)
+    own = _own_words(name, argv)
+    if found is None or found["name"] != name or own[:1] != [name]:
+        return hint
+    end = own.index("--") if "--" in own else len(own)
+    if "--timeout" in own[:end]:
+        at = own.index("--timeout")
+        del own[at : at + 2]
+    longer = (name, "--timeout", found["seconds"], *own[1:])
+    return f"debugger {escape_command(shlex.join(longer))}{hint[found.end() :]}"
 
 
 _WITH_VALUE: Final = frozenset({*GLOBAL_VALUES, "-s"})

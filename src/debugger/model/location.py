@@ -212,7 +212,7 @@ def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...
 # Of files that no command runs.
 _DATA_ENDINGS: Final = frozenset(
     {".toml", ".ini", ".cfg", ".conf", ".json", ".yaml", ".yml", ".xml", ".lock", ".md", ".rst",
-     ".txt", ".csv", ".log", ".html", ".o", ".a", ".pyc", ".h", ".hpp"}
+     ".txt", ".csv", ".log", ".html", ".o", ".a", ".pyc", ".class", ".h", ".hpp"}
 )  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def parse_line(text: str) -> tuple[Any, ...]:
     """Return what the parser makes of a command line."""
     found = parser.parse_argv(shlex.split(text), COMMANDS)
     args = {name: value for name, value in found.args.items() if value not in {False, None}}
-    return found.command.name, args, found.session, found.is_json, found.budget
+    return found.command.name, args, found.session, found.is_json, found.budget, found.host
 
 
 def hinted_commands(hint: str) -> list[str]:

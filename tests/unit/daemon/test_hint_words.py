@@ -81,3 +81,18 @@ def test_of_a_name_that_several_files_have_the_same_command_names_one() -> None:
     found = complete_hint(error, "breakpoint add", {}, argv)
     assert found.hint == "debugger break a/util.py:3"
     assert complete_hint(error, "break", {}, ("break", "other.py:3")).hint == error.hint
+
+
+@pytest.mark.parametrize(
+    ("argv", "completed"),
+    [
+        (("why", "n", "--at", "f.py:4", "--nth", "9", "--", "python", "f.py"),
+         "debugger why --timeout 300 n --at f.py:4 --nth 9 -- python f.py"),
+        (("why", "--timeout", "5", "n", "--at", "a b:4", "--", "./x", "--timeout", "1"),
+         "debugger why --timeout 300 n --at 'a b:4' -- ./x --timeout 1"),
+        (("where-from", "n"), "debugger why --timeout 300 …"),
+    ],
+)  # fmt: skip
+def test_more_time_is_the_users_own_command_with_it(argv: tuple[str, ...], completed: str) -> None:
+    error = DebuggerError(ErrorCode.TIMEOUT, "late", hint="debugger why --timeout 300 …")
+    assert complete_hint(error, "why", {}, argv).hint == completed

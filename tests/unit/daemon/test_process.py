@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import select
 import socket
 import stat
 import subprocess
@@ -139,6 +140,33 @@ def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(runti
     )
     assert start(runtime_dir, ("-c", slow), reap_s=0.05) == []
     assert start(runtime_dir, toy_handler.DAEMON) == []
+
+
+def test_a_starter_that_ctrl_c_ended_does_not_end_the_daemon():
+    receiver, sender = os.pipe()
+    os.close(receiver)
+    daemon_process.report_ready(sender)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(sender)
+
+
+def test_ctrl_c_while_the_daemon_starts_leaves_none(runtime_dir, monkeypatch):
+    started = []
+
+    def interrupt(*_words):
+        raise KeyboardInterrupt
+
+    def remember_group(leader):
+        started.append(leader)
+        kill_group(leader)
+
+    kill_group = daemon_process._kill_group
+    monkeypatch.setattr(daemon_process, "_kill_group", remember_group)
+    monkeypatch.setattr(select, "select", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        start(runtime_dir, ("-c", "import time; time.sleep(60)"))
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started[0], 0)
 
 
 def test_the_wait_for_the_lock_is_bounded(runtime_dir):

@@ -171,6 +171,7 @@ def test_of_files_that_are_equally_near_that_of_the_same_kind_is_first() -> None
 
 def test_a_file_of_data_is_near_only_another_of_its_kind() -> None:
     assert near_files("tox", ["tox.toml", "tox.ini", "tox.py"]) == ("tox.py",)
+    assert near_files("nofile", ["NoFile.class", "nofile.o"]) == ()
     assert near_files("toxs.toml", ["tox.toml"]) == ("tox.toml",)
 
 

@@ -85,7 +85,9 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         ("--program", "--script", "--exe", "--executable", "--target", "--binary"), ("+program",)
     ),
-    **dict.fromkeys(("--workdir", "--working-directory", "--wd", "--directory"), ("--cwd",)),
+    **dict.fromkeys(
+        ("--workdir", "--working-directory", "--working-dir", "--wd", "--directory"), ("--cwd",)
+    ),
     "--environment": ("--env",),
     "--input": ("--stdin",),
     **dict.fromkeys(("--time-limit", "--max-time", "--seconds"), ("--timeout",)),
@@ -142,7 +144,8 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
               "--name": ("--session",), "--type": ("+ignored",), "--file": ("+file",),
               "--inspect-brk": ("--stop-on-entry",), "--inspect": ("+nothing",),
               "--catch": ("+exceptions",), "--break-on-exception": ("+exceptions",),
-              "--break-on-exceptions": ("+exceptions",), "--run": ("+nothing",)},
+              "--break-on-exceptions": ("+exceptions",), "--run": ("+nothing",),
+              "--arg": ("+args",), "--until": ("--break",), "--stop-at-main": ("+main",)},
     "attach": {"--stop": ("--pause",), "-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
                "--host": ("+host",), "--type": ("+ignored",),
                **dict.fromkeys(("--listen", "--url", "--address", "--server"), ("--connect",))},
@@ -185,7 +188,7 @@ AMBIGUOUS_FLAGS: Final[Mapping[tuple[str, str], str]] = {
     ("events", "--name"): "--session",
     ("path", "--name"): "--around",
 }
-_SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event"})
+_SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event", "+main"})
 _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
 # Without a number these mean one.
 _OUTPUT_FORMS: Final = frozenset(

@@ -35,7 +35,7 @@ from debugger.cli.translation.foreign_commands import (
     EXACT_COMMANDS,
 )
 from debugger.cli.translation.frame_translation import translate_frame, write_register
-from debugger.cli.translation.program_words import SCRIPT_SUFFIX
+from debugger.cli.translation.program_words import SCRIPT_SUFFIX, begins_program
 from debugger.cli.translation.question_names import QUESTION_NAMES
 from debugger.cli.translation.request_reading import read_request
 from debugger.cli.translation.verb_and_noun import compose_command
@@ -320,6 +320,8 @@ def _run(rest: Words) -> Result | None:
         return ("start", *rest)
     if rest[0] in {"test", "tests"} and len(rest) > 1:
         return Correction("tests are run by a question", (("test", "--", "pytest", *rest[1:]),))
+    if begins_program(rest):  # `run python app.py`
+        return ("start", *rest)
     if "<" in rest[:-1]:
         at = rest.index("<")
         fed = ("start", "PROGRAM", "--stdin", rest[at + 1])

@@ -26,6 +26,7 @@ _SCRIPT: Final = re.compile(rf"[^-]\S*\.{SCRIPT_SUFFIX}\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _PYTEST_DEBUGGER: Final = re.compile(r"--(?:pdb|trace|pdbcls=.*)\Z")
+_ADDRESS: Final = re.compile(r"[\w.-]+:\d+\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _BUILT_RUNS: Final = frozenset(
     {("cargo", "run"), ("npm", "run"), ("npm", "start"), ("yarn", "run")}
@@ -162,7 +163,7 @@ def translate_invocation(  # noqa: PLR0911 - one for each debugger
         return _bare_program(behind) if behind else None
     first, name = words[0], os.path.basename(words[0])
     if name in _GDB_PROGRAMS or name in _LLDB_PROGRAMS:
-        return _parse_native(words[1:], behind, is_lldb=name in _LLDB_PROGRAMS).correction(
+        return parse_native(words[1:], behind, is_lldb=name in _LLDB_PROGRAMS).correction(
             f"{name}'s command line, in the words of this debugger"
         )
     if name in _DELVE_PROGRAMS:
@@ -174,6 +175,9 @@ def translate_invocation(  # noqa: PLR0911 - one for each debugger
         return _correct_pdb(words[3:], behind)
     if _NODE.match(name):
         return _correct_node(words[1:], behind)
+    is_pdb = first == "-c" and any(_SCRIPT.match(one) for one in words[2:])
+    if is_pdb and not _CORE.match(words[1]):  # `-c continue app.py`
+        return _correct_pdb(words, behind)
     if first.startswith("-"):
         return _correct_options(words, behind)
     return _correct_program(words, behind)
@@ -192,6 +196,19 @@ def runs_tests(words: Sequence[str]) -> bool:
     return words[0] in _BUILD_TOOLS and bool(is_runner)
 
 
+def _correct_noun(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    """Correct what a program or an address is called before it: `core ./app core.1`."""
+    if words[0] in {"core", "core-file", "corefile"} and words[1:]:
+        opened = parse_native([one for one in words[1:] if one != "-c"], behind, is_lldb=False)
+        core = opened.core or words[-1]
+        program = next((one for one in opened.program if one != core), "PROGRAM")
+        opens = tuple((name, "--core", core, program) for name in ("crash", "attach"))
+        return Correction("a core file is an option", opens)
+    if words[0] in {"inspect", "remote"} and words[1:] and _ADDRESS.match(words[1]):
+        return Correction("an address is --connect", (("attach", "--connect", words[1]),))
+    return None
+
+
 def _start_with_environment(words: Sequence[str]) -> Correction | None:
     """Suggest `start ./app --env K=V` for `K=V ./app`."""
     count = next((at for at, one in enumerate(words) if not _ASSIGNED.match(one)), len(words))
@@ -206,8 +223,9 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
 ) -> Correction | None:
     """Correct a program without a command of ours."""
     command_words = [*words, *behind]
-    if (with_environment := _start_with_environment(command_words)) is not None:
-        return with_environment
+    noun = _correct_noun(words, behind)
+    if noun is not None or (noun := _start_with_environment(command_words)) is not None:
+        return noun
     tests = [one for one in command_words if not _PYTEST_DEBUGGER.match(one)]
     if runs_tests(words):
         return Correction("tests are run by a question", (("test", "--", *tests),))
@@ -224,7 +242,7 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
         return Correction("a program is started", (start_words(command_words),))
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path and words[1:2] and (_CORE.match(words[-1]) or words[1] in _COMMAND_FLAGS):
-        return _parse_native(words, behind, is_lldb=False).correction("a program is started")
+        return parse_native(words, behind, is_lldb=False).correction("a program is started")
     if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(command_words),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
@@ -249,7 +267,7 @@ def _correct_options(words: Sequence[str], behind: Sequence[str]) -> Correction 
     known = _COMMAND_FLAGS | _PID_FLAGS | _CORE_FLAGS | _BATCH_FLAGS | {"--args", "-args"}
     if flag not in known:
         return None
-    found = _parse_native(words, behind, is_lldb=False)
+    found = parse_native(words, behind, is_lldb=False)
     return found.correction("no command; options of another debugger")
 
 
@@ -282,7 +300,7 @@ def _start_with_options(words: Sequence[str], behind: Sequence[str]) -> Correcti
     return Correction("no command", (start_words(program, options),)) if program else None
 
 
-def _parse_native(words: Sequence[str], behind: Sequence[str], *, is_lldb: bool) -> _Invocation:
+def parse_native(words: Sequence[str], behind: Sequence[str], *, is_lldb: bool) -> _Invocation:
     """Parse the options of gdb or LLDB."""
     found = _Invocation()
     remaining = deque(words)
@@ -392,7 +410,7 @@ def _correct_node(words: Sequence[str], behind: Sequence[str]) -> Correction | N
         names = names[1:]
     if names[:1] in (["-p"], ["--pid"]) and names[1:]:
         return Correction(reason, (("attach", names[1]),))
-    if names and re.fullmatch(r"[\w.-]+:\d+", names[0]):
+    if names and _ADDRESS.match(names[0]):
         return Correction(reason, (("attach", "--connect", names[0]),))
     if names[:1] == ["--test"]:
         return Correction(reason, (("test", "--", "node", *names, *behind),))

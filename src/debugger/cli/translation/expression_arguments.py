@@ -12,6 +12,9 @@ from debugger.cli.translation.debugger_abbreviations import FORMAT_NAMES, VALUE_
 from debugger.cli.translation.machine_arguments import SIMPLE_FORMAT, correct
 
 Result = ArrangedWords | Correction
+# A name with its members and elements: two of them are no expression of any language.
+_MEMBER: Final = re.compile(r"(?!-)[A-Za-z_$][\w$]*(?:(?:\.|->)\w+|\[\w+\])*\Z")
+_WIDTH: Final = re.compile(r"(?P<access>[rw])[1248]\Z")
 # Words of which an expression of several names has one.
 _OPERATOR_WORDS: Final = frozenset(
     {
@@ -85,6 +88,8 @@ def _take_access(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--type read` and `--write` beside what is watched for our options."""
     words = list(arranged.positionals)
     access: tuple[str, ...] | None = None
+    if arranged.name == ("watch",) and len(words) > 1 and (of := _WIDTH.match(words[0])):
+        words, access = words[1:], _ACCESSES[of["access"]]  # WinDbg's `ba w4 ADDR`
     for at, word in enumerate(words[:-1]):
         if word in _ACCESS_FLAGS and words[at + 1] in _ACCESSES:
             access = _ACCESSES[words[at + 1]]
@@ -176,6 +181,8 @@ def _correct_print_phrase(arranged: ArrangedWords, words: list[str]) -> Correcti
         value = before if name != last else before[:-1]
         fixed = arranged.change(positionals=value, add=[("--format", (name,))])
         return correct("the format is an option", fixed) if value else None
+    if words[-2] == "-f" and last.isdecimal() and words[:-2]:
+        return Correction("a frame is selected first", (("frame", last), ("print", *words[:-2])))
     if len(words) > len(("in", "frame", "2")) and words[-3:-1] == ["in", "frame"]:
         return Correction("a frame is selected first", (("frame", last), ("print", *words[:-3])))
     return None
@@ -188,7 +195,7 @@ def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | No
     is_named = len(words) == len(("local", "x"))
     if is_named and words[0] in _VALUE_NOUNS:
         return correct("print takes an expression", arranged.change(positionals=words[1:]))
-    if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
+    if all(map(_MEMBER.match, words)) and not _OPERATOR_WORDS & set(words):
         alone = tuple(("print", one) for one in words[:2])  # as the members of a group take it
         return Correction("print takes one expression", (("read", *words), *alone))
     long = f"-{words[0]}" if words[0].startswith("-") else ""

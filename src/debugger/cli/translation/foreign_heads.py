@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 WINDBG_COMMANDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys((".reload", "lmv", "lmf", "ld *", "lm *"), "modules"),
+    **dict.fromkeys((".reload", "lm", "lmv", "lmf", "ld *", "lm *"), "modules"),
     **dict.fromkeys(("uf *", "ub *"), "disassemble {}"),
     **dict.fromkeys(("sxe *", "sxn *"), "catch raised; catch throw"),
     **dict.fromkeys(("sx", "sxr"), "catch list"),

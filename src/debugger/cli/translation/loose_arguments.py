@@ -89,6 +89,9 @@ def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
     return arranged.change(without=roles, positionals=(*values, *arranged.positionals))
 
 
+_OF_STACKS: Final = frozenset({"backtrace", "threads"})
+
+
 def convert_seconds(arranged: ArrangedWords) -> ArrangedWords:
     """Turn `--timeout 10s` into `--timeout 10`."""
     kinds = {
@@ -198,6 +201,11 @@ def correct_selection(arranged: ArrangedWords) -> Correction | None:
         flag, is_joined, joined = word.partition("=")
         chosen = joined if is_joined else "".join(words[at + 1 : at + 2])
         remaining = (*words[:at], *words[at + (1 if is_joined else 2) :])
+        if flag in {"--pid", "-p"} and chosen.isdecimal() and _is_of_a_stop(arranged, flag):
+            reason = f"{arranged.command.name} is of a session"
+            attach = ("attach", chosen, "--pause")
+            stacks = (("hang", "--pid", chosen),) * (arranged.command.name in _OF_STACKS)
+            return Correction(reason, (*stacks, attach, (*arranged.name, *remaining)))
         selects = _SELECTIONS.get(flag)
         if selects is not None and chosen.isdecimal():
             if arranged.command.name not in _OF_THE_SELECTED or _has_option(arranged, selects):
@@ -211,6 +219,13 @@ def correct_selection(arranged: ArrangedWords) -> Correction | None:
             reason = f"{arranged.command.name}: no option {flag}"
             return Correction(reason, ((*arranged.name, *remaining, "--members", chosen),))
     return None
+
+
+def _is_of_a_stop(arranged: ArrangedWords, flag: str) -> bool:
+    """Tell whether a command shows a stopped program, and the flag is no operator before it."""
+    is_text = arranged.command.dashes_are_words and flag == "-p"
+    is_other = runs_program(arranged.command) or arranged.command.name == "attach"
+    return not (is_text or is_other or _has_option(arranged, "pid"))
 
 
 def _is_of_one_member(arranged: ArrangedWords) -> bool:

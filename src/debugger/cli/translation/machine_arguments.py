@@ -31,7 +31,11 @@ def arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - 
     """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
     if (with_length := _take_length(arranged)) is not None:
         return with_length
-    words, count, letter, size = _split_format(arranged.positionals)
+    positionals = arranged.positionals
+    if len(positionals) == len(("a", "16")) and positionals[1].isdecimal():
+        counted = arranged.change(positionals=positionals[:1], add=[("--count", positionals[1:])])
+        return correct("a length is --count", counted)
+    words, count, letter, size = _split_format(positionals)
     is_gdb = len(words) < len(arranged.positionals)
     forms = arranged.role_values("--format")
     sizes = arranged.role_values("+size")
@@ -75,7 +79,8 @@ def _take_length(arranged: ArrangedWords) -> Result | None:
 def _split_format(positionals: tuple[str, ...]) -> tuple[list[str], str, str, str]:
     """Split `/16xb` off the words: its count, its letter, its size."""
     words = list(positionals)
-    match = SIMPLE_FORMAT.match(words[0]) if len(words) > 1 else None
+    is_alone = len(words) == 1 and words[0].endswith("i")  # `x/5i` is at the stop
+    match = SIMPLE_FORMAT.match(words[0]) if len(words) > 1 or is_alone else None
     if match is None:
         return words, "", "", ""
     letter = next((one for one in match[2] if one not in "bhwg"), "")

@@ -89,7 +89,7 @@ def order_question(arranged: ArrangedWords) -> Result:
     ordered = arranged if order is None else order(arranged)
     if isinstance(ordered, Correction) or not takes_command(ordered.command):
         return ordered
-    return _drop_words(ordered) or ordered
+    return _drop_words(ordered) or question_phrases.correct_bare_line(ordered) or ordered
 
 
 def _find_separator(rest: Sequence[str]) -> int:

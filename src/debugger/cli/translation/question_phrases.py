@@ -10,6 +10,7 @@ from typing import Final
 
 from debugger.cli.reference import option_parameters
 from debugger.cli.translation.argument_order import ArrangedWords, Correction
+from debugger.cli.translation.program_words import SCRIPT_SUFFIX
 
 Result = ArrangedWords | Correction
 _CONDITION_WORDS: Final = frozenset({"if", "when", "where", "unless"})
@@ -18,6 +19,7 @@ _COMPARES: Final = re.compile(r"[<>=!]|\b(?:in|is|not|and|or)\b")
 _PHRASE_WORDS: Final = frozenset({"every", "each", "once", "only", "for", "times", "always", "and"})
 _INVARIANT_WORDS: Final = frozenset({"always", "that", "ensure", "assert", "verify", "check"})
 _DEFINES: Final = re.compile(r"(?:def|func|fn|function|method) +(?P<name>[\w.:]+)(?:\(.*)?\Z")
+_SOURCE: Final = re.compile(rf"\.{SCRIPT_SUFFIX}\Z|\.ipynb\Z|\A-m\Z|\Apytest\Z")
 _RETURNS: Final = frozenset({"return", "returns", "result", "exit"})
 _RETURN_FLAGS: Final = frozenset({"--returns", "--return", "--returned", "--exit", "--on-return"})
 
@@ -39,6 +41,20 @@ def read_phrases(arranged: ArrangedWords) -> Result:
     if isinstance(taken, Correction) or name != "probe":
         return taken
     return _drop_phrase(taken)
+
+
+def correct_bare_line(arranged: ArrangedWords) -> Correction | None:
+    """Ask for the file of `--line 21`, where no word of the program's command is a source file."""
+    lines = [values for flag, values in arranged.options if flag in {"--at", "--around"}]
+    bare = [values for values in lines if values and values[0].isdecimal()]
+    if not bare or not arranged.rest or any(_SOURCE.search(one) for one in arranged.rest):
+        return None
+    options = [
+        (flag, (f"FILE:{values[0]}", *values[1:]) if values in bare else values)
+        for flag, values in arranged.options
+    ]
+    named = arranged.change(without=[flag for flag, _ in options], add=options)
+    return Correction(f"line {bare[0][0]} of which file?", (named.to_words(),))
 
 
 def correct_return_flag(arranged: ArrangedWords) -> Correction | None:

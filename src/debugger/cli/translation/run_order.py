@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from debugger.cli.translation.argument_order import ArrangedWords, Correction
-from debugger.cli.translation.debugger_invocations import is_core_file
+from debugger.cli.translation.debugger_invocations import is_core_file, start_words
 from debugger.cli.translation.program_words import begins_program
 
 Result = ArrangedWords | Correction
@@ -27,6 +27,10 @@ def order_run(arranged: ArrangedWords) -> Result:
     if name == "hang" and len(words) == 1 and words[0].isdecimal():
         fixed = arranged.change(without=("--pid",), positionals=(), add=[("--pid", words)])
         return Correction(f"is {words[0]} a process?", (fixed.to_words(),))
+    if name == "hang" and words[0].isdecimal() and begins_program(words[1:]):
+        limited = arranged.change(positionals=(), add=[("--after", words[:1])])
+        fixed = replace(limited, rest=words[1:])
+        return Correction("seconds are --after", (fixed.to_words(),))
     cores = [one for one in words if is_core_file(one)]
     if name == "crash" and cores and not arranged.role_values("--core"):
         program = [one for one in words if one != cores[0]] or ["PROGRAM"]
@@ -65,12 +69,16 @@ def order_test(arranged: ArrangedWords) -> Result:
 
 def order_try(arranged: ArrangedWords) -> Result:
     """Take what is set from options, and `until` and `expect` from words."""
-    changes = arranged.role_values("+expression")
-    words = arranged.positionals
     if arranged.rest and begins_program(arranged.rest):
-        begin = ("start", *arranged.rest[-1:], "--break", "LOC")
+        changes = arranged.role_values("+expression")
+        arranged = arranged.change(
+            without=("+expression",), positionals=(*arranged.positionals, *changes)
+        )
+        begin = start_words(arranged.rest or (), ("--break", "LOC"))
         tried = replace(arranged, rest=None).to_words()
         return Correction("try is at a stop of a session", (begin, tried))
+    changes = arranged.role_values("+expression")
+    words = arranged.positionals
     named_options = [one for one in ("until", "expect") if one in words[1:-1]]
     if named_options:
         added: list[tuple[str, tuple[str, ...]]] = []

@@ -31,6 +31,8 @@ _AT_A_STOP: Final = frozenset(
         "set", "write", "thread",
     }
 )  # fmt: skip
+# What a stack is looked at for, where no place is named.
+_QUESTIONS_OF_STACKS: Final = {"backtrace": "crash", "threads": "hang"}
 _PLACE_FLAGS: Final = frozenset(
     flag for flag, meanings in OPTION_SPELLINGS.items() if "+location" in meanings
 )
@@ -77,7 +79,8 @@ def _split_program(arranged: ArrangedWords) -> tuple[list[str], Words | None]:
     # Without `--` only a place that is named shows that a program follows.
     is_trace = arranged.command.name == "trace add"
     at = find_program(given, first=1)
-    if at is None or not (is_trace or _is_placed(given[:at])):
+    is_path = at is not None and arranged.command.name == "breakpoint add" and given[at][:1] in "./"
+    if at is None or not (is_trace or is_path or _is_placed(given[:at])):
         return given, None
     return given[:at], tuple(given[at:])
 
@@ -156,7 +159,10 @@ def _suggest_commands(  # noqa: C901, PLR0911 - one for each kind
         return (_start_at(where, when, program),)
     if name not in _AT_A_STOP:
         return None
-    return _start_at(where, when, program), (*name.split(), *words)
+    stopped = (_start_at(where, when, program), (*name.split(), *words))
+    if place is None and name in _QUESTIONS_OF_STACKS:
+        return (_QUESTIONS_OF_STACKS[name], *behind), *stopped
+    return stopped
 
 
 def _is_name(word: str) -> bool:

@@ -16,6 +16,7 @@ from debugger.cli.translation.argument_order import (
 )
 from debugger.cli.translation.debugger_invocations import (
     names_debugger,
+    parse_native,
     runs_tests,
     translate_invocation,
 )
@@ -37,7 +38,10 @@ _INTERPRETER_SWITCHES: Final = frozenset({"-u", "-B", "-O", "-OO", "-I", "-s", "
 _CHOSEN_PYTHON: Final = re.compile(r"(?:.*/(?:python|pypy)[\d.]*|python[23]\.\d+|pypy[\d.]*)t?\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _SCRIPT: Final = re.compile(rf"\S+\.{SCRIPT_SUFFIX}\Z")
-_EXCEPTION_KINDS: Final = frozenset({"raised", "uncaught", "all", "userUnhandled"})
+# What is caught: a filter of an adapter, or a class.
+_EXCEPTION: Final = re.compile(
+    r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception))\Z"
+)
 _ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line", "+condition")
 
 
@@ -55,11 +59,13 @@ def order_start(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each k
         return Correction("a core file is no run", commands)
     if "+exceptions" in {flag for flag, _ in arranged.options}:
         typed = (*arranged.positionals, *(arranged.rest or ()))
-        program = tuple(one for one in typed if one not in _EXCEPTION_KINDS)
+        program = tuple(one for one in typed if not _EXCEPTION.match(one))
         script = ("python",) if program and program[0].endswith(".py") else ()
         stop = ("crash", "--raised", "--", *script, *program)
         return Correction("it ends at an exception", (stop,))
-    arranged = _take_breakpoints(arranged)
+    if arranged.positionals and len(arranged.role_values("+command")) > 1:
+        return _correct_commands(arranged)
+    arranged = _take_breakpoints(_take_main(arranged))
     args = [*arranged.role_values("+arg"), *arranged.role_values("+args")]
     first = [*arranged.role_values("+program")]
     for command in arranged.role_values("+command"):
@@ -84,6 +90,22 @@ def order_start(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each k
             commands = (apart.to_words(), arranged.to_words())
             return Correction("one argument, or several?", commands)
     return _correct_program(_take_environment(arranged))
+
+
+def _take_main(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--stop-at-main` for a breakpoint at `main`; a script has its first line."""
+    if "+main" not in {flag for flag, _ in arranged.options}:
+        return arranged
+    is_script = any(_SCRIPT.match(one) for one in arranged.positionals[:1])
+    added = ("--stop-on-entry", ()) if is_script else ("--break", ("main",))
+    return arranged.change(without=("+main",), add=[added])
+
+
+def _correct_commands(arranged: ArrangedWords) -> Correction:
+    """Take `--command "b 3" --command c` beside a program for commands of a debugger."""
+    typed = [word for one in arranged.role_values("+command") for word in ("-ex", one)]
+    program = ("--args", *arranged.positionals, *(arranged.rest or ()))
+    return parse_native((*typed, *program), (), is_lldb=False).correction("commands follow start")
 
 
 def _place_program(arranged: ArrangedWords, words: list[str], args: list[str]) -> ArrangedWords:

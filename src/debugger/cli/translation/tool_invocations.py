@@ -48,7 +48,22 @@ _STACK_READER: Final = _Tool("hang")
 _MEMORY_CHECKER: Final = _Tool("crash")
 _TOOLS: Final[Mapping[str, _Tool]] = {
     **dict.fromkeys(
-        ("strace", "ltrace", "dtruss", "truss", "uftrace", "ktrace", "frida-trace"), _TRACER
+        (
+            "strace",
+            "ltrace",
+            "dtruss",
+            "truss",
+            "uftrace",
+            "ktrace",
+            "frida-trace",
+            "syscalls",
+            "ftrace",
+            "bpftrace",
+            "uprobe",
+            "dtrace",
+            "sysdig",
+        ),
+        _TRACER,
     ),
     **dict.fromkeys(("perf", "py-spy", "rbspy", "austin", "samply", "flamegraph"), _SAMPLER),
     **dict.fromkeys(("coverage", "cprofile", "kernprof", "pyinstrument", "scalene"), _SAMPLER),
@@ -69,6 +84,7 @@ _INTERPRETERS: Final = {
     ".rb": "ruby",
     ".php": "php",
 }
+_PROBED: Final = re.compile(r"(?P<program>\.{0,2}/[\w./-]+):(?P<function>[A-Za-z_]\w*)")
 _COUNTING: Final = re.compile(r"--tool=(?:callgrind|cachegrind|massif|dhat|lackey)\Z")
 _RR_VERBS: Final = frozenset({"record", "replay", "ps", "pack"})
 _JAVA_VALUED: Final = frozenset({"-classpath", "-cp", "-sourcepath", "--class-path"})
@@ -136,11 +152,13 @@ def _correct_question(
         return Correction("name the core file and the program", commands)
     if pids:
         return Correction(_REASON, ((tool.of_process, "--pid", pids[0]),))
-    if not program:
+    if not program and "-e" not in dict(options):
         is_read = verb in {"report", "script", "annotate"}
         question = ("evidence", "list") if is_read else (tool.question, "--", "CMD")
         return Correction(_REASON, (question,))
     flags = dict(options)
+    if probed := _PROBED.search(" ".join((flags.get("-e", ""), *program))):  # `uprobe:./app:f`
+        return Correction(_REASON, (("calls", probed["function"], "--", probed["program"]),))
     traced = flags.get("-e") or flags.get("-i") or ""
     if name in {"ltrace", "uftrace", "frida-trace"} and re.fullmatch(r"[\w*:.]+", traced):
         return Correction(_REASON, (("calls", traced, "--", *program),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import Final
 
@@ -17,10 +18,12 @@ from debugger.cli.translation.argument_order import (
     takes_command,
     value_counts,
 )
+from debugger.cli.translation.debugger_invocations import start_words
 from debugger.cli.translation.program_words import find_program
 from debugger.cli.translation.question_phrases import correct_return_flag
 from debugger.model.command_registry import Command
 
+_LOGPOINT: Final = re.compile(r"(?P<place>[^\s:]+:\d+)[\s:,]*(?P<text>.*)\Z")
 _NEAR: Final = 0.75
 _NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "--config"})
 
@@ -30,6 +33,8 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     command = arranged.command
     if (calls := correct_return_flag(arranged)) is not None:
         return calls
+    if (logged := _correct_log(arranged)) is not None:
+        return logged
     separated = _separate_program(arranged)
     first = arranged.unknown[0][0]
     is_behind = (
@@ -51,6 +56,25 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     if arranged.rest is None and runs_program(command):
         reason += "; what belongs to the program goes after --"
     return Correction(reason, tuple(commands))
+
+
+def _correct_log(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `probe` for `start ./app --log f.c:3:x`, and what was written for `--log` alone."""
+    index, word = arranged.unknown[0]
+    flag, _, joined = word.partition("=")
+    if arranged.command.name != "start" or flag not in {"--log", "--logpoint", "--log-at"}:
+        return None
+    value = joined or " ".join(arranged.given[index + 1 : index + 2])
+    program = [one for one in arranged.positionals if one not in {word, value}]
+    program += arranged.rest or ()
+    if not program:
+        return None
+    if (placed := _LOGPOINT.match(value)) is None:
+        begin = start_words((*program, word, *value.split())) if value else start_words(program)
+        return Correction("start: no option --log", (begin, ("output",), ("daemon", "logs")))
+    named = re.findall(r"\{([^{}]+)\}", placed["text"]) or [placed["text"] or "EXPR"]
+    probe = ("probe", "--at", placed["place"], ", ".join(named), "--", *program)
+    return Correction("values at a line are logged by probe", (probe,))
 
 
 def correct_lacking(arranged: ArrangedWords) -> Correction | None:

@@ -123,7 +123,7 @@ async def check_by_debugger(
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         exit_code=ending.last.exit_code if not log.is_over else None,
         timed_out=ending.last.timed_out,
-        waited_s=question.patience.seconds,
+        waited_s=ending.last.waited_s,
         unreached=_unreached(request, numbers, log),
         notes=(
             *notes,

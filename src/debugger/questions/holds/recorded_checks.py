@@ -115,7 +115,8 @@ async def check_recorded(
         took_s=round(took_s, 1),
         exit_code=ran.status if not ran.is_limited else None,
         timed_out=ran.is_timed_out,
-        waited_s=question.patience.seconds,
+        # Ctrl-C ends the wait earlier.
+        waited_s=min(question.patience.seconds, round(ran.took_s, 1)),
         unreached=_unreached(request, counts),
         notes=tuple(_notes(ran, counts)),
     )

@@ -161,7 +161,8 @@ def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -
         output_total=found.output.total,
         output_dropped=found.output.dropped,
         timed_out=ran.is_timed_out,
-        waited_s=waited_s if ran.is_timed_out else None,
+        # Ctrl-C ends the wait earlier.
+        waited_s=min(waited_s, round(ran.took_s, 1)) if ran.is_timed_out else None,
         notes=found.notes,
     )
 

@@ -323,7 +323,7 @@ def _missed_error(
     if stop.state != State.TERMINATED.value:
         how = f", for {stop.description}" if stop.description else ""
         text = f"{words} was not come to: the program {stop.state}{how}"
-        return DebuggerError(ErrorCode.NOT_FOUND, text, hint="--timeout S gives it longer")
+        return DebuggerError(ErrorCode.NOT_FOUND, text, hint="debugger calls --timeout 300 …")
     again = f"debugger calls {quote(words)}"
     if is_filtered:
         text = f"no call of {words} passed the filter, or there was none"

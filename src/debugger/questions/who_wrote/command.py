@@ -104,11 +104,13 @@ async def who_wrote(
     if at is None:
         # FILE:LINE is no expression: it was meant as the place.
         means_place = re.fullmatch(r"[^\s:]+:\d+", expression) is not None
-        example = f"EXPR --at {expression}" if means_place else f"{expression} --at LOC"
+        quoted = shlex.quote(expression)
+        example = f"EXPR --at {quoted}" if means_place else f"{quoted} --at LOC"
+        command = shlex.join(words) or "CMD"
         raise DebuggerError(
             ErrorCode.USAGE,
             "--at LOC is missing: the place at which the value is seen",
-            hint=f"debugger who-wrote {example} …",
+            hint=f"debugger who-wrote {example} -- {command}",
         )
     one_line(expression)
     chosen = require_one_hit("who-wrote", hits)

@@ -394,7 +394,7 @@ def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
         return DebuggerError(
             ErrorCode.TIMEOUT,
             f"{request.location_text()} was not reached in time",
-            hint=f"debugger why --timeout 300 {request.expression} --at {request.place} -- CMD",
+            hint="debugger why --timeout 300 …",
         )
     if request.event is not None:
         message, hint = _NO_EVENT[request.event]
