@@ -184,6 +184,29 @@ def test_calls_and_writes_are_told(cli: Cli) -> None:
     assert "sum=0 → 1" in lines
 
 
+def test_writes_in_a_jvm_that_the_program_starts_are_told(shared_cli: Cli) -> None:
+    place = at("ChildWorker", "worker")
+    words = ("who-wrote", "ChildWorker.written", "--at", place, "--", build_java("Child"))
+    shown = shared_cli(*words, check=0, cwd=JAVA).out
+    assert (
+        f"ChildWorker.written=14 at {place} was last written: 0 → 14, in ChildWorker.main" in shown
+    )
+
+
+def test_a_jvm_without_the_debuggers_agent_is_started_as_it_is(
+    shared_cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libjava.so").touch()
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text('#!/bin/sh\ncase $1 in -agent*) exit 9;; esac\nexec java "$@"\n')
+    java.chmod(0o700)
+    shown = shared_cli("crash", "--", build_java("Child"), java, check=0, cwd=JAVA).out
+    assert "result 14\n" in shown
+    assert "child ended with 0\n" in shown
+
+
 @pytest.fixture
 def running() -> Iterator[list[subprocess.Popen[bytes]]]:
     """Hold programs that a test runs beside the debugger; they are ended with it."""
