@@ -142,6 +142,15 @@ def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
     assert f", in Throws.price Throws.java:{find_marker('java/Throws.java', 'parse')}" in cause
 
 
+def test_a_crash_names_where_an_exception_was_created_that_is_thrown_again(shared_cli: Cli) -> None:
+    words = ("--json", "crash", "--", build_java("Throws"), "1", "again")
+    found = answer_data(shared_cli(*words, check=0, cwd=JAVA))
+    assert found["frame"]["line"] == find_marker("java/Throws.java", "again")
+    [origin] = found["exception"]["causes"]
+    place = f"Throws.check Throws.java:{find_marker('java/Throws.java', 'throw')}"
+    assert origin == f"Throws.OrderError: order 4 has no items, created in {place}"
+
+
 def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
     condition = "Integer.valueOf(i).equals(3)"
     java(cli, "start", build_java("Loop"), "--break", at("Loop", "step"))
