@@ -142,6 +142,15 @@ def test_a_crash_names_the_exception_its_cause_and_the_values(cli: Cli) -> None:
     assert f", in Throws.price Throws.java:{find_marker('java/Throws.java', 'parse')}" in cause
 
 
+def test_a_crash_names_where_an_exception_was_created_that_is_thrown_again(shared_cli: Cli) -> None:
+    words = ("--json", "crash", "--", build_java("Throws"), "1", "again")
+    found = answer_data(shared_cli(*words, check=0, cwd=JAVA))
+    assert found["frame"]["line"] == find_marker("java/Throws.java", "again")
+    [origin] = found["exception"]["causes"]
+    place = f"Throws.check Throws.java:{find_marker('java/Throws.java', 'throw')}"
+    assert origin == f"Throws.OrderError: order 4 has no items, created in {place}"
+
+
 def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
     condition = "Integer.valueOf(i).equals(3)"
     java(cli, "start", build_java("Loop"), "--break", at("Loop", "step"))
@@ -182,6 +191,29 @@ def test_calls_and_writes_are_told(cli: Cli) -> None:
     assert "debugger calls FUNCTION -- " in refused.data["error"]["hint"]
     lines = cli("calls", "Loop.sumTo", "--", build_java("Loop"), check=0, cwd=JAVA).out
     assert "sum=0 → 1" in lines
+
+
+def test_writes_in_a_jvm_that_the_program_starts_are_told(shared_cli: Cli) -> None:
+    place = at("ChildWorker", "worker")
+    words = ("who-wrote", "ChildWorker.written", "--at", place, "--", build_java("Child"))
+    shown = shared_cli(*words, check=0, cwd=JAVA).out
+    assert (
+        f"ChildWorker.written=14 at {place} was last written: 0 → 14, in ChildWorker.main" in shown
+    )
+
+
+def test_a_jvm_without_the_debuggers_agent_is_started_as_it_is(
+    shared_cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libjava.so").touch()
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text('#!/bin/sh\ncase $1 in -agent*) exit 9;; esac\nexec java "$@"\n')
+    java.chmod(0o700)
+    shown = shared_cli("crash", "--", build_java("Child"), java, check=0, cwd=JAVA).out
+    assert "result 14\n" in shown
+    assert "child ended with 0\n" in shown
 
 
 @pytest.fixture

@@ -303,7 +303,7 @@ def test_the_failing_test_of_phpunit_is_explained(cli, tmp_path):
     assert {"$total": "8"}.items() <= {one["name"]: one["value"] for one in told["values"]}.items()
 
 
-def test_who_wrote_finds_the_writes_of_a_property_in_another_class(cli):
+def test_who_wrote_finds_the_writes_of_a_property_in_another_class_also_in_a_child(cli, tmp_path):
     program = find_source("bank.php")
     where = marked_location("bank.php", "look")
     words = ("--json", "who-wrote", "$this->acc->balance", "--at", where, "--nth", "2")
@@ -312,6 +312,11 @@ def test_who_wrote_finds_the_writes_of_a_property_in_another_class(cli):
     made = [(one["frame"]["function"], one["count"]) for one in told["writers"]]
     assert made[0] == ("Account->__construct", 1)
     assert ("Account->deposit", 2) in made
+    parent = tmp_path / "parent.php"
+    parent.write_text(f"<?php\npassthru(PHP_BINARY . ' {program}');\n")
+    child = answer_data(cli(*words, "--", parent, cwd=Path(program).parent, check=0))
+    assert child["cause"] == told["cause"]
+    assert [(one["frame"]["function"], one["count"]) for one in child["writers"]] == made
 
 
 def test_who_wrote_tells_locals_of_calls_globals_statics_elements_and_references_apart(cli):

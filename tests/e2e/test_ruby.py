@@ -287,10 +287,14 @@ def test_hang_names_what_the_threads_wait_for(cli, how, kind, text):
     assert text in found["cause"]
 
 
-def test_who_wrote_knows_all_writes_of_an_instance_variable(cli):
+def test_who_wrote_knows_all_writes_of_an_instance_variable_also_in_a_child(cli, tmp_path):
     program = find_source("watched.rb")
     told = answer_data(cli("--json", "who-wrote", "@level", "--at", f"{program}:19", "--", program))
     assert "3 → 7, in raise_by watched.rb:15" in told["cause"]
+    parent = tmp_path / "parent.rb"
+    parent.write_text(f"system('ruby', {str(program)!r})\n")
+    child = cli("--json", "who-wrote", "@level", "--at", f"{program}:19", "--", parent)
+    assert answer_data(child)["cause"] == told["cause"]
 
 
 def test_holds_finds_the_statement_in_another_method(cli):

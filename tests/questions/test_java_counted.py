@@ -106,6 +106,15 @@ def test_what_ran_is_counted_however_the_program_ends(
     assert ("only counts are known of Java" in answer.out) == (what != "halts")
 
 
+def test_a_jvm_that_the_program_starts_is_counted(shared_cli: Cli, classes: Path) -> None:
+    place = f"Counted.java:{line('dear')}"
+    run = command(classes, "starts", "60")
+    shown = shared_cli("path", "--around", place, "--", *run, check=0, cwd=FOLDER).out
+    assert "path of process 2 (pid " in shown
+    assert ", java Counted ends 60,900): exited with status 0" in shown
+    assert "x1  sum -= one.price() / 10;" in shown
+
+
 def test_a_source_is_compiled_and_one_that_does_not_compile_is_named(
     shared_cli: Cli, tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cli_commands import Cli, answer_data, resolve_program
@@ -34,6 +36,17 @@ def test_a_call_that_catches_returns_and_one_that_does_not_raises(
         ("-1", None),
         ("4", None),
     ]
+
+
+@pytest.mark.adapter("xdebug")
+def test_a_call_that_phps_own_function_throws_out_of_is_one_call(
+    shared_cli: Cli, tmp_path: Path
+) -> None:
+    text = "<?php\nfunction share($n) {\n    return intdiv(9, $n);\n}\nshare(0);\n"
+    (tmp_path / "share.php").write_text(text)
+    calls = shared_cli("--json", "calls", "share", "--", "php", tmp_path / "share.php", check=0)
+    ended = [(one["value"], one["error"]) for one in answer_data(calls)["lives"]]
+    assert ended == [(None, "DivisionByZeroError: Division by zero")]
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -6,7 +6,7 @@ its caller's number. Values are texts that the recorder truncated when it read t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from typing import TypeAlias
 
@@ -290,6 +290,24 @@ class Recording(Struct, frozen=True):
     def uncounted(self) -> frozenset[int]:
         """The functions of which it is not known how often they were called."""
         return self.stopped - (self.further.keys() if self.is_whole else frozenset())
+
+    @property
+    def executed_functions(self) -> frozenset[int]:
+        """The functions that ran; of what is counted, those are known, too, that did not."""
+        counted = {one.function for one in self.events if isinstance(one, PartCounts)}
+        ran = {
+            one.function
+            for one in self.events
+            if (isinstance(one, CallsMerged) and one.count)
+            or (isinstance(one, PartCounts) and any(part.times for part in one.parts))
+        }
+        return frozenset(self.functions) - (counted - ran)
+
+    def counted_lines(self, functions: Collection[int]) -> frozenset[int]:
+        """Return the lines of functions that ran, as far as they were counted."""
+        counts = (one for one in self.events if isinstance(one, PartCounts))
+        parts = (part for one in counts if one.function in functions for part in one.parts)
+        return frozenset(part.line for part in parts if part.times)
 
     def find_function(self, number: int) -> RecordedFunction:
         """Return a function; one without a description has its number as its name."""

@@ -86,7 +86,14 @@ public class Counted {
         return i + 1; // @step
     }
 
-    public static void main(String[] args) throws InterruptedException {
+    static void starts(String prices) throws Exception {
+        String java = System.getProperty("java.home") + "/bin/java";
+        String classes = System.getProperty("java.class.path");
+        List<String> words = List.of(java, "-cp", classes, "Counted", "ends", prices + ",900");
+        new ProcessBuilder(words).inheritIO().start().waitFor();
+    }
+
+    public static void main(String[] args) throws Exception {
         List<Item> items = new ArrayList<>();
         for (String word : args[1].split(",")) {
             items.add(new Item("item", Math.max(guarded(word), 0)));
@@ -98,6 +105,7 @@ public class Counted {
             case "halts" -> Runtime.getRuntime().halt(5);
             case "waits" -> Thread.sleep(600_000);
             case "threads" -> threads();
+            case "starts" -> starts(args[1]);
             default -> { }
         }
         if (sum < 50) {

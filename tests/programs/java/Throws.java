@@ -25,6 +25,16 @@ public class Throws {
         }
     }
 
+    static void throwAgain(Order order) {
+        OrderError kept = null;
+        try {
+            check(order);
+        } catch (OrderError error) {
+            kept = error;
+        }
+        throw kept; // @again
+    }
+
     public static void main(String[] args) {
         try {
             check(new Order(3, List.of()));
@@ -33,6 +43,9 @@ public class Throws {
         }
         if (args.length > 0) {
             System.out.println(price(new Order(1, List.of("pen")), new String[] {"5", args[0]}));
+        }
+        if (args.length > 1) {
+            throwAgain(new Order(4, List.of()));
         }
     }
 }

@@ -61,11 +61,13 @@ async def record_path(
         start, to = (function_lookup.parse_function_place(words, cwd) for words in between)
         place = start
         window, limits = RecordingWindow(start, to, function_lookup.matches_name), _SINGLY
+    # Counters report the window of the process that passed it (`counted_run.first_process`).
+    is_window = between is not None and program.is_counted
     ran = await recorded_run.run_recorded(
         program,
         lambda roots: RecordingOrder(roots, limits=limits),
         window=window,
-        pick=_process_pick(program, process, place),
+        pick=_process_pick(process, None if is_window else place),
     )
     # Sources are read, which takes long in a large project.
     return await asyncio.to_thread(
@@ -83,14 +85,11 @@ def _parse_place(program: RecordedProgram, words: str) -> model.FunctionPlace:
 
 
 def _process_pick(
-    program: RecordedProgram, process: str | None, place: model.FunctionPlace | None
+    process: str | None, place: model.FunctionPlace | None
 ) -> recorded_run.Pick | None:
     if process is not None:
         return partial(recorded_run.choose_process, which=process)
-    # Of what is counted, a function that is known may not have run.
-    if place is None or not program.is_python:
-        return None
-    return partial(recorded_run.coming_to, function=place)
+    return partial(recorded_run.coming_to, function=place) if place is not None else None
 
 
 def report_path(

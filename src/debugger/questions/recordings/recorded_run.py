@@ -109,12 +109,14 @@ def choose_process(recordings: Sequence[Recording], which: str) -> Recording:
 
 def coming_to(recordings: Sequence[Recording], function: FunctionPlace) -> Recording | None:
     """Return the first process that reached a location; a failed one before others."""
-    found = []
+    found: list[tuple[bool, bool, int, Recording]] = []
     for one in processes_with_calls(recordings):
         matches = function_lookup.function_matcher(function, one)
-        if any(matches(each) for each in one.functions.values()):
-            found.append(one)
-    return next((one for one in found if raised_in(one)), next(iter(found), None))
+        numbers = {each for each in one.executed_functions if matches(one.find_function(each))}
+        if numbers:
+            is_line = function.line in one.counted_lines(numbers)
+            found.append((not is_line, not raised_in(one), len(found), one))
+    return min(found, default=(None,))[-1]
 
 
 def process_name(recordings: Sequence[Recording], one: Recording) -> str:
@@ -229,6 +231,11 @@ class RecordedProgram(Struct, frozen=True):
         return self.launch.python is not None
 
     @property
+    def is_counted(self) -> bool:
+        """Whether its lines are counted, and its calls are not recorded."""
+        return self.language in counted_run.LANGUAGES and not self.is_python
+
+    @property
     def source_roots(self) -> tuple[str, ...]:
         """The folders of the program's own code."""
         own = command_call.launch_argv(self.launch)
@@ -270,7 +277,7 @@ async def run_recorded(
         return RecordedRun(
             _picked_recording(pick, (traced,)) or traced, (traced,), view_, select_backend.FRIDA
         )
-    if program.language in counted_run.LANGUAGES and not program.is_python:
+    if program.is_counted:
         return await _run_counted(program, window, pick)
     if program.language in script_recorder.LANGUAGES and not program.is_python:
         ran = await record_script(program, order(program.source_roots))

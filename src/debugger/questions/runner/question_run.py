@@ -118,6 +118,13 @@ class RunningQuestion:
         """
         return await stepping.resume_and_wait(at, how, self._limit(within_s))
 
+    async def go_on_alone(self, at: Session) -> answers.Stop:
+        """Resume a stopped process until its own next stop or the end; others go on at theirs."""
+        stop = await self.go_on(at)
+        while stop.state == State.STOPPED.value and self.session_of(stop) is not at:
+            stop = await self.go_on(self.session_of(stop))
+        return stop
+
     async def wait_for_child(self, within_s: float) -> answers.Stop | None:
         """Wait for a process that outlives the program; None if none stops or ends."""
         if not any(one.is_live for one in self.session.family.tree_sessions(self.session)):

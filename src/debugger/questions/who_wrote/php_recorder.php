@@ -82,7 +82,8 @@ function debugger_write($path, $number, $owner, $value, $global = null)
         $known = $known ?? new WeakMap();
         $owner = $known[$owner] = $known[$owner] ?? ++$next;
     }
-    $record = [$number, $owner, debugger_value($value), debugger_value($global), debugger_stack(), $count > 20000];
+    $values = [debugger_value($value), debugger_value($global)];
+    $record = [$number, $owner, ...$values, debugger_stack(), $count > 20000, getmypid()];
     $flags = JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE;
     file_put_contents($path, json_encode($record, $flags) . "\n", FILE_APPEND | LOCK_EX);
     return false;

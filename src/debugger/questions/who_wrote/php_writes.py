@@ -29,6 +29,7 @@ from debugger.questions.who_wrote.php_sources import NamingLine, PhpVariable
 from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation, WriteRequest
 from debugger.questions.who_wrote.watched_writes import passing_call, reach_location
 from debugger.session import inspection
+from debugger.session.session import Session
 from debugger.sources.project_files import project_files, with_text
 
 _SUFFIXES = (".php", ".inc", ".phtml")
@@ -41,6 +42,7 @@ _UNSEEN = (
     "it, as through a reference or by its name in a variable"
 )
 _CUT = "not all writes were recorded: there were too many"
+_CHILD = "the writes of the process that came to the place are shown, not those before a fork"
 _LIMIT = "the last {:,} of {:,} writes before it: --limit N"
 
 
@@ -53,6 +55,16 @@ class _PhpRecord(Struct, frozen=True, array_like=True):
     global_text: str | None
     stack: list[tuple[str, str | None, int | None]]
     is_cut: bool = False
+    pid: int = 0
+
+
+class _LocationRun(Struct, frozen=True):
+    """What a run showed at the location: the value, and the call that passed it."""
+
+    value: str
+    passed: PassedCall | None
+    timed_out: bool
+    is_child: bool  # a process that the program started came there
 
 
 class _ChangedValue(Struct, frozen=True):
@@ -88,23 +100,23 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         lines = lines[:_LINES_MAX]
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "writes.jsonl"))
-        value, passed, ended = await _record_run(question, request, variable, lines, path)
+        run = await _record_run(question, request, variable, lines, path)
         records = _read_records(path)
     writes, own = _find_writes(records, lines, variable)
-    notes += own
+    notes += [*own, *([_CHILD] if run.is_child else [])]
     before = [one for one in writes if not one.is_after]
     if len(before) > request.limit:
         notes.append(_LIMIT.format(request.limit, len(before)))
     shown = [*before[-request.limit :], *[one for one in writes if one.is_after][: request.limit]]
     answer = build_writers_answer(
-        request.expression, request.place, value, shown, passed, misses_same=True
+        request.expression, request.place, run.value, shown, run.passed, misses_same=True
     )
     count = f"{len(lines)} statement{'s' * (len(lines) != 1)}"
     return msgspec.structs.replace(
         answer,
         method=_METHOD.format(count, "s" * (len(lines) == 1)),
         adapter="xdebug",
-        timed_out=ended == State.RUNNING.value,
+        timed_out=run.timed_out,
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -117,8 +129,8 @@ async def _resolve_keys(
     keys = re.findall(r"\[([^\[\]]*)\]", variable.keys)
     specs = (request.at,)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
-        await reach_location(run, request)
-        found = [await _evaluate(run, request, key) if "$" in key else key for key in keys]
+        session = run.session_of(await reach_location(run, request))
+        found = [await _evaluate(session, request, key) if "$" in key else key for key in keys]
     return msgspec.structs.replace(variable, keys="".join(f"[{one}]" for one in found))
 
 
@@ -152,8 +164,8 @@ async def _record_run(
     variable: PhpVariable,
     lines: Sequence[NamingLine],
     path: str,
-) -> tuple[str, PassedCall | None, str]:
-    """Run to the location and on; return the value there, the call that passed it, and the end."""
+) -> _LocationRun:
+    """Run to the location and on."""
     until = (request.until,) if request.until is not None else ()
     recording = tuple(
         BreakpointSpec(
@@ -166,27 +178,28 @@ async def _record_run(
     specs = (request.at, *until, *recording)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         stop = await reach_location(run, request)
-        value = await _evaluate(run, request, request.expression)
+        session = run.session_of(stop)
+        value = await _evaluate(session, request, request.expression)
         here = NamingLine("", 0, variable.owner, _naming(variable), may_write=False)
         if variable.operator == "::$":
             here = msgspec.structs.replace(here, owner="")
-        await _evaluate(run, request, php_sources.recording_code(_MARK, variable, here, path))
-        session, passed = run.session, None
+        await _evaluate(session, request, php_sources.recording_code(_MARK, variable, here, path))
+        passed = None
         if not variable.operator:
             frame = await session.run_job(lambda: inspection.frame_of(session, request.frame))
             thread = stop.thread if stop.thread is not None else 0
             passed = await session.run_job(
                 lambda: passing_call(session, f"${variable.name}", frame, thread)
             )
-        await _run_on(run, has_until=bool(until))
-        last = session.last_stop
-        return value, passed, State.RUNNING.value if last is None else ""
+        await _run_on(run, session, has_until=bool(until))
+        is_child = session is not run.session
+        return _LocationRun(value, passed, timed_out=session.last_stop is None, is_child=is_child)
 
 
-async def _run_on(run: RunningQuestion, *, has_until: bool) -> None:
+async def _run_on(run: RunningQuestion, session: Session, *, has_until: bool) -> None:
     """Run to the end of the request: `until`, or the program's end."""
     for _ in range(100_000):
-        stop = await run.go_on(run.session)
+        stop = await run.go_on_alone(session)
         if stop.state != State.STOPPED.value:
             return
         if has_until and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
@@ -199,8 +212,7 @@ def _naming(variable: PhpVariable) -> str:
     return f"{variable.owner}{variable.operator or '$'}{variable.name}{variable.keys}"
 
 
-async def _evaluate(run: RunningQuestion, request: WriteRequest, expression: str) -> str:
-    session = run.session
+async def _evaluate(session: Session, request: WriteRequest, expression: str) -> str:
     frame = await session.run_job(lambda: inspection.frame_of(session, request.frame or None))
     try:
         value = await session.run_job(
@@ -227,10 +239,12 @@ def _find_writes(
     if mark is None:
         return [], []
     notes = [_CUT] if any(one.is_cut for one in records) else []
-    own = [one for one in records if one.owner == mark.owner]
+    # Each process counts the owners by itself.
+    own = [one for one in records if (one.owner, one.pid) == (mark.owner, mark.pid)]
     is_global = not variable.operator and any(_is_of_global(one, lines) for one in own)
     if is_global:
         own = [one for one in records if one is mark or _is_of_global(one, lines)]
+        own = [one for one in own if one.pid == mark.pid]
     writes = []
     for change in _find_changes(own, is_global=is_global):
         line = lines[change.record.number]

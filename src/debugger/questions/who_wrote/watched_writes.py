@@ -137,6 +137,7 @@ _VARIES_BUT_LAST = (
     "its address differs from run to run: the last write before the place was seen at the lines "
     "that may write it by the source, those before it are not known"
 )
+_CHILD = "a process that the program started came to the place: the writes before it are not seen"
 _KEEPS = "; --adapter gdb gives a program the same addresses in each run"
 _DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
 _EARLIER = "what wrote it before {} is not seen"
@@ -158,6 +159,7 @@ class WatchedRun:
     is_on_heap: bool = False
     is_randomized: bool = False  # the system gives the program other addresses in each run
     is_reached: bool = False
+    is_child: bool = False  # a process that the program started came to the location
     passed: PassedCall | None = None  # the call that gave it, if it is a parameter
     given: str | None = None  # its value at the beginning of that call
     call: ParameterCall | None = None
@@ -196,9 +198,10 @@ async def who_wrote(
     # that another run can find; for anything else the answer has the later writes only, and a note.
     began = asyncio.get_running_loop().time()
     later = await watch_later(question, request)
-    notes = list(later.notes)
-    earlier, by_lines = WatchedRun(), ""
-    if later.again is None:
+    notes, earlier, by_lines = list(later.notes), WatchedRun(), ""
+    if later.is_child:
+        notes.append(_CHILD)
+    elif later.again is None:
         # What Go's runtime allocates lies elsewhere in each run, and gdb does not take Go.
         is_kept = later.is_randomized and later.runtime is not Runtime.GO
         last_write = await find_last_write(later.value) if find_last_write is not None else None
@@ -261,7 +264,8 @@ async def watch_later(
     found = WatchedRun()
     async with question_run.run_question(replace(question, breakpoints=tuple(specs))) as run:
         stop = await reach_location(run, request)
-        session = run.session
+        session = run.session_of(stop)
+        found.is_child = session is not run.session
         frame = await session.run_job(lambda: inspection.frame_of(session))
         try:
             value = await session.run_job(
@@ -289,7 +293,7 @@ async def watch_later(
         found.is_on_heap = value_writers.is_in(session.pid, address, "[heap]")
         found.is_randomized = value_writers.is_randomized(session.pid)
         found.again = _expression_of_next_run(session, request, bound, address)
-        await _collect_writes(run, found, request, stop, is_after=True)
+        await _collect_writes(run, session, found, request, stop, is_after=True)
     return found
 
 
@@ -339,8 +343,8 @@ async def _watch_earlier(
             found.notes.append(f"{_EARLIER.format(request.place)}: {error.message}")
             return found
         if call is not None:
-            found.call, found.given = call, await _evaluate_text(run, request.expression)
-        await _collect_writes(run, found, request, stop, is_after=False)
+            found.call, found.given = call, await _evaluate_text(session, request.expression)
+        await _collect_writes(run, session, found, request, stop, is_after=False)
     return found
 
 
@@ -454,6 +458,7 @@ async def _set_watchpoint(session: Session, expression: str, frame: Frame) -> Bo
 
 async def _collect_writes(
     run: RunningQuestion,
+    session: Session,
     found: WatchedRun,
     request: WriteRequest,
     stop: answers.Stop,
@@ -465,7 +470,7 @@ async def _collect_writes(
     for _ in range(_STOPS_MAX):
         if not is_after and hits >= request.hit:
             found.is_reached = True
-            found.value = await _evaluate_text(run, request.expression)
+            found.value = await _evaluate_text(session, request.expression)
             return
         # A write in a hot loop stops the program each time.
         if len(found.writes) >= request.limit:
@@ -473,20 +478,20 @@ async def _collect_writes(
                 f"after {request.limit:,} writes it was looked at no more: --limit N"
             )
             return
-        stop = await run.go_on(run.session)
+        stop = await run.go_on_alone(session)
         if stop.state != State.STOPPED.value:
             found.ended = stop
             if stop.timed_out:
                 found.notes.append("the time was up: --timeout S")
             return
         change = (
-            stop.watched[0] if stop.watched else await write_before_breakpoint(run.session, stop)
+            stop.watched[0] if stop.watched else await write_before_breakpoint(session, stop)
         )
         if change is not None:
-            await _note_write(run, found, stop, change, is_after=is_after)
+            await _note_write(session, found, stop, change, is_after=is_after)
         if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
             return
-        hits += 1 in stop.hit_breakpoints or await _is_at(run, found, request, stop)
+        hits += 1 in stop.hit_breakpoints or await _is_at(session, found, request, stop)
         is_other = stop.reason in {StopReason.SIGNAL.value, StopReason.EXCEPTION.value}
         if is_other and not stop.watched:
             found.notes.append(f"it stopped there for {stop.signal or 'an exception'}")
@@ -494,14 +499,14 @@ async def _collect_writes(
 
 
 async def _is_at(
-    run: RunningQuestion, found: WatchedRun, request: WriteRequest, stop: answers.Stop
+    session: Session, found: WatchedRun, request: WriteRequest, stop: answers.Stop
 ) -> bool:
     """Tell whether a watchpoint stop is also at the location: LLDB then reports the write alone."""
     if not stop.watched or not found.at or frame_address(stop.frame) != found.at:
         return False
     if not request.when:
         return True
-    return await _evaluate_text(run, request.when) not in {None, "0", "false"}
+    return await _evaluate_text(session, request.when) not in {None, "0", "false"}
 
 
 async def write_before_breakpoint(session: Session, stop: answers.Stop) -> WatchedChange | None:
@@ -520,14 +525,13 @@ async def write_before_breakpoint(session: Session, stop: answers.Stop) -> Watch
 
 
 async def _note_write(
-    run: RunningQuestion,
+    session: Session,
     found: WatchedRun,
     stop: answers.Stop,
     change: answers.WatchedView | WatchedChange,
     *,
     is_after: bool,
 ) -> None:
-    session = run.session
     thread = stop.thread if stop.thread is not None else 0
     stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=_DEEP))
     if found.owner and not any(one.function == found.owner for one in stack.frames):
@@ -556,8 +560,7 @@ async def _note_write(
     )
 
 
-async def _evaluate_text(run: RunningQuestion, expression: str) -> str | None:
-    session = run.session
+async def _evaluate_text(session: Session, expression: str) -> str | None:
     try:
         frame = await session.run_job(lambda: inspection.frame_of(session))
         value = await session.run_job(

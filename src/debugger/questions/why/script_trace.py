@@ -48,7 +48,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     assert isinstance(launch, LaunchTarget)
     began = asyncio.get_running_loop().time()
     recorder, ran = await _record(call, question, launch, request)
-    history, hit = _find_hit(recorder.histories, request)
+    history, hit = find_hit(recorder.histories, request)
     if history is None or hit is None:
         raise _not_reached(recorder.histories, request, ran)
     if hit.failure is not None:
@@ -124,16 +124,17 @@ async def _record(
     return recorder, ran
 
 
-def _find_hit(
+def find_hit(
     histories: Sequence[StepHistory], request: WhyRequest
 ) -> tuple[StepHistory | None, PlaceHit | None]:
     """Return the process that reached the location, and its requested hit."""
+    if request.is_thrown:
+        # Another thread or process may have come to the line, too, which did not fail there.
+        thrown = ((one, hit) for one in histories for hit in one.hits[::-1])
+        failed = ((one, hit) for one, hit in thrown if one.is_thrown_from(hit.call))
+        if (found := next(failed, None)) is not None:
+            return found
     for one in histories:
-        if request.is_thrown:
-            # Another thread may have come to the line after the one that failed there.
-            thrown = [hit for hit in one.hits if one.is_thrown_from(hit.call)]
-            if thrown:
-                return one, thrown[-1]
         if request.nth > 0 and one.hits:
             return one, one.hits[-1]
         if request.nth < 0 and len(one.hits) >= -request.nth:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from debugger.questions.why.script_chain import ScriptChain
+from debugger.questions.why.script_trace import find_hit
+from debugger.questions.why.why_request import WhyRequest
 from debugger.recorders.script.step_history import parse_history
 
 SOURCE = ["$a = 1;", "$b = $a;", "$a = 2;", "echo $b;"]
@@ -63,3 +65,14 @@ def test_a_value_from_before_the_recorded_part_is_said_to_be_so():
     chain.follow("$b", 1, 4)
     assert chain.links == []
     assert history.dropped == 500
+
+
+def test_the_process_that_failed_is_chosen_of_those_that_came_to_the_place():
+    fine = [*RECORDS[:-1], ["r", 1, 0, "1", 0, 4], RECORDS[-1]]
+    failed = [*RECORDS[:-1], ["x", 1, 0, 4], RECORDS[-1]]
+    processes = [read(one) for one in (fine, failed, fine)]
+    at_crash = WhyRequest("$b", "crash", nth=-1, is_thrown=True)
+    history, hit = find_hit(processes, at_crash)
+    assert history is processes[1]
+    assert hit is processes[1].hits[0]
+    assert find_hit(processes, WhyRequest("$b", "x.php:4"))[0] is processes[0]

@@ -254,7 +254,8 @@ class DapTranslation:
         self._is_at_return = self._return_id in dbgp.find_breakpoints(packet)
         # A step stops at the end of each function that an exception leaves, which nobody requested.
         is_left = self._is_at_return or dbgp.is_function_end(packet)
-        is_left = is_left and dbgp.find_returned(packet) is None
+        # One of PHP's own that threw seems to return null there.
+        is_left = is_left and (self._thrown is not None or dbgp.find_returned(packet) is None)
         self._is_unwinding = thrown is not None or (self._is_unwinding and is_left)
         is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
         self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)

@@ -3,18 +3,15 @@ package debugger.counting;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 
-/** Inserts counters into a method's code, and says where each instruction has gone. */
+/** Inserts calls into a method's code, and says where each instruction has gone. */
 final class CodeRewriter {
-    /** A counter takes so many more entries of the stack. */
-    static final int STACK = 2;
     /** The code of a method may have so many bytes (JVMS 4.7.3). */
     private static final int CODE_MAX = 65_535;
-    private static final int COUNTER_BYTES = 9;
+    private static final byte[] NOTHING = {};
 
-    /** The code has no room for counters. */
+    /** The code has no room for what is inserted. */
     static final class NoRoom extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -24,34 +21,23 @@ final class CodeRewriter {
     }
 
     private final Instructions code;
-    private final Map<Integer, List<Integer>> slots;
-    private final List<Integer> entry;
-    private final int classNumber;
-    private final int method;
-    private final int edgeMethod;
+    private final byte[] entry;
+    private final Map<Integer, byte[]> inserted;
     private final int[] labels;
     private final int[] places;
 
-    /**
-     * Lays out the code; `entry` are the counters of its beginning.
-     *
-     * A negative counter is an edge of the window: `~0` its begin, `~1` its end.
-     */
-    CodeRewriter(Instructions code, Map<Integer, List<Integer>> slots, List<Integer> entry,
-            int classNumber, ConstantTable constants) throws NoRoom {
+    /** Lays out the code with what is inserted where it is entered, and before instructions. */
+    CodeRewriter(Instructions code, byte[] entry, Map<Integer, byte[]> inserted) throws NoRoom {
         this.code = code;
-        this.slots = slots;
         this.entry = entry;
-        this.classNumber = classNumber;
-        this.method = constants.method();
-        this.edgeMethod = constants.edgeMethod();
+        this.inserted = inserted;
         labels = new int[code.size() + 1];
         places = new int[code.size() + 1];
         // A jump to the first instruction does not enter the method again.
-        int to = COUNTER_BYTES * entry.size();
+        int to = entry.length;
         for (int at = 0; at < code.size(); at += code.length(at)) {
             labels[at] = to;
-            to += COUNTER_BYTES * slots.getOrDefault(at, List.of()).size();
+            to += insertedAt(at).length;
             places[at] = to;
             to += isSwitch(at) ? Instructions.afterPadding(to) - to
                     + code.length(at) - (Instructions.afterPadding(at) - at) : code.length(at);
@@ -63,12 +49,16 @@ final class CodeRewriter {
         }
     }
 
+    private byte[] insertedAt(int at) {
+        return inserted.getOrDefault(at, NOTHING);
+    }
+
     private boolean isSwitch(int at) {
         return code.opcode(at) == Instructions.TABLE_SWITCH
                 || code.opcode(at) == Instructions.LOOKUP_SWITCH;
     }
 
-    /** Returns where a jump to an instruction goes: its counters run first. */
+    /** Returns where a jump to an instruction goes: what is inserted before it runs first. */
     int label(int at) {
         return labels[at];
     }
@@ -78,7 +68,7 @@ final class CodeRewriter {
         return places[at];
     }
 
-    /** Returns where a range of a table begins: the method's first with its counter. */
+    /** Returns where a range of a table begins: the method's first with its entry. */
     int start(int at) {
         return at == 0 ? 0 : labels[at];
     }
@@ -86,13 +76,9 @@ final class CodeRewriter {
     byte[] rewrite() throws IOException, NoRoom {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
-        for (int slot : entry) {
-            writeCounter(out, slot);
-        }
+        out.write(entry);
         for (int at = 0; at < code.size(); at += code.length(at)) {
-            for (int slot : slots.getOrDefault(at, List.of())) {
-                writeCounter(out, slot);
-            }
+            out.write(insertedAt(at));
             writeInstruction(out, at);
         }
         return bytes.toByteArray();
@@ -121,15 +107,5 @@ final class CodeRewriter {
             next = where + 4;
         }
         out.write(bytes, next, end - next);
-    }
-
-    /** Writes `DebuggerCounters.count(classNumber, slot)`, or `passEdge(classNumber, edge)`. */
-    private void writeCounter(DataOutputStream out, int slot) throws IOException {
-        out.write(0x11);  // sipush
-        out.writeShort(classNumber);
-        out.write(0x11);
-        out.writeShort(slot < 0 ? ~slot : slot);
-        out.write(0xb8);  // invokestatic
-        out.writeShort(slot < 0 ? edgeMethod : method);
     }
 }

@@ -6,7 +6,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.function.UnaryOperator;
 
-/** The constants of a class, copied, and those of our own methods behind them (JVMS 4.4). */
+/** The constants of a class, copied, and methods of ours that are added to them (JVMS 4.4). */
 final class ConstantTable {
     private static final int UTF8 = 1;
     private static final int LONG = 5;
@@ -15,16 +15,15 @@ final class ConstantTable {
     private static final int METHOD = 10;
     private static final int NAME_AND_TYPE = 12;
     private static final int METHOD_HANDLE = 15;
-    private static final int ADDED = 9;
     private static final int COUNT_MAX = 65_535;
 
     private final String[] texts;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    private final int count;
+    private final DataOutputStream out = new DataOutputStream(bytes);
+    private int count;
 
     /** Reads the constants; `rename` gives the texts other values. */
     ConstantTable(DataInputStream in, UnaryOperator<String> rename) throws IOException {
-        DataOutputStream out = new DataOutputStream(bytes);
         count = in.readUnsignedShort();
         texts = new String[count];
         for (int number = 1; number < count; number++) {
@@ -59,50 +58,37 @@ final class ConstantTable {
     }
 
     boolean hasRoom() {
-        return count + ADDED <= COUNT_MAX;
+        return count <= COUNT_MAX;
     }
 
-    /** Returns the number of the constant that names the counting method. */
-    int method() {
-        return count + 5;
+    /** Adds a method of the counters; returns the number of its constant. */
+    int addMethod(String name, String type) throws IOException {
+        int first = count;
+        addText(CounterTable.CLASS_NAME);
+        addPair(CLASS, first);
+        addText(name);
+        addText(type);
+        addPair(NAME_AND_TYPE, first + 2, first + 3);
+        addPair(METHOD, first + 1, first + 4);
+        return first + 5;
     }
 
-    /** Returns the number of the constant that names the method for the window's edges. */
-    int edgeMethod() {
-        return count + 8;
+    private void addText(String text) throws IOException {
+        out.write(UTF8);
+        out.writeUTF(text);
+        count++;
     }
 
-    /** Writes the table as it was read. */
-    void copy(DataOutputStream out) throws IOException {
-        out.writeShort(count);
-        out.write(bytes.toByteArray());
+    private void addPair(int tag, int... numbers) throws IOException {
+        out.write(tag);
+        for (int number : numbers) {
+            out.writeShort(number);
+        }
+        count++;
     }
 
-    /** Writes the table with our own methods. */
-    void writeExtended(DataOutputStream out) throws IOException {
-        out.writeShort(count + ADDED);
-        out.write(bytes.toByteArray());
-        out.write(UTF8);
-        out.writeUTF(CounterTable.CLASS_NAME);
-        out.write(CLASS);
-        out.writeShort(count);
-        out.write(UTF8);
-        out.writeUTF(CounterTable.METHOD);
-        out.write(UTF8);
-        out.writeUTF(CounterTable.TYPE);
-        out.write(NAME_AND_TYPE);
-        out.writeShort(count + 2);
-        out.writeShort(count + 3);
-        out.write(METHOD);
-        out.writeShort(count + 1);
-        out.writeShort(count + 4);
-        out.write(UTF8);
-        out.writeUTF(CounterTable.EDGE_METHOD);
-        out.write(NAME_AND_TYPE);
-        out.writeShort(count + 6);
-        out.writeShort(count + 3);
-        out.write(METHOD);
-        out.writeShort(count + 1);
-        out.writeShort(count + 7);
+    void write(DataOutputStream to) throws IOException {
+        to.writeShort(count);
+        to.write(bytes.toByteArray());
     }
 }

@@ -12,6 +12,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * Defines the counters in the package java.lang: each class loader and each module sees them there,
@@ -22,11 +23,14 @@ final class CounterTable {
     static final String METHOD = "count";
     static final String EDGE_METHOD = "passEdge";
     static final String TYPE = "(II)V";  // of both
+    static final String START_METHOD = "changeStart";
+    static final String START_TYPE = "([Ljava/lang/String;)[Ljava/lang/String;";
     private static final String TEMPLATE = "debugger/counting/Counters";
 
     private final MethodHandle add;
     private final MethodHandle sum;
     private final MethodHandle edges;
+    private final MethodHandle followStarts;
 
     private CounterTable(Class<?> counters) throws ReflectiveOperationException {
         MethodHandles.Lookup lookup = MethodHandles.publicLookup();
@@ -34,6 +38,8 @@ final class CounterTable {
                 MethodType.methodType(void.class, int.class, int.class));
         sum = lookup.findStatic(counters, "sum", MethodType.methodType(long[].class, int.class));
         edges = lookup.findStatic(counters, "edges", MethodType.methodType(int.class));
+        followStarts = lookup.findStatic(counters, "followStarts",
+                MethodType.methodType(void.class, UnaryOperator.class));
     }
 
     static CounterTable define(Instrumentation jvm)
@@ -51,7 +57,7 @@ final class CounterTable {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             DataOutputStream out = new DataOutputStream(bytes);
             out.writeLong(in.readLong());
-            new ConstantTable(in, name -> name.equals(TEMPLATE) ? CLASS_NAME : name).copy(out);
+            new ConstantTable(in, name -> name.equals(TEMPLATE) ? CLASS_NAME : name).write(out);
             out.write(in.readAllBytes());
             return bytes.toByteArray();
         }
@@ -61,6 +67,15 @@ final class CounterTable {
     void add(int type, int slots) {
         try {
             add.invokeExact(type, slots);
+        } catch (Throwable failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    /** Has the words of each command that the program starts changed. */
+    void followStarts(UnaryOperator<String[]> change) {
+        try {
+            followStarts.invokeExact(change);
         } catch (Throwable failed) {
             throw new IllegalStateException(failed);
         }

@@ -1,6 +1,7 @@
 package debugger.counting;
 
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.UnaryOperator;
 
 /**
  * The counters of all classes, and what counts in them.
@@ -21,7 +22,19 @@ public final class Counters {
     /** The counts where the window begins, and where it ends; null before. */
     private static final long[][][] EDGES = new long[2][][];
 
+    private static UnaryOperator<String[]> starts;
+
     private Counters() {}
+
+    /** Has `change` change the words of each command that the program starts. */
+    public static void followStarts(UnaryOperator<String[]> change) {
+        starts = change;
+    }
+
+    /** Returns the words of a command as it is to be started. */
+    public static String[] changeStart(String[] words) {
+        return starts.apply(words);
+    }
 
     /** Gives a class its counters. */
     public static void add(int type, int slots) {

@@ -3,6 +3,7 @@ package debugger.counting;
 import java.io.IOException;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
+import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,10 +41,17 @@ public final class CountingAgent implements ClassFileTransformer {
         report.writeBegin(Files.readAllLines(records.resolve("variables")));
         List<WindowEdge> edges = Files.readAllLines(records.resolve("window")).stream()
                 .map(WindowEdge::new).collect(Collectors.toList());
-        CountingAgent agent = new CountingAgent(CounterTable.define(jvm), jars, edges);
+        CounterTable table = CounterTable.define(jvm);
+        table.followStarts(new ChildJvms(findAgent(), folder));
+        CountingAgent agent = new CountingAgent(table, jars, edges);
         jvm.addTransformer(agent);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> agent.writeCounts(report),
                 "debugger-counts"));
+    }
+
+    /** Returns the jar of this agent. */
+    private static Path findAgent() throws URISyntaxException {
+        return Path.of(CountingAgent.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 
     private synchronized void writeCounts(CountReport report) {
@@ -53,6 +61,9 @@ public final class CountingAgent implements ClassFileTransformer {
     @Override
     public byte[] transform(ClassLoader loader, String name, Class<?> redefined,
             ProtectionDomain domain, byte[] file) {
+        if (StartRewriter.STARTER.equals(name) && redefined == null) {
+            return followStarts(file);
+        }
         // A class that another agent changes later has its counters already.
         String location = redefined == null ? findLocation(domain) : null;
         if (location == null) {
@@ -65,6 +76,14 @@ public final class CountingAgent implements ClassFileTransformer {
         }
     }
 
+    private static byte[] followStarts(byte[] file) {
+        try {
+            return StartRewriter.rewrite(file);
+        } catch (IOException | RuntimeException unknown) {
+            return null;  // what it starts is not counted
+        }
+    }
+
     private synchronized byte[] count(String name, String location, byte[] file)
             throws IOException {
         if (classes.size() == Counters.CLASSES_MAX) {
@@ -72,7 +91,7 @@ public final class CountingAgent implements ClassFileTransformer {
             return null;
         }
         CountedClass counted = new CountedClass(classes.size(), name, location);
-        byte[] rewritten = ClassRewriter.rewrite(file, counted, edges);
+        byte[] rewritten = CountingRewriter.rewrite(file, counted, edges);
         if (rewritten == null) {
             return null;
         }

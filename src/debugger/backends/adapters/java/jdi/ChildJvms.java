@@ -20,13 +20,16 @@ import java.lang.reflect.Constructor;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /**
  * Debugs the JVMs that the program starts, each through a connection of its own.
@@ -46,13 +49,13 @@ final class ChildJvms {
 
     private final VirtualMachine vm;
     private final Client client;
-    private final List<String> folders;
+    private final Request begun;  // how the program's own session began
     private int count;
 
-    ChildJvms(VirtualMachine vm, Client client, List<String> folders) {
+    ChildJvms(VirtualMachine vm, Client client, Request begun) {
         this.vm = vm;
         this.client = client;
-        this.folders = folders;
+        this.begun = begun;
     }
 
     /** Begins to follow the starts of processes. */
@@ -93,6 +96,12 @@ final class ChildJvms {
             if (!isJvm(words) || count >= CHILDREN_MAX) {
                 return;
             }
+            String program = ((StringReference) words.get(0)).value();
+            if (lacksAgent(program)) {
+                client.sendOutput("console", "a JVM that the program starts is not debugged: "
+                        + program + " has no module jdk.jdwp.agent\n");
+                return;
+            }
             count++;
             listener = new JvmListener();
             List<Value> changed = new ArrayList<>(words);
@@ -122,6 +131,21 @@ final class ChildJvms {
         Path name = Path.of(program.value()).getFileName();
         return name != null && name.toString().equals("java") && words.stream().noneMatch(
                 word -> word instanceof StringReference text && isDebugOption(text.value()));
+    }
+
+    /** Tells whether a program is surely a JVM that would refuse the option; a script may be any. */
+    private static boolean lacksAgent(String program) {
+        Stream<String> folders = program.contains("/") ? Stream.of("")
+                : Arrays.stream(System.getenv().getOrDefault("PATH", "").split(":"));
+        Path found = folders.map(one -> Path.of(one, program)).filter(Files::isExecutable)
+                .findFirst().orElse(null);
+        try {
+            Path libraries = found == null ? null : found.toRealPath().resolveSibling("../lib");
+            return libraries != null && Files.exists(libraries.resolve("libjava.so"))
+                    && !Files.exists(libraries.resolve("libjdwp.so"));
+        } catch (IOException unknown) {
+            return false;
+        }
     }
 
     private static boolean isDebugOption(String word) {
@@ -165,8 +189,9 @@ final class ChildJvms {
                     Client.fields("host", "127.0.0.1", "port", door.getLocalPort());
             Map<String, Object> answer = client.sendRequest("startDebugging", Client.fields(
                     "request", "attach",
-                    "configuration", Client.fields("subProcessId", pid, "folders", folders,
-                            "connect", address))).get(CLIENT_MS, TimeUnit.MILLISECONDS);
+                    "configuration", Client.fields("subProcessId", pid, "connect", address,
+                            "folders", begun.words("folders"), "history", begun.text("history"),
+                            "record", begun.words("record")))).get(CLIENT_MS, TimeUnit.MILLISECONDS);
             if (Boolean.TRUE.equals(answer.get("success"))) {
                 serve(door.accept(), child);
             }

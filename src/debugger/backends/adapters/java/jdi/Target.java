@@ -74,7 +74,7 @@ final class Target {
         threads = new Threads(vm, client);
         breakpoints = new Breakpoints(this, client, request.isTrue("stopOnEntry"));
         steps = new Steps(vm);
-        children = new ChildJvms(vm, client, request.words("folders"));
+        children = new ChildJvms(vm, client, request);
         children.begin();
         String recorded = request.text("history");
         history = recorded == null ? null : new FieldHistory(vm, sources, values, recorded);

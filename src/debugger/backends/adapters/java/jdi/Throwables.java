@@ -1,9 +1,13 @@
 package debugger.jdi;
 
+import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.ArrayReference;
 import com.sun.jdi.Field;
+import com.sun.jdi.IncompatibleThreadStateException;
 import com.sun.jdi.IntegerValue;
+import com.sun.jdi.Location;
 import com.sun.jdi.ObjectReference;
+import com.sun.jdi.StackFrame;
 import com.sun.jdi.StringReference;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.Value;
@@ -52,11 +56,17 @@ final class Throwables {
         for (int index = chain.size() - 1; index >= 0; index--) {
             ObjectReference one = chain.get(index);
             String name = Names.full(one.referenceType().name());
+            String origin = one == thrown ? locateOrigin(calls, thread, one) : "";
+            if (!origin.isEmpty()) {
+                details = Client.fields("typeName", name, "fullTypeName", name,
+                        "message", join(messageOf(calls, thread, one), origin),
+                        "innerException", details == null ? null : List.of(details));
+            }
             details = Client.fields(
                     "typeName", name,
                     "fullTypeName", name,
-                    "message", messageOf(calls, thread, one)
-                            + (one == thrown ? "" : locateCause(calls, thread, one)),
+                    "message", join(messageOf(calls, thread, one),
+                            one == thrown ? "" : locateCause(calls, thread, one)),
                     "innerException", details == null ? null : List.of(details));
         }
         for (ObjectReference one : chain) {
@@ -87,6 +97,39 @@ final class Throwables {
     /** Returns where a cause was thrown, the first frame of the program's own; "" if unknown. */
     private static String locateCause(
             Calls calls, ThreadReference thread, ObjectReference thrown) {
+        List<String> places = ownPlaces(calls, thread, thrown);
+        return places.isEmpty() ? "" : "in " + places.get(0);
+    }
+
+    /**
+     * Returns where an exception was created that is thrown again elsewhere; "" for any other.
+     *
+     * A kept exception is thrown by another statement, that of a coroutine by the library that ran it.
+     */
+    private static String locateOrigin(
+            Calls calls, ThreadReference thread, ObjectReference thrown) {
+        List<String> places = ownPlaces(calls, thread, thrown);
+        try {
+            for (StackFrame frame : thread.frames()) {
+                Location stop = frame.location();
+                if (!Names.isLibrary(stop.declaringType().name())) {
+                    String place = describePlace(stop.declaringType().name(), stop.method().name(),
+                            stop.sourceName(), stop.lineNumber());
+                    boolean isTop = frame.equals(thread.frame(0));
+                    boolean isSame = isTop ? places.contains(place) : places.indexOf(place) == 0;
+                    return places.isEmpty() || isSame ? "" : "created in " + places.get(0);
+                }
+            }
+        } catch (IncompatibleThreadStateException | AbsentInformationException unknown) {
+            // Its own trace tells the same.
+        }
+        return "";
+    }
+
+    /** Returns the frames of an exception's trace that are the program's own, the innermost first. */
+    private static List<String> ownPlaces(
+            Calls calls, ThreadReference thread, ObjectReference thrown) {
+        List<String> places = new ArrayList<>();
         try {
             Value elements = calls.invoke(thread, thrown, "getStackTrace", List.of());
             if (elements instanceof ArrayReference array && array.length() > 0) {
@@ -94,18 +137,25 @@ final class Throwables {
                     ObjectReference element = (ObjectReference) one;
                     String type = text(read(element, "declaringClass"));
                     if (!Names.isLibrary(type)) {
-                        Value line = read(element, "lineNumber");
-                        boolean hasLine = line instanceof IntegerValue number && number.value() > 0;
-                        String place = " " + text(read(element, "fileName")) + ":" + line;
-                        return ", in " + Names.shorten(type) + "."
-                                + text(read(element, "methodName")) + (hasLine ? place : "");
+                        int line = read(element, "lineNumber") instanceof IntegerValue number
+                                ? number.value() : 0;
+                        places.add(describePlace(type, text(read(element, "methodName")),
+                                text(read(element, "fileName")), line));
                     }
                 }
             }
         } catch (DebuggerException notCallable) {
-            // The cause is named without it.
+            // The exception is named without them.
         }
-        return "";
+        return places;
+    }
+
+    private static String join(String message, String place) {
+        return message.isEmpty() || place.isEmpty() ? message + place : message + ", " + place;
+    }
+
+    private static String describePlace(String type, String method, String file, int line) {
+        return Names.shorten(type) + "." + method + (line > 0 ? " " + file + ":" + line : "");
     }
 
     private static void appendFrames(

@@ -12,7 +12,7 @@ module DebuggerAgent
       FrameCapture.load_extension
       recorded = ENV.delete(HISTORY)
       connect(path)
-      follow_programs
+      follow_programs(recorded)
       @configured.pop
       @history = History.new(recorded) if recorded
       arm_entry if @stop_on_entry
@@ -28,6 +28,8 @@ module DebuggerAgent
       @is_child = true
       connect(path)
       @configured.pop
+      # A forked one goes on with what was recorded before the fork.
+      @history ||= ENV[HISTORY] && History.new(ENV[HISTORY])
     rescue LoadError, SystemCallError
       nil
     end
@@ -97,13 +99,14 @@ module DebuggerAgent
     private
 
     # Each Ruby that the program starts loads this agent, too.
-    def follow_programs
+    def follow_programs(recorded)
       agent = "#{FOLDER}start.rb"
       return if agent.match?(/\s/)
 
-      @environment = { "RUBYOPT" => ENV["RUBYOPT"], CHILDREN => nil }
+      @environment = { "RUBYOPT" => ENV["RUBYOPT"], CHILDREN => nil, HISTORY => nil }
       ENV["RUBYOPT"] = "-r#{agent} #{ENV["RUBYOPT"]}".strip
       ENV[CHILDREN] = @path
+      ENV[HISTORY] = recorded
     end
 
     def connect(path)

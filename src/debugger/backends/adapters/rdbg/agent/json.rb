@@ -4,19 +4,13 @@ module DebuggerAgent
   # Encodes and decodes JSON (RFC 8259), as far as the protocol needs it.
   module Json
     ESCAPES = { '"' => '\\"', "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t" }.freeze
+    SPECIAL = /["\\\u0000-\u001f]/.freeze
     LETTERS = { "n" => "\n", "r" => "\r", "t" => "\t", "b" => "\b", "f" => "\f" }.freeze
     TOKEN = /\G\s*(?:([\[\]{}:,])|"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null))/m.freeze
 
     class << self
       def encode(value)
-        case value
-        when nil then "null"
-        when true, false, Integer then value.to_s
-        when Float then value.finite? ? value.to_s : "null"
-        when Hash then "{#{value.map { |key, one| "#{encode(key.to_s)}:#{encode(one)}" }.join(",")}}"
-        when Array then "[#{value.map { |one| encode(one) }.join(",")}]"
-        else encode_text(value.to_s)
-        end
+        append(+"", value)
       end
 
       def decode(text)
@@ -34,13 +28,41 @@ module DebuggerAgent
 
       private
 
-      def encode_text(text)
-        escaped = to_utf8(text).gsub(/["\\\u0000-\u001f]/) do |one|
-          ESCAPES[one] || format("\\u%04x", one.ord)
+      # To one text: each step of a program waits until its stop is encoded.
+      def append(out, value)
+        case value
+        when nil then out << "null"
+        when true, false, Integer then out << value.to_s
+        when Float then out << (value.finite? ? value.to_s : "null")
+        when Hash then append_all(out, "{", value, "}") { |key, one| append(out << name(key), one) }
+        when Array then append_all(out, "[", value, "]") { |one| append(out, one) }
+        else out << quote(value.to_s)
         end
-        "\"#{escaped}\""
+      end
+
+      def append_all(out, opening, parts, closing)
+        separator = opening
+        parts.each do |*part|
+          out << separator
+          separator = ","
+          yield(*part)
+        end
+        out << opening if parts.empty?
+        out << closing
+      end
+
+      # The protocol's own names are few.
+      def name(key)
+        @names[key] ||= "#{quote(key.to_s)}:"
+      end
+
+      def quote(text)
+        text = to_utf8(text) unless text.encoding == Encoding::UTF_8 && text.valid_encoding?
+        text = text.gsub(SPECIAL) { |one| ESCAPES[one] || format("\\u%04x", one.ord) } if text.match?(SPECIAL)
+        "\"#{text}\""
       end
     end
+    @names = {}
 
     # Reads one value, token by token.
     class Reader

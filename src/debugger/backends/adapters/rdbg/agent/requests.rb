@@ -327,8 +327,9 @@ module DebuggerAgent
       AGENT_THREADS << watcher
       yield
     ensure
+      # It is ours until it has ended, and would be listed among the program's else.
       watcher.kill
-      AGENT_THREADS.delete(watcher)
+      AGENT_THREADS.select!(&:alive?)
     end
   end
 end
