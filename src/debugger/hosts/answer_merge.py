@@ -437,6 +437,10 @@ def _merge_stops(
 def _describe_stop(answer: GroupStop) -> str:
     """Describe a stop as `group_run` does those of other members."""
     stop, frame = answer.stop, answer.stop.frame
+    if stop.state == State.TERMINATED.value and stop.signal:
+        return f"ended by {stop.signal}"
+    if stop.state == State.TERMINATED.value:
+        return f"ended with status {stop.exit_code}" if stop.exit_code else "ended"
     if stop.state != State.STOPPED.value or not isinstance(frame, msgspec.Struct):
         return stop.state
     file = getattr(frame, "file", None) or ""

@@ -111,7 +111,7 @@ def test_the_stop_of_one_host_comes_before_those_that_run_or_have_ended() -> Non
     assert merged.others == (
         MergedState("h4: lost", ("5",)),
         MergedState("running", ("1", "2", "4")),
-        MergedState("terminated", ("0",)),
+        MergedState("ended", ("0",)),
     )
 
 

@@ -23,6 +23,7 @@ from debugger.questions.group.answer import (
     MemberBranches,
     MemberProbes,
     MergedState,
+    NamedValues,
     RemoteShellEnd,
 )
 from debugger.questions.group.laggards import WaitRow
@@ -108,9 +109,16 @@ def _format_silent(silent: Sequence[SilentMember]) -> list[TextSection]:
     return [list_section(lines, lambda cut: f"… {cut} more reasons", rank=_SILENT, floor=2)]
 
 
+def _format_row(row: NamedValues) -> str:
+    if any(one.value for one in row.values):
+        return f"{short_name(row.name)} = {_format_merged(row.values)}"
+    members = [label for one in row.values for label in one.members]
+    return f"{short_name(row.name)}: done on {format_set(members)}"  # a statement has no value
+
+
 def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
     """Format merged values: `120 on 0-6 · 119 on 7`."""
-    lines = [f"{short_name(row.name)} = {_format_merged(row.values)}" for row in answer.rows]
+    lines = [_format_row(row) for row in answer.rows]
     if not lines:
         lines.append(f"group {short_name(answer.group)}: no values")
     return [

@@ -29,8 +29,9 @@ from debugger.system.process_info import look_at
 _OUTPUT_LINES = 400  # last lines of output
 _LINE_MAX = 2000
 _REASON = re.compile(
-    r"error|fatal|exception|panic|cannot|can't|usage|denied|no such", re.IGNORECASE
+    r"error|fatal|exception|panic|cannot|can't|denied|no such|unknown", re.IGNORECASE
 )
+_USAGE = re.compile("usage", re.IGNORECASE)  # it often stands behind the reason
 _REASON_MAX = 120  # characters
 _PAUSE_S = 3.0  # seconds until a running program must stop
 _LEFT_MAX = 5  # named processes
@@ -203,7 +204,8 @@ def reason_line(output: Sequence[str]) -> str:
     """
     written = [line.strip() for line in output if line.strip()]
     likely = [line for line in written if _REASON.search(line)]
-    return clip_text((likely or written or [""])[-1], _REASON_MAX)
+    usage = [line for line in written if _USAGE.search(line)]
+    return clip_text((likely or usage or written or [""])[-1], _REASON_MAX)
 
 
 def describe_end(status: int | None, signal: int | str | None, output: Sequence[str] = ()) -> str:
@@ -218,6 +220,11 @@ def describe_end(status: int | None, signal: int | str | None, output: Sequence[
         return "the program ended"
     else:
         ended = f"the program exited with status {status}"
+    return add_reason(ended, output)
+
+
+def add_reason(ended: str, output: Sequence[str]) -> str:
+    """Add to the end of a failed program the line of its output that most likely explains it."""
     reason = reason_line(output)
     return f"{ended} ({reason})" if reason else ended
 
