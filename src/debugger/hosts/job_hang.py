@@ -16,6 +16,7 @@ from debugger.model.group_labels import format_members
 from debugger.questions.group.answer import GroupHang, GroupStop
 from debugger.questions.group.laggards import AGAIN_S, is_looked_at_again
 from debugger.questions.hang.answer import LAST_LINES, Hang, describe_run_end
+from debugger.session.group import SilentMember
 
 AFTER_S = 3.0  # seconds that a started job runs by default
 # Runs a command on all parts of the job.
@@ -28,8 +29,15 @@ def begin_call(call: HostCall) -> HostCall:
     return call.replace_command("hang", args)
 
 
-async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
+async def find_laggards_of_job(
+    call: HostCall, ask: AskJob, unreached: Sequence[SilentMember] = ()
+) -> Answer:
     """Look at a job that has begun until its members are where they hang; then end it (bounded).
+
+    Args:
+        call: The question's call.
+        ask: Runs a command on all parts of the job.
+        unreached: The hosts on which it could not begin.
 
     Returns:
         The laggards, or how the job has ended before it hung.
@@ -55,7 +63,7 @@ async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
                 return answer
             before = answer.verdict
             await run_for(AGAIN_S)
-        return report_job_end([one for one in states if isinstance(one, GroupStop)])
+        return report_job_end([one for one in states if isinstance(one, GroupStop)], unreached)
     finally:
         # A client that has gone must not leave the job behind.
         await asyncio.shield(ask(call.replace_command("stop", {})))
@@ -66,7 +74,7 @@ def _has_ended(answer: Answer) -> bool:
     return isinstance(answer, GroupStop) and answer.stop.state not in live
 
 
-def report_job_end(states: Sequence[GroupStop]) -> Hang:
+def report_job_end(states: Sequence[GroupStop], unreached: Sequence[SilentMember] = ()) -> Hang:
     """Report that a job ended by itself; `states` are what was reported of it until then."""
     last = states[-1]
     lines = [line for one in states for line in one.stop.output]
@@ -80,5 +88,6 @@ def report_job_end(states: Sequence[GroupStop]) -> Hang:
         notes=(
             *last.stop.notes,
             *(f"{format_members(one.members)}: {one.state}" for one in last.others),
+            *(f"{one.label}: {one.reason}" for one in unreached),
         ),
     )

@@ -22,6 +22,7 @@ from debugger.model.location import SourceMap
 from debugger.questions.group.answer import GroupHang, GroupStop, MergedState
 from debugger.questions.group.laggards import GroupVerdict, WaitRow
 from debugger.questions.hang.answer import Hang
+from debugger.session.group import SilentMember
 
 RUNS = GroupStop("job", "", a.Stop(session="job", state="running"))
 ENDS = GroupStop("job", "main", a.Stop(session="job", state="terminated", exit_code=1))
@@ -105,10 +106,10 @@ def test_a_job_that_ends_by_itself_is_reported_with_all_its_output() -> None:
             (MergedState("ended with status 3", ("main@h2",)),),
         ),
     ]
-    answer = job_hang.report_job_end(states)
+    answer = job_hang.report_job_end(states, [SilentMember("*@h3", "h3: refused")])
     assert (answer.output, answer.output_total) == ((first, last), 2)
     assert answer.cause == "no hang: it ended with status 3"
-    assert answer.notes == ("main@h2: ended with status 3",)
+    assert answer.notes == ("main@h2: ended with status 3", "*@h3: h3: refused")
     gone = job_hang.report_job_end([GroupStop("job", "", a.Stop("job", "terminated"))])
     assert gone.cause == "no hang: it ended"
 

@@ -42,6 +42,9 @@ from debugger.questions.runner.question_run import QuestionRun, add_reason
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.targets.command_line import BETWEEN, first_command
 
+# By its time limit, or by the user.
+_ENDED = "ended while it ran"
+
 
 async def answer_comparison(
     call: CommandCall,
@@ -231,13 +234,13 @@ def _is_part(call: CommandCall, part: JobPart) -> bool:
 
 def _describe_end(ran: CompletedRun) -> str:
     if ran.is_timed_out:
-        return f"ended after {ran.took_s:.3g} s, the time limit"
+        return _ENDED
     return _describe_exit(ran.signal, ran.status, ran.output_lines())
 
 
 def _describe_stop(last: answers.Stop, output: Sequence[str]) -> str:
     if last.state != State.TERMINATED.value:
-        return "ended at the time limit"
+        return _ENDED
     return _describe_exit(last.signal, last.exit_code, output)
 
 

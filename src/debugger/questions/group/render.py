@@ -282,7 +282,7 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
             lines += [f"  {text}" for text in _format_branch(one, 0, answer.others.by)]
     ends = [
         f"  {format_set(one.members)}: {one.how}"
-        + (f", {one.after_s:g} s later" if one.how != _RUNS_ON else "")
+        + (f", {one.after_s:g} s later" if one.how != _RUNS_ON and one.after_s is not None else "")
         for one in answer.ends
     ]
     return [

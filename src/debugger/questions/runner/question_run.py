@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from msgspec import UNSET
 
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, Runtime
@@ -241,7 +241,7 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
     session = await question.sessions.create(
         question.target, question.make_backend, name=None, private=question.name
     )
-    run = None
+    run, is_started = None, isinstance(question.target, LaunchTarget)
     try:
         if question.on_created is not None:
             question.on_created(session)
@@ -253,12 +253,18 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
         ends_at = asyncio.get_running_loop().time() + question.patience.seconds
         run = RunningQuestion(session, question.patience, ends_at)
         yield run
+    except DebuggerError as error:
+        if error.code is not ErrorCode.ADAPTER_DIED or (run is not None and run.kept is not None):
+            raise
+        # There is no session to restart.
+        again = "ask again: it is run anew" if is_started else "ask again"
+        raise DebuggerError(error.code, error.message, hint=again) from error
     finally:
         # A client that has gone cancels us once, and this then runs to its end.
         if run is not None and run.kept is not None:
             question.sessions.select(run.kept.name)
         else:
-            await question.sessions.close(session, kill=isinstance(question.target, LaunchTarget))
+            await question.sessions.close(session, kill=is_started)
 
 
 def runs_on(session: Session) -> bool:
