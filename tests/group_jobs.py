@@ -14,9 +14,11 @@ from pathlib import Path
 import psutil
 
 from cli_commands import Cli, marked_location, resolve_program
+from debugger.system import supervisor
 from process_trees import is_alive, list_sessions
 from ssh_hosts import SshHost, children_of, find_processes
 
+SUPERVISOR = Path(str(supervisor.__file__))
 SOURCE = "groups/waiting.py"
 PROGRAM = resolve_program(SOURCE)
 MEET = marked_location(SOURCE, "meet")
@@ -127,11 +129,10 @@ class Job:
             return
         daemon = _daemon_of(self._here)
         assert daemon is not None
-        parents = {pid: parent for pid, parent, _ in self._commands()}
         pids = {
             "member": [self._worker],
             "launcher": [self._launcher],
-            "supervisor": [parents.get(self._launcher, 0)],
+            "supervisor": [self._find_supervisor()],
             "daemon": [daemon],
         }
         if self._host is not None:
@@ -140,6 +141,11 @@ class Job:
         for pid in pids[victim]:
             with suppress(ProcessLookupError):  # the end of the group was faster
                 os.kill(pid, signal.SIGKILL)
+
+    def _find_supervisor(self) -> int:
+        """Return the supervisor above the launcher; debugpy has one of its own between them."""
+        above = psutil.Process(self._launcher).parents()
+        return next(one.pid for one in above if str(SUPERVISOR) in one.cmdline())
 
     def end(self, victim: str, stage: str) -> None:
         """End what is left to end, and wait until nothing of the job is left."""

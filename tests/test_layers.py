@@ -278,6 +278,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.questions.group.laggards",
         "debugger.questions.group.member_differences",
         "debugger.questions.group.member_wait",
+        "debugger.questions.hang.answer",
         "debugger.session.group",
         "debugger.targets.launchers",
     ),

@@ -260,7 +260,7 @@ BUDGETS: Mapping[str, int] = {
     "editors": 1992,
     "hosts": 2857,
     "install": 1615,
-    "mcp": 2085,
+    "mcp": 2090,
     "mcp/tools": 1529,
     "model": 3025,
     "model/answers": 576,

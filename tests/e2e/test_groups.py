@@ -114,6 +114,8 @@ def test_stopped_members_are_asked_and_go_on_together_or_one_by_one(cli: Cli) ->
     ]
     assert "step = 0 on 1-4\n" in cli("print", "step", check=0).out
     assert cli("print", "step", "--members", "2-3", check=0).out == "step = 0 on 2-3\n"
+    assert cli("eval", "own = rank", check=0).out.startswith("own = rank: done on 1-4\n")
+    assert "own = 0 on 1 · 1 on 2 · 2 on 3" in cli("eval", "own", check=0).out
     # Several names are read at once, as the refusal by `print` says.
     assert "debugger read rank step" in cli("print", "rank", "step", check=None).err
     both = read_again(cli, "read", "rank", "step")["rows"]
@@ -135,6 +137,7 @@ def test_stopped_members_are_asked_and_go_on_together_or_one_by_one(cli: Cli) ->
         (("backtrace", "--members", "7-9"), "no member '7-9'; there are: main,1-4"),
         (("backtrace", "--by", "color"), "--by is line, function, state, not 'color'"),
         (("print", "nothing"), "in all stopped members: NameError"),
+        (("print", "rank", "--members", "main"), "main is not stopped: values are read at a stop"),
         (("break", MEET, "--members", "rank*"), "no member 'rank*'"),
         (("events", "--members", ","), "--members names no member"),
         (("focus", "9"), "no member '9'"),
@@ -153,6 +156,8 @@ def test_stopped_members_are_asked_and_go_on_together_or_one_by_one(cli: Cli) ->
     assert read_again(cli, "backtrace")["total"] == COUNT + 1
     # The group has the name of its first session.
     assert read_again(cli, "--session", "ranks", "backtrace")["total"] == COUNT + 1
+    # What has no form for groups acts on the member that stopped last, not on the first session.
+    assert cli("--session", "ranks", "args", check=0).out == cli("args", check=0).out
 
     stops = read_again(cli, "events", "--kind", "stop", "--members", "2,4")["events"]
     assert {one["member"] for one in stops} == {"2", "4"}
@@ -254,7 +259,12 @@ async def test_an_agent_asks_the_members_by_the_same_tools(cli: Cli) -> None:
         assert [one["value"] for one in values.data["rows"][0]["values"]] == ["1", "2"]
         several = await agent.call("debug_read", targets=[{"variable": "rank"}])
         assert several.data["results"][0]["values"][0] == {"value": "0", "members": ["1"]}
-        assert "no member '9'" in await agent.refused("debug_variables", members="9")
+        every = await agent.call("debug_evaluate", expression="rank")
+        assert every.text == cli("print", "rank").out
+        await agent.call("debug_command", command="args")
+        refused = await agent.refused("debug_variables", members="9")
+        assert "no member '9'" in refused
+        assert 'hint: members: "main,1-4"' in refused
         await agent.call("debug_command", command="focus 2")
         assert (await agent.call("debug_evaluate", expression="rank")).data["value"] == "1"
         await agent.call("debug_command", command="focus all")

@@ -248,7 +248,7 @@ class Dispatcher:
         if not is_all and choice is not None and acts_on_members(call, choice):
             return
         for one in self._sessions.all_sessions():
-            if is_all or one.name == (call.session_name or self._sessions.current):
+            if is_all or one.name == call.current_name():
                 one.control.check_agent(command.name)
 
     def _read_settings(self, env: Mapping[str, str]) -> None:
@@ -289,7 +289,7 @@ class Dispatcher:
     def _fit_hint(self, error: DebuggerError, call: CommandCall, command: str) -> DebuggerError:
         """Adapt a failure's hint to the session of the command."""
         try:
-            return fit_hint(error, self._sessions.get(call.session_name), command)
+            return fit_hint(error, call.current_session(), command)
         except DebuggerError:  # there is none
             return error
 

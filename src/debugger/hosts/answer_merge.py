@@ -334,13 +334,13 @@ def _merge_crashes(
             by_end.setdefault(one.how, []).append((one.member, later_s))
         for end in one.ends:
             by_end.setdefault(end.how, []).extend(
-                (label, end.after_s + later_s) for label in end.members
+                (label, (end.after_s or 0.0) + later_s) for label in end.members
             )
     ends = [
         MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
         for how, some in by_end.items()
     ]
-    lost = [MemberEnd((one.label,), one.reason, 0.0) for one in silent]
+    lost = [MemberEnd((one.label,), f"{_SILENT}: {one.reason}", None) for one in silent]
     others = [one.others for one in answers if one.others is not None]
     return msgspec.structs.replace(
         first,
@@ -442,6 +442,10 @@ def _merge_stops(
 def _describe_stop(answer: GroupStop) -> str:
     """Describe a stop as `group_run` does those of other members."""
     stop, frame = answer.stop, answer.stop.frame
+    if stop.state == State.TERMINATED.value and stop.signal:
+        return f"ended by {stop.signal}"
+    if stop.state == State.TERMINATED.value:
+        return f"ended with status {stop.exit_code}" if stop.exit_code else "ended"
     if stop.state != State.STOPPED.value or not isinstance(frame, msgspec.Struct):
         return stop.state
     file = getattr(frame, "file", None) or ""

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import os
 import platform
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -202,6 +202,10 @@ class HostList:
                     interrupted=request.interrupted,
                     on_progress=request.on_progress,
                 )
+            except asyncio.CancelledError:
+                # Its client has gone; what it has begun there is found, and ended, from here.
+                self._run_apart(self._learn_sessions(host))
+                raise
             except ChannelBroken as error:
                 broken = str(error)
                 if not request.reads_only:
@@ -229,6 +233,22 @@ class HostList:
                 for _ in range(_CLOCK_READINGS):
                     await channel.request(request.message)
 
+    async def _learn_sessions(self, host: Host) -> None:
+        """Ask a host for its sessions; without one its connection is closed after a while."""
+        channel = host.channel
+        if channel is None:
+            return
+        with contextlib.suppress(DebuggerError, ChannelBroken, TimeoutError):
+            async with asyncio.timeout(_STOP_S):
+                known = {"command": "daemon_status", "known_as": host.label}
+                host.note_answer(await channel.request(known))
+        self._close_when_unused(host)
+
+    def _run_apart(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
     def _close_when_unused(self, host: Host) -> None:
         if not host.sessions:
             host.unused = asyncio.get_running_loop().call_later(_UNUSED_S, self._close_soon, host)
@@ -238,9 +258,7 @@ class HostList:
         if channel is None or channel.is_busy:
             return
         host.channel = None
-        task = asyncio.create_task(channel.close())
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self._run_apart(channel.close())
 
     def live_sessions(self) -> list[dict[str, Any]]:
         """List the live sessions of all hosts."""

@@ -188,7 +188,9 @@ class HostRouter:
             raise DebuggerError(error.code, error.message + note, hint=error.hint) from error
         finally:
             self._follow_current(host)
-        if name in _SELECTING and answer.get("success") and not self._find_group(self.current):
+        # A member that is chosen in the current group leaves that the current one.
+        selects = name in _BEGINNING or not self._find_group(self.current)
+        if name in _SELECTING and answer.get("success") and selects:
             self.current = host.current
         return build_reply(answer, call.folders_at(host), host.address)
 
@@ -219,7 +221,9 @@ class HostRouter:
         chosen = [self.hosts.host_at(one) for one in route.hosts]
         if call.invocation.command.name == "hang":
             job, _ = await begin_group(self.hosts, begin_call(call), chosen, route.session)
-            return await find_laggards_of_job(call, lambda own: run_in_group(self.hosts, own, job))
+            return await find_laggards_of_job(
+                call, lambda own: run_in_group(self.hosts, own, job), job.unreached
+            )
         group, answer = await begin_group(self.hosts, call, chosen, route.session)
         if call.invocation.command.name in _BEGINNING:
             # What had these sessions' names before has ended.

@@ -7,13 +7,16 @@ know where the others wait. The job is ended with the answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from debugger.hosts.host_call import HostCall
 from debugger.model.answers import Answer
 from debugger.model.events import State
+from debugger.model.group_labels import format_members
 from debugger.questions.group.answer import GroupHang, GroupStop
 from debugger.questions.group.laggards import AGAIN_S, is_looked_at_again
+from debugger.questions.hang.answer import LAST_LINES, Hang, describe_run_end
+from debugger.session.group import SilentMember
 
 AFTER_S = 3.0  # seconds that a started job runs by default
 # Runs a command on all parts of the job.
@@ -26,23 +29,31 @@ def begin_call(call: HostCall) -> HostCall:
     return call.replace_command("hang", args)
 
 
-async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
+async def find_laggards_of_job(
+    call: HostCall, ask: AskJob, unreached: Sequence[SilentMember] = ()
+) -> Answer:
     """Look at a job that has begun until its members are where they hang; then end it (bounded).
+
+    Args:
+        call: The question's call.
+        ask: Runs a command on all parts of the job.
+        unreached: The hosts on which it could not begin.
 
     Returns:
         The laggards, or how the job has ended before it hung.
     """
+    states: list[Answer] = []
     loop = asyncio.get_running_loop()
     after = call.invocation.args.get("after")
     look = call.replace_command("hang", {"is_group": True})
 
-    async def run_for(seconds: float) -> Answer:
-        return await ask(call.replace_command("await", {"timeout": seconds}))
+    async def run_for(seconds: float) -> None:
+        states.append(await ask(call.replace_command("await", {"timeout": seconds})))
 
     try:
-        state = await run_for(AFTER_S if after is None else after)
+        await run_for(AFTER_S if after is None else after)
         began, before = loop.time(), None
-        while not _has_ended(state):
+        while not _has_ended(states[-1]):
             answer = await ask(look)
             if not isinstance(answer, GroupHang):
                 return answer
@@ -51,8 +62,8 @@ async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
             if not is_on or call.request.interrupted.is_set():
                 return answer
             before = answer.verdict
-            state = await run_for(AGAIN_S)
-        return state
+            await run_for(AGAIN_S)
+        return report_job_end([one for one in states if isinstance(one, GroupStop)], unreached)
     finally:
         # A client that has gone must not leave the job behind.
         await asyncio.shield(ask(call.replace_command("stop", {})))
@@ -61,3 +72,22 @@ async def find_laggards_of_job(call: HostCall, ask: AskJob) -> Answer:
 def _has_ended(answer: Answer) -> bool:
     live = {State.RUNNING.value, State.STOPPED.value}
     return isinstance(answer, GroupStop) and answer.stop.state not in live
+
+
+def report_job_end(states: Sequence[GroupStop], unreached: Sequence[SilentMember] = ()) -> Hang:
+    """Report that a job ended by itself; `states` are what was reported of it until then."""
+    last = states[-1]
+    lines = [line for one in states for line in one.stop.output]
+    return Hang(
+        kind="ended",
+        cause=describe_run_end(last.stop),
+        exit_code=last.stop.exit_code,
+        exit_signal=last.stop.signal,
+        output=tuple(lines[-LAST_LINES:]),
+        output_total=sum(one.stop.output_total for one in states),
+        notes=(
+            *last.stop.notes,
+            *(f"{format_members(one.members)}: {one.state}" for one in last.others),
+            *(f"{one.label}: {one.reason}" for one in unreached),
+        ),
+    )

@@ -26,7 +26,7 @@ debug_trace, debug_logpoint, debug_query.
 Expressions may call the program's functions. Questions choose hits by when, nth, first, last, \
 changes; all tools take cwd, env, timeoutMs, and sessionId (else the last session). \
 debug_command runs any other command; a hint "debugger X" means debug_command \
-"X". A person can look on with the shell command `debugger`.
+"X". A job (torchrun, mpirun, multiprocessing): group true, then members "0-3".
 """
 
 XCODE = """\

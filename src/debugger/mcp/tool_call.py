@@ -59,10 +59,14 @@ _ARGUMENT = (
     rf"(?: (?:{_VALUED}|--?[a-z][\w-]*|'[^']*'|\"[^\"]*\"|[^\sa-z;,][^\s;,]*|[\w./-]+[:=][^\s;,]+))"
 )
 _COMMAND = re.compile(
-    r"\bdebugger (?P<path>start PROGRAM begins one|raw help|registers all|"
+    r"\bdebugger (?P<path>start PROGRAM begins one|--session \S+ COMMAND|raw help|registers all|"
     r"(?:breakpoint|memory|watch|catch|trace|evidence|runs) [a-z]+|-*[A-Za-z][\w-]*)"
-    rf"(?P<arguments>(?:(?<=debugger use) [\w.-]+)?{_ARGUMENT}*)"
+    rf"(?P<arguments>(?:(?<=debugger use) [\w.-]+)?{_ARGUMENT}*"
+    # The words of a program; what a hint says behind them stands in brackets.
+    r"(?:(?<= --) (?!CMD)(?:(?!, | \().)+)?)"
 )
+# A clause that is only an option, which the tools have as an argument.
+_OPTION = re.compile(r"--(?P<name>members|group) (?P<value>'[^']*'|\S+)")
 _NAMED = re.compile(r"\bdebug_[a-z_]+")
 _PLACE = re.compile(r"(.+):(\d+)")
 # A clause that goes on with the one before it says nothing without that.
@@ -89,7 +93,11 @@ def name_tools(hint: str, tools: Container[str]) -> str | None:
 
 def _fit_clause(clause: str, tools: Container[str]) -> str | None:
     if _ANY_COMMAND in tools:
-        return _COMMAND.sub(_quote_named, clause)
+        option = _OPTION.match(clause)
+        if option is None:
+            return _COMMAND.sub(_quote_named, clause)
+        value = json.dumps(option["value"].strip("'"))
+        return f"{option['name']}: {value}{clause[option.end() :]}"
     if any(name not in tools for name in _NAMED.findall(clause)):
         return None
     parts: list[str] = []

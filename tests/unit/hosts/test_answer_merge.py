@@ -122,7 +122,7 @@ def test_the_stop_of_one_host_comes_before_those_that_run_or_have_ended() -> Non
     assert merged.others == (
         MergedState("h4: lost", ("5",)),
         MergedState("running", ("1", "2", "4")),
-        MergedState("terminated", ("0",)),
+        MergedState("ended", ("0",)),
     )
 
 
@@ -178,7 +178,7 @@ def test_the_first_failure_of_all_hosts_is_told_with_those_after_it() -> None:
     assert {one.how: (one.members, one.after_s) for one in merged.ends} == {
         "ended by SIGTERM": (("0", "3"), 1.2),
         "runs on": (("1",), 2.5),
-        "h4: lost": (("4",), 0.0),
+        "no answer: h4: lost": (("4",), None),
     }
     none = merge_answers("g", [build_crash("", "", None)] * 2, ())
     assert isinstance(none, GroupCrash)

@@ -19,12 +19,14 @@ from debugger.model import answers as a
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.command_registry import COMMANDS
 from debugger.model.location import SourceMap
-from debugger.questions.group.answer import GroupHang, GroupStop
+from debugger.questions.group.answer import GroupHang, GroupStop, MergedState
 from debugger.questions.group.laggards import GroupVerdict, WaitRow
+from debugger.questions.hang.answer import Hang
+from debugger.session.group import SilentMember
 
 RUNS = GroupStop("job", "", a.Stop(session="job", state="running"))
+ENDS = GroupStop("job", "main", a.Stop(session="job", state="terminated", exit_code=1))
 STOPS = GroupStop("job", "2", a.Stop(session="job@h1.1", state="stopped"))
-ENDS = GroupStop("job", "main", a.Stop(session="job", state="terminated"))
 
 
 async def ignore_text(_text: str) -> None: ...
@@ -82,10 +84,34 @@ async def test_a_hang_is_looked_at_until_it_is_the_same_and_the_job_ends(has_end
 
     call = build_call("hang", "--group", "--after", "1", "--", "mpirun", "./app")
     answer = await job_hang.find_laggards_of_job(call, ask)
-    assert answer == (ENDS if has_ended else verdict)
+    if has_ended:
+        assert isinstance(answer, Hang)
+        assert (answer.kind, answer.cause) == ("ended", "no hang: it ended with status 1")
+    else:
+        assert answer == verdict
     looks = [] if has_ended else ["hang", "await", "hang"]
     assert asked == ["await", *looks, "stop"]
     assert job_hang.begin_call(call).invocation.args["only_begins"] is True
+
+
+def test_a_job_that_ends_by_itself_is_reported_with_all_its_output() -> None:
+    first = a.OutputLine("stderr", "Error: unknown option", 1)
+    last = a.OutputLine("stderr", "usage: mpirun", 2)
+    states = [
+        GroupStop("job", "", a.Stop("job", "running", output=(first,), output_total=1)),
+        GroupStop(
+            "job",
+            "main@h1",
+            a.Stop("job", "terminated", exit_code=3, output=(last,), output_total=1),
+            (MergedState("ended with status 3", ("main@h2",)),),
+        ),
+    ]
+    answer = job_hang.report_job_end(states, [SilentMember("*@h3", "h3: refused")])
+    assert (answer.output, answer.output_total) == ((first, last), 2)
+    assert answer.cause == "no hang: it ended with status 3"
+    assert answer.notes == ("main@h2: ended with status 3", "*@h3: h3: refused")
+    gone = job_hang.report_job_end([GroupStop("job", "", a.Stop("job", "terminated"))])
+    assert gone.cause == "no hang: it ended"
 
 
 async def test_a_job_whose_host_fails_is_ended_all_the_same() -> None:

@@ -67,6 +67,24 @@ NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
             'debug_session {"action": "restart"} runs it again',
         ),
         ("give --x", "give --x", "give --x"),
+        ("--members main,1-4", 'members: "main,1-4"', None),
+        ("--group ranks", 'group: "ranks"', None),
+        (
+            "debugger --session ranks.1 COMMAND, or debugger use ranks.1",
+            "debug_command `--session ranks.1 COMMAND`, or debug_command `use ranks.1`",
+            None,
+        ),
+        (
+            "debugger crash --group -- mpirun -n 4 ./program",
+            "debug_command `crash --group -- mpirun -n 4 ./program`",
+            None,
+        ),
+        (
+            "debugger probe --at x.py:7 EXPR -- job.py a (says how near it came)",
+            "debug_command `probe --at x.py:7 EXPR -- job.py a` (says how near it came)",
+            None,
+        ),
+        ("debugger crash -- CMD says where", "debug_command `crash -- CMD` says where", None),
     ],
 )
 def test_a_hint_names_tools_that_are_there(hint, core, xcode):

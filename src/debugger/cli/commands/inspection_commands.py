@@ -224,8 +224,14 @@ async def print_(
 
 
 @register_command("eval", group=GROUP, dashes_are_words=True, acts_on_program=True)
-async def eval_(call: CommandCall, expression: _Expression) -> answers.Answer:
+async def eval_(
+    call: CommandCall, expression: _Expression, *, choice: GroupOptions = NO_CHOICE
+) -> answers.Answer:
     """Evaluate an expression that may change the program."""
+    if (chosen := await choose_members(call, choice)) is not None:
+        return await member_values.evaluate_in_members(
+            chosen, expression, purpose=EvaluationPurpose.EVALUATE
+        )
     session = call.current_session()
     return await value_inspection.run_evaluation(
         session,

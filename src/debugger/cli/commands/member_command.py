@@ -68,7 +68,7 @@ async def member(
         raise DebuggerError(
             ErrorCode.USAGE,
             "a launcher runs member, on the command line",
-            hint="debugger start --group -- mpirun -n 4 ./app puts it there",
+            hint="debugger start --group -- mpirun -n 4 ./app (puts it there)",
         )
     request = group_join.JoinRequest(
         words=words,

@@ -120,8 +120,7 @@ async def debug_evaluate(
 ) -> ToolAnswer:
     """Evaluate an expression of the program's language; it may change the program."""
     await select(call, frame_index)
-    command = "print" if call.choice else "eval"  # of a group's members, merged
-    reply = await call.run_command(command, expression=expression)
+    reply = await call.run_command("eval", expression=expression)
     return ToolAnswer(reply.text, reply.data)
 
 

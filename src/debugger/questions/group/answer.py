@@ -56,8 +56,8 @@ class MemberEnd(Struct, frozen=True):
 
     members: tuple[str, ...]
     how: str
-    # Seconds after the failure, of the first of them.
-    after_s: float
+    # Seconds after the failure, of the first of them; None where their host gave no answer.
+    after_s: float | None
 
 
 class GroupCrash(Struct, frozen=True):

@@ -11,8 +11,10 @@ from msgspec import Struct, structs
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers import Stop
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import ForkFollowing
+from debugger.model.events import State
 from debugger.questions.group import group_join
 from debugger.questions.group.answer import GroupStop
 from debugger.questions.group.group_run import report_group_stop
@@ -25,7 +27,6 @@ from debugger.questions.runner.question_arguments import (
     no_breakpoints,
 )
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.session import stop_report
 from debugger.symbols.program_file import may_fork
 from debugger.targets import launch_target, launchers
 
@@ -191,4 +192,5 @@ async def begin_group_question(call: CommandCall, requested: QuestionOptions) ->
     except BaseException:
         await call.sessions.close(session, kill=True)
         raise
-    return await report_group_stop(group, stop_report.report_running(session, waited_s=None))
+    # Its output is for the answer that follows.
+    return await report_group_stop(group, Stop(session.name, State.RUNNING.value))

@@ -29,6 +29,7 @@ from debugger.questions.recordings.run_text import format_run_end
 from debugger.questions.recordings.saved_runs import StoredRun, compared_runs
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, keep_evidence
+from debugger.questions.runner.question_run import add_reason
 from debugger.recorders.model import Recording
 from debugger.recorders.recorded_process import require_recording
 from debugger.targets.command_line import BETWEEN, first_command
@@ -119,6 +120,8 @@ async def compare_branches(
     group = Path(program.launch.program or program.launch.module or "group").stem
     labelled = label_recordings(recordings, ranks.launcher)
     if len(labelled) < _LEAST and not is_part:
+        if ran.status or ran.signal:
+            end = add_reason(end, ran.output_lines())
         kind = "Python process" if program.is_python else "process whose lines are known"
         raise DebuggerError(
             ErrorCode.NOT_FOUND,

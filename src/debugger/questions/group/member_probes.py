@@ -38,9 +38,12 @@ from debugger.questions.runner.question_arguments import (
     build_question,
     keep_evidence,
 )
-from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.question_run import QuestionRun, add_reason
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.targets.command_line import BETWEEN, first_command
+
+# By its time limit, or by the user.
+_ENDED = "ended while it ran"
 
 
 async def answer_comparison(
@@ -171,7 +174,8 @@ async def _run_members(
         logged = await log_members(
             call, requested, found, points, within=within, hits=hits, part=part
         )
-        end = _describe_stop(logged.end.last)
+        output = [line.text for line in logged.end.output.lines]
+        end = _describe_stop(logged.end.last, output)
         run = _MemberRun(logged.members, end, time.monotonic() - began, logged.notes)
     return target, points, run
 
@@ -230,14 +234,20 @@ def _is_part(call: CommandCall, part: JobPart) -> bool:
 
 def _describe_end(ran: CompletedRun) -> str:
     if ran.is_timed_out:
-        return f"ended after {ran.took_s:.3g} s, the time limit"
-    return f"ended by {ran.signal}" if ran.signal else f"exited with status {ran.status}"
+        return _ENDED
+    return _describe_exit(ran.signal, ran.status, ran.output_lines())
 
 
-def _describe_stop(last: answers.Stop) -> str:
+def _describe_stop(last: answers.Stop, output: Sequence[str]) -> str:
     if last.state != State.TERMINATED.value:
-        return "ended at the time limit"
-    return f"ended by {last.signal}" if last.signal else f"exited with status {last.exit_code}"
+        return _ENDED
+    return _describe_exit(last.signal, last.exit_code, output)
+
+
+def _describe_exit(signal: int | str | None, status: int | None, output: Sequence[str]) -> str:
+    if signal:
+        return f"ended by {signal}"
+    return add_reason(f"exited with status {status}", output if status else ())
 
 
 def summarise_difference(places: Sequence[ComparedLocation]) -> str:

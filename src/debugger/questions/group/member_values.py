@@ -13,6 +13,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
+from debugger.model.group_labels import format_members
 from debugger.model.group_merge import merge_values
 from debugger.model.number_format import NumberFormat
 from debugger.model.program import EvaluationPurpose
@@ -45,11 +46,16 @@ _NOT_STOPPED = "{}; values are read at a stop"
 
 
 async def evaluate_in_members(
-    chosen: ChosenMembers, expression: str, *, form: NumberFormat | None = None
+    chosen: ChosenMembers,
+    expression: str,
+    *,
+    form: NumberFormat | None = None,
+    purpose: EvaluationPurpose = EvaluationPurpose.PRINT,
 ) -> GroupValues:
     """Evaluate an expression in the current frame of each stopped member.
 
     Arrays and tensors of Python are described: by their texts nobody sees which of them differ.
+    An evaluation that may change the program (EVALUATE) is refused while a person controls it.
 
     Raises:
         DebuggerError: WRONG_STATE if no member is stopped; EVALUATION_FAILED if it fails in all.
@@ -57,12 +63,14 @@ async def evaluate_in_members(
 
     async def evaluate(member: Member) -> str:
         session = member.session
+        if purpose is EvaluationPurpose.EVALUATE:
+            session.control.check_agent("eval")
         text = _describing(expression) if form is None and _has_arrays(session) else None
         if text is None:
-            return (await _evaluate_text(session, expression, form)).value
+            return (await _evaluate_text(session, expression, form, purpose)).value
         await _load_array_code(session)
         try:
-            return (await _evaluate_text(session, text, form)).value
+            return (await _evaluate_text(session, text, form, purpose)).value
         finally:
             await _remove_array_code(session, chosen.group)
 
@@ -124,13 +132,18 @@ async def read_in_members(chosen: ChosenMembers, names: Sequence[str]) -> GroupV
     return msgspec.structs.replace(found[0], rows=rows, silent=tuple(silent.values()))
 
 
-async def _evaluate_text(session: Session, text: str, form: NumberFormat | None) -> answers.Value:
+async def _evaluate_text(
+    session: Session,
+    text: str,
+    form: NumberFormat | None,
+    purpose: EvaluationPurpose = EvaluationPurpose.PRINT,
+) -> answers.Value:
     return await value_inspection.run_evaluation(
         session,
         lambda: value_inspection.evaluate_expression(
             session,
             text,
-            purpose=EvaluationPurpose.PRINT,
+            purpose=purpose,
             depth=0,
             show_type=False,
             form=form,
@@ -190,9 +203,13 @@ def _split_stopped(chosen: ChosenMembers) -> tuple[list[Member], list[SilentMemb
     if not stopped and not any(one.session.is_live for one in chosen.members):
         raise all_ended(chosen)
     if not stopped:
+        what = f"no member of {chosen.group.name} is stopped"
+        if chosen.is_subset:
+            verb = "is" if len(chosen.members) == 1 else "are"
+            what = f"{format_members(one.label for one in chosen.members)} {verb} not stopped"
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
-            f"no member of {chosen.group.name} is stopped: values are read at a stop",
+            f"{what}: values are read at a stop",
             hint="debugger pause stops all that it can; debugger break LOC",
         )
     silent = [

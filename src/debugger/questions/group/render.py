@@ -23,6 +23,7 @@ from debugger.questions.group.answer import (
     MemberBranches,
     MemberProbes,
     MergedState,
+    NamedValues,
     RemoteShellEnd,
 )
 from debugger.questions.group.laggards import WaitRow
@@ -108,12 +109,18 @@ def _format_silent(silent: Sequence[SilentMember]) -> list[TextSection]:
     return [list_section(lines, lambda cut: f"… {cut} more reasons", rank=_SILENT, floor=2)]
 
 
+def _format_row(row: NamedValues) -> str:
+    if any(one.value for one in row.values):
+        return f"{short_name(row.name)} = {_format_merged(row.values)}"
+    members = [label for one in row.values for label in one.members]
+    return f"{short_name(row.name)}: done on {format_set(members)}"  # a statement has no value
+
+
 def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
     """Format merged values: `120 on 0-6 · 119 on 7`."""
     by_function: dict[str, list[str]] = {}
     for row in answer.rows:
-        line = f"{short_name(row.name)} = {_format_merged(row.values)}"
-        by_function.setdefault(row.function, []).append(line)
+        by_function.setdefault(row.function, []).append(_format_row(row))
     if len(by_function) == 1:
         lines = next(iter(by_function.values()))
     else:
@@ -288,7 +295,11 @@ def format_group_crash(answer: GroupCrash, page: RenderPage) -> list[TextSection
             lines += [f"  {text}" for text in _format_branch(one, 0, answer.others.by)]
     ends = [
         f"  {format_set(one.members)}: {one.how}"
-        + (f", {one.after_s:g} s later" if one.how not in _UNTIMED else "")
+        + (
+            f", {one.after_s:g} s later"
+            if one.after_s is not None and one.how not in _UNTIMED
+            else ""
+        )
         for one in answer.ends
     ]
     return [

@@ -149,6 +149,20 @@ class Hang(Struct, frozen=True):
     picture: str | UnsetType = UNSET
 
 
+def describe_run_end(last: answers.Stop, fault: str = "") -> str:
+    """Describe how a program ended that did not hang; `fault` is what it raised before."""
+    how = f" by signal {last.signal}" if last.signal else ""
+    if not how and last.exit_code is not None:
+        how = f" with status {last.exit_code}"
+        if last.exit_code < 0:  # lldb-dap 19 tells so of a signal
+            how = " by a signal: debugger crash -- CMD says why"
+    if "deadlock" in fault:
+        return f"deadlock: {fault} (it ended{how}): debugger crash -- CMD says where"
+    cause = f"no hang: it ended{how}"
+    return f"{cause}; before, {fault}: debugger crash -- CMD says where" if fault else cause
+
+
+LAST_LINES = 6  # of the output
 _FRAMES = 4  # frames of a thread
 _CHANGED = 6  # variables of a loop
 _NAMES = 3  # threads of a group

@@ -31,7 +31,13 @@ from debugger.questions.hang import (
     thread_dump,
     thread_sampling,
 )
-from debugger.questions.hang.answer import Hang, build_hang_answer, join_groups
+from debugger.questions.hang.answer import (
+    LAST_LINES,
+    Hang,
+    build_hang_answer,
+    describe_run_end,
+    join_groups,
+)
 from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
 from debugger.questions.hang.thread_sampling import (
     ProcessWatch,
@@ -454,7 +460,7 @@ def _hang_answer(
     return msgspec.structs.replace(
         shown,
         samples=samples.samples,
-        output=lines[-6:],
+        output=lines[-LAST_LINES:],
         output_total=output.total - len(output.lines) + len(lines),
         adapter=run.session.adapter,
         took_s=round(asyncio.get_running_loop().time() - began, 1),
@@ -505,19 +511,12 @@ def _verdict_location(
 def report_ended(run: RunningQuestion, last: answers.Stop, began: float, fault: str = "") -> Hang:
     """Report that a program ended by itself, for example because its runtime saw a deadlock."""
     output = run.read_output()
-    how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
-    if last.exit_code is not None and last.exit_code < 0:  # lldb-dap 19 tells so of a signal
-        how = "by a signal: debugger crash -- CMD says why"
-    is_deadlock = "deadlock" in fault
-    cause = f"deadlock: {fault} (it ended {how})" if is_deadlock else f"no hang: it ended {how}"
-    if fault:
-        cause += f"{'' if is_deadlock else f'; before, {fault}'}: debugger crash -- CMD says where"
     return Hang(
-        kind="deadlock" if is_deadlock else "ended",
-        cause=cause,
+        kind="deadlock" if "deadlock" in fault else "ended",
+        cause=describe_run_end(last, fault),
         exit_code=last.exit_code,
         exit_signal=last.signal,
-        output=output.lines[-6:],
+        output=output.lines[-LAST_LINES:],
         output_total=output.total,
         adapter=run.session.adapter,
         took_s=round(asyncio.get_running_loop().time() - began, 1),

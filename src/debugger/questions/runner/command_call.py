@@ -61,7 +61,17 @@ class CommandCall:
         Raises:
             DebuggerError: NO_SESSION.
         """
-        return self.sessions.get(self.session_name)
+        return self.sessions.get(self.current_name())
+
+    def current_name(self) -> str | None:
+        """Return the name of the command's session; of a group it is the member that stopped last.
+
+        A group has the name of the session that began it, which is the member `main`.
+        """
+        name = self.session_name or self.sessions.current
+        group = self.sessions.groups.find(name) if name is not None else None
+        member = group.session_named(self.sessions.current or "") if group is not None else None
+        return member.name if member is not None else name
 
     def wait_limit(self, timeout: float | None, *, ends_idle: bool = True) -> WaitLimit:
         """Return the time limit of a wait: the requested or the configured one.

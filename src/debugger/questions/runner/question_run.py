@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from msgspec import UNSET
 
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, Runtime
@@ -29,8 +29,9 @@ from debugger.system.process_info import look_at
 _OUTPUT_LINES = 400  # last lines of output
 _LINE_MAX = 2000
 _REASON = re.compile(
-    r"error|fatal|exception|panic|cannot|can't|usage|denied|no such", re.IGNORECASE
+    r"error|fatal|exception|panic|cannot|can't|denied|no such|unknown", re.IGNORECASE
 )
+_USAGE = re.compile("usage", re.IGNORECASE)  # it often stands behind the reason
 _REASON_MAX = 120  # characters
 _PAUSE_S = 3.0  # seconds until a running program must stop
 _LEFT_MAX = 5  # named processes
@@ -210,7 +211,8 @@ def reason_line(output: Sequence[str]) -> str:
     """
     written = [line.strip() for line in output if line.strip()]
     likely = [line for line in written if _REASON.search(line)]
-    return clip_text((likely or written or [""])[-1], _REASON_MAX)
+    usage = [line for line in written if _USAGE.search(line)]
+    return clip_text((likely or usage or written or [""])[-1], _REASON_MAX)
 
 
 def describe_end(status: int | None, signal: int | str | None, output: Sequence[str] = ()) -> str:
@@ -225,6 +227,11 @@ def describe_end(status: int | None, signal: int | str | None, output: Sequence[
         return "the program ended"
     else:
         ended = f"the program exited with status {status}"
+    return add_reason(ended, output)
+
+
+def add_reason(ended: str, output: Sequence[str]) -> str:
+    """Add to the end of a failed program the line of its output that most likely explains it."""
     reason = reason_line(output)
     return f"{ended} ({reason})" if reason else ended
 
@@ -241,7 +248,7 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
     session = await question.sessions.create(
         question.target, question.make_backend, name=None, private=question.name
     )
-    run = None
+    run, is_started = None, isinstance(question.target, LaunchTarget)
     try:
         if question.on_created is not None:
             question.on_created(session)
@@ -253,12 +260,18 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
         ends_at = asyncio.get_running_loop().time() + question.patience.seconds
         run = RunningQuestion(session, question.patience, ends_at)
         yield run
+    except DebuggerError as error:
+        if error.code is not ErrorCode.ADAPTER_DIED or (run is not None and run.kept is not None):
+            raise
+        # There is no session to restart.
+        again = "ask again: it is run anew" if is_started else "ask again"
+        raise DebuggerError(error.code, error.message, hint=again) from error
     finally:
         # A client that has gone cancels us once, and this then runs to its end.
         if run is not None and run.kept is not None:
             question.sessions.select(run.kept.name)
         else:
-            await question.sessions.close(session, kill=isinstance(question.target, LaunchTarget))
+            await question.sessions.close(session, kill=is_started)
 
 
 def runs_on(session: Session) -> bool:

@@ -25,6 +25,8 @@ def test_an_end_says_how_and_why(status, signal, output, text):
 def test_the_line_that_gives_the_reason_is_chosen_before_the_last():
     server = ["started", "ERROR: address already in use", "shutdown complete"]
     assert reason_line(server) == "ERROR: address already in use"
+    launcher = ["mpirun: Error: unknown option", "Type 'mpirun --help' for usage."]
+    assert reason_line(launcher) == launcher[0]
     assert reason_line(["one", " two "]) == "two"
     assert reason_line(["", " "]) == ""
     assert len(reason_line(["error" * 1000])) <= 120

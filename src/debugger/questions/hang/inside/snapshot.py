@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FRAMES = 40  # frames of a thread
 _TEXT = 60  # characters of a value
 _VALUES = 24  # variables of a frame
-_HIDDEN = re.compile(r"pydevd|debugpy|/_pydev|<string>$|<frozen (?!.*zipimport)|runpy")
+_HIDDEN = re.compile(r"pydevd|debugpy|/_pydev|<frozen (?!.*zipimport)|runpy")
 _DEBUGGER = re.compile(r"pydevd|debugpy")
 _PLAIN = (int, float, bool, str, bytes, type(None))
 _SIZED = (list, tuple, dict, set, frozenset)
