@@ -162,8 +162,7 @@ async def record_stops(
                     return RepeatedRun(tuple(found), due, differs, tuple(seen))
         if len(found) >= STOPS_MAX:
             raise _too_far(f"{STOPS_MAX:,} stops")
-        how = _how_of(move)
-        stop = await run.go_on(session, how=how)
+        stop = await run.go_on(session, how=(how := _how_of(move)))
     raise _missed(stop, differs)
 
 
@@ -262,12 +261,12 @@ async def _set_own(
     session: Session, known: Sequence[Breakpoint], move: Move | None, *, is_lasting: bool
 ) -> list[Breakpoint]:
     """Replace our breakpoints by those that a resume of the session was made with."""
-    wanted = move.ours if move is not None else ()
+    specs = move.ours if move is not None else ()
     for one in known:
-        if one.spec not in wanted:
+        if one.spec not in specs:
             await session.run_job(partial(session.binding.remove, one))
-    stay = [one for one in known if one.spec in wanted]
-    new = [one for one in wanted if one not in {each.spec for each in stay}]
+    stay = [one for one in known if one.spec in specs]
+    new = [one for one in specs if one not in {each.spec for each in stay}]
     added = await (add_lasting if is_lasting else add_breakpoints)(session, new)
     return [*stay, *added]
 
