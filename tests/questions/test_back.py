@@ -98,10 +98,8 @@ def test_steps_are_gone_back_one_by_one(cli: Any, folder: Path) -> None:
     session("back", 2)
     assert session.state() == ("2", calls)
     assert session("print", "sum").out.split()[-1] in {"3", "sum=3"}
-    session("back-step")
-    assert session.state() == ("1", session.returns)
-    session("next")
-    assert session.state() == ("2", calls)
+    session("back-step")  # the call has returned already: `finish` stops in the middle of the line
+    assert session.state() == ("2", session.returns)
 
 
 @pytest.mark.adapter("debugpy")
