@@ -268,7 +268,7 @@ BUDGETS: Mapping[str, int] = {
     "output": 2987,
     "questions": 0,
     "questions/adapter_suite": 487,
-    "questions/back": 572,
+    "questions/back": 757,
     "questions/calls": 708,
     "questions/crash": 2680,
     "questions/diff": 1009,

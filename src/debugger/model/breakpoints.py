@@ -301,6 +301,11 @@ class Breakpoints:
         """Return the user's requests, in the order of the ids."""
         return tuple(one.spec for one in self.user_breakpoints())
 
+    def own_specs(self) -> tuple[BreakpointSpec, ...]:
+        """Return the requests of our own breakpoints, without those of events."""
+        own = (one for one in self._all.values() if one.internal and one.event_of is None)
+        return tuple(one.spec for one in own)
+
     def set_location(self, number: int, at: BreakpointSpec | BoundBreakpoint) -> None:
         """Record the location for sending a breakpoint, or why it cannot be sent."""
         known = self._all.get(number)

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct
 
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.breakpoints import Breakpoint, BreakpointKind, Breakpoints, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
 
 TRAIL_MAX = 200  # steps that a second run can repeat
+PATH_MAX = 2_000  # resumes of a run that are recorded
+_SHOWN_MAX = 300  # of these, with the values of the stop that was left
+
+
+class Move(Struct, frozen=True):
+    """A resume of the program, as far as a second run can repeat it."""
+
+    # None stands for a way that cannot be repeated.
+    how: ResumeKind | None
+    # Where the stop was that was left, if its innermost frame was read.
+    left: tuple[str | None, int | None] | None
+    # The breakpoints at that time: the user's, and ours.
+    users: tuple[BreakpointSpec, ...]
+    ours: tuple[BreakpointSpec, ...]
+    # The locals that the stop was reported with.
+    shown: tuple[Variable, ...] = ()
 
 
 @dataclass
@@ -31,8 +48,13 @@ class Selection:
     trail: tuple[ResumeKind | None, ...] = ()
     # The last stop that did not end a step, with its frame and its hit counts.
     anchor: tuple[Stopped, Frame | None, tuple[int, ...]] | None = None
-    # The breakpoints at the start of the run.
+    # The breakpoints at the start of the run: the user's, and ours.
     begun: tuple[BreakpointSpec, ...] = ()
+    begun_ours: tuple[BreakpointSpec, ...] = ()
+    # The timeline's cursor there.
+    begun_at: int = 0
+    # The resumes since the start of the run, with one more than `PATH_MAX` at most.
+    path: list[Move] = field(default_factory=list)
     # The user has set values, which a second run would not have.
     is_changed: bool = False
     # The user may have set a variable, or moved execution: the program's code does not tell
@@ -43,15 +65,41 @@ class Selection:
     # The user has typed input, which a second run would not have.
     has_read_stdin: bool = False
 
+    def begin_run(self, breakpoints: Breakpoints, cursor: int) -> Selection:
+        """Return the selection of a further run, which begins with these breakpoints."""
+        users, ours = breakpoints.user_specs(), breakpoints.own_specs()
+        return Selection(file=self.file, begun=users, begun_ours=ours, begun_at=cursor)
+
     def note_resume(
-        self, how: ResumeKind | None, stop: Stopped | None, hits: Sequence[int]
+        self,
+        how: ResumeKind | None,
+        stop: Stopped | None,
+        hits: Sequence[int],
+        breakpoints: Breakpoints,
     ) -> None:
         """Record that a stop is left, and how; its frames become invalid."""
+        if len(self.path) <= PATH_MAX:
+            self.path.append(self._make_move(how, stop, breakpoints))
         if stop is not None and (stop.reason is not StopReason.STEP or hits):
             self.trail, self.anchor = (how,), (stop, self.frame, tuple(hits))
         elif len(self.trail) < TRAIL_MAX:
             self.trail = (*self.trail, how)
         self.frame, self.shown_index = None, 0
+
+    def _make_move(
+        self, how: ResumeKind | None, stop: Stopped | None, breakpoints: Breakpoints
+    ) -> Move:
+        is_known = stop is not None and stop.reason is not StopReason.PAUSE
+        is_known = is_known and stop is not None and stop.thread == self.thread
+        at = self.frame if self.frame is not None and self.frame.index == 0 else None
+        is_shown = at is not None and self.stop is stop and len(self.path) < _SHOWN_MAX
+        return Move(
+            how=how if is_known else None,
+            left=(at.file, at.line) if at is not None else None,
+            users=breakpoints.user_specs(),
+            ours=breakpoints.own_specs(),
+            shown=tuple(self.shown[1]) if is_shown else (),
+        )
 
     def note_shown(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
         """Record the shown values; another client may see the same stop again."""

@@ -206,7 +206,7 @@ class Session(SessionState):
         self._is_continuing = True
         # The handles of the previous stop are invalid from here on.
         self.refs.new_stop()
-        self.selection = Selection(file=self.selection.file, begun=self.breakpoints.user_specs())
+        self.selection = self.selection.begin_run(self.breakpoints, self.timeline.cursor())
         self.exited = self.error = self.last_stop = self.crash = None
         self.left_behind = self.hits = ()
         self.pid = self.pid if self.parent is not None else None  # a child's is its only one
@@ -502,7 +502,7 @@ class Session(SessionState):
         self._change_state(State.RUNNING)
         self._is_continuing = how in {None, ResumeKind.CONTINUE}
         self.refs.new_stop()
-        self.selection.note_resume(how, self.last_stop, self.hits)
+        self.selection.note_resume(how, self.last_stop, self.hits, self.breakpoints)
         self.is_reported = True
         self._record.add_resumed()
 
@@ -563,7 +563,8 @@ class Session(SessionState):
         chosen = thread if thread is not None else self.selection.thread or 0
         run = by or self.backend.resume
         # Before the request: the next stop may arrive before the request's own answer.
-        self._leave_stop(how if by is None else None)
+        is_plain = by is None and chosen == (self.selection.thread or 0)
+        self._leave_stop(how if is_plain else None)
         self._is_continuing = self._is_continuing and by is None
         try:
             await run(how, chosen)

@@ -10,9 +10,12 @@ from debugger.questions.back.earlier_stop import (
     Arrival,
     BackKind,
     ReplayPlan,
+    find_other_line,
+    may_miss_lines,
     plan_replay,
     previous_stops,
 )
+from debugger.session.selection import Move
 
 
 def arrival(
@@ -83,3 +86,40 @@ def test_a_stop_without_a_source_line_cannot_be_reached_again() -> None:
     nowhere = Arrival(None, None, "memcpy", 2, ResumeKind.CONTINUE, is_users=False)
     with pytest.raises(ValueError, match="no source line in memcpy"):
         plan_replay([nowhere, RUN[-1]], 0, after=0)
+
+
+def test_the_sessions_own_resumes_are_repeated_up_to_the_stop() -> None:
+    ours = (BreakpointSpec(file="a.c", line=13),)
+    path = [Move(how, None, (), ours) for how in (ResumeKind.NEXT, ResumeKind.CONTINUE)]
+    steps = [arrival(7, 2, is_users=True), arrival(13, how=ResumeKind.NEXT), arrival(13)]
+    plan = plan_replay(steps, 1, after=3, path=path, begun=ours)
+    assert plan == ReplayPlan(2, None, 0, path=(path[0],), begun=ours)
+    assert plan.first == ours
+    # Behind the second stop the run has stopped at further lines, too.
+    run = [*steps[:2], arrival(6, 2), arrival(7, 2), arrival(13)]
+    line = BreakpointSpec(file="a.c", line=7)
+    assert plan_replay(run, 3, after=2, path=path) == ReplayPlan(2, line, 1, path=(path[0],))
+
+
+def test_lines_may_be_missed_where_a_block_is_left_or_begins_again() -> None:
+    text = ["for (;;) {", "  one();", "}", "two();", "three();"]
+    assert may_miss_lines([arrival(2), arrival(4)], 0, text)  # the condition in line 1
+    assert may_miss_lines([arrival(2), arrival(2)], 0, text)
+    assert not may_miss_lines([arrival(4), arrival(5)], 0, text)
+    assert not may_miss_lines([arrival(2), arrival(4), arrival(5)], 1, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        ([("stdout", "a"), ("stdout", "b")], [("stdout", "a")], None),
+        ([("stdout", "a"), ("stderr", "e")], [("stderr", "e"), ("stdout", "a")], None),
+        ([("stdout", "half a li")], [("stdout", "half a line")], None),
+        ([("stdout", "pid 1"), ("stdout", "b")], [("stdout", "pid 2")], ("pid 1", "pid 2")),
+        ([("stdout", "a"), ("stdout", "b")], [("stdout", "ab"), ("stdout", "b")], ("a", "ab")),
+    ],
+)
+def test_the_first_line_that_two_runs_print_differently_is_found(
+    before: list[tuple[str, str]], now: list[tuple[str, str]], expected: tuple[str, str] | None
+) -> None:
+    assert find_other_line(before, now) == expected

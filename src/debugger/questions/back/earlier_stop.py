@@ -9,7 +9,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.program import ResumeKind
+from debugger.model.program import ResumeKind, Variable
+from debugger.session.selection import Move
 
 
 class BackKind(StrEnum):
@@ -43,14 +44,28 @@ class Arrival(Struct, frozen=True):
 class ReplayPlan(Struct, frozen=True):
     """How a further run reaches an earlier stop.
 
-    It makes `stops` stops at the user's breakpoints. From there on it stops also at `line`, until
-    it has been there `arrivals` times, and then makes `steps`.
+    It makes `stops` stops: by the resumes of `path` as far as these go, then at the user's
+    breakpoints. From there on it stops also at `line`, until it has been there `arrivals` times,
+    and then makes `steps`.
     """
 
     stops: int
     line: BreakpointSpec | None
     arrivals: int
     steps: tuple[ResumeKind, ...] = ()
+    path: tuple[Move, ...] = ()
+    # Our breakpoints that the session's run began with.
+    begun: tuple[BreakpointSpec, ...] = ()
+
+    @property
+    def first(self) -> tuple[BreakpointSpec, ...]:
+        """Our breakpoints that are set before the start, or the run passes them."""
+        return self.begun if self.stops or self.line is None else (self.line,)
+
+    def path_end(self, path: Sequence[Move]) -> tuple[Variable, ...]:
+        """Return what the session, whose resumes are `path`, has shown at the plan's stop."""
+        is_own = self.line is None and not self.steps and len(self.path) == self.stops - 1
+        return path[self.stops - 1].shown if is_own and self.stops <= len(path) else ()
 
 
 def previous_stops(
@@ -86,17 +101,44 @@ def previous_stops(
     ]
 
 
-def may_miss_lines(arrivals: Sequence[Arrival], target: int) -> bool:
+def may_miss_lines(arrivals: Sequence[Arrival], target: int, text: Sequence[str]) -> bool:
     """Tell whether there may be lines behind an arrival at which no breakpoint stops.
 
-    That is at a jump back: the condition of a loop in C has code in two places of its line, and
-    debuggers stop at the first.
+    That is at a jump back, and where a block is left: the condition of a loop in C has code in two
+    places of its line, and debuggers stop at the first. `text` are the lines of the source.
     """
     last = arrivals[-1]
     return any(
-        is_in_frame(one, last) and (one.line or 0) >= (following.line or 0)
+        is_in_frame(one, last)
+        and (
+            (one.line or 0) >= (following.line or 0)
+            or _read_indent(text, one.line) > _read_indent(text, following.line)
+        )
         for one, following in itertools.pairwise(arrivals[target:])
     )
+
+
+def _read_indent(text: Sequence[str], line: int | None) -> int:
+    shown = text[line - 1] if line is not None and 0 < line <= len(text) else ""
+    return len(shown) - len(shown.lstrip())
+
+
+def find_other_line(
+    before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]
+) -> tuple[str, str] | None:
+    """Return the first lines in which two runs' outputs differ, as far as both have come.
+
+    Each line has its stream before it: the streams' order among each other may differ.
+    """
+    for stream in dict.fromkeys(one for one, _ in before):
+        texts = [[text for each, text in one if each == stream] for one in (before, now)]
+        common = min(map(len, texts))
+        for number, (old, new) in enumerate(zip(*texts, strict=False), 1):
+            # Of the last line there may be more to come.
+            is_part = number == common and (old.startswith(new) or new.startswith(old))
+            if old != new and not is_part:
+                return old, new
+    return None
 
 
 def is_in_frame(one: Arrival, other: Arrival) -> bool:
@@ -104,17 +146,28 @@ def is_in_frame(one: Arrival, other: Arrival) -> bool:
     return one.depth == other.depth and one.function == other.function
 
 
-def plan_replay(arrivals: Sequence[Arrival], target: int, *, after: int) -> ReplayPlan:
+def plan_replay(
+    arrivals: Sequence[Arrival],
+    target: int,
+    *,
+    after: int,
+    path: Sequence[Move] | None = None,
+    begun: tuple[BreakpointSpec, ...] = (),
+) -> ReplayPlan:
     """Return how a further run reaches `arrivals[target]`.
 
     Args:
         arrivals: The stops of a run, the session's stop last.
         target: The index of the one to reach.
         after: How many stops were made before the run stopped at further locations, too.
+        path: The session's own resumes that the run has repeated, from its first stop on.
+        begun: Our breakpoints that the session's run began with.
 
     Raises:
         ValueError: There is no source line where the stop could be reached again.
     """
+    if path is not None and target <= len(path) and target < after:
+        return ReplayPlan(target + 1, None, 0, path=tuple(path[:target]), begun=begun)
     steps: list[ResumeKind] = []
     at = target
     while (how := arrivals[at].how) not in {None, ResumeKind.CONTINUE}:
@@ -132,6 +185,8 @@ def plan_replay(arrivals: Sequence[Arrival], target: int, *, after: int) -> Repl
         one.location == reached.location and not _is_step(one) for one in arrivals[begin : at + 1]
     )
     line = BreakpointSpec(file=reached.file, line=reached.line)
+    if path is not None and begin:
+        return ReplayPlan(begin, line, same, tuple(steps), tuple(path[: begin - 1]), begun)
     return ReplayPlan(_count_users(arrivals[:begin]), line, same, tuple(steps))
 
 

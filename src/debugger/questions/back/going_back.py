@@ -15,11 +15,13 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
-from debugger.model.events import State
-from debugger.model.program import Frame, ResumeKind
+from debugger.model.events import OutputStream, State
+from debugger.model.program import Frame, ResumeKind, Variable
+from debugger.model.text_filters import clip_text
 from debugger.questions.back.earlier_stop import (
     BackKind,
     ReplayPlan,
+    find_other_line,
     is_in_frame,
     may_miss_lines,
     plan_replay,
@@ -28,6 +30,8 @@ from debugger.questions.back.earlier_stop import (
 from debugger.questions.back.repeated_run import (
     RepeatedRun,
     add_lasting,
+    find_path,
+    record_path,
     record_steps,
     record_stops,
     replay_stops,
@@ -44,6 +48,8 @@ from debugger.sources.function_span import find_span
 
 _NAME = "back"
 _LINES_MAX = 300  # lines of a function that a run stops at
+_NAMED_MAX = 3  # named values that differ
+_LINE_MAX = 100  # characters of an output line
 _RESTART = "debugger restart begins the program again"
 
 
@@ -87,6 +93,8 @@ class EarlierStop(Struct, frozen=True):
     differs: tuple[answers.ChangedValue, ...]
     # What a private run showed at the earlier stop; None if it was not read.
     seen: ComparableStop | None
+    # What the session has shown there itself.
+    shown: tuple[Variable, ...] = ()
 
 
 class _Repeats:
@@ -106,6 +114,13 @@ class _Repeats:
         self.patience = patience
         self.ends_at = ends_at
         self.made = 0
+        # The session's own resumes; None if a second run cannot repeat them.
+        self._path = find_path(session, was)
+        self._begun = session.selection.begun_ours
+        # The values that differ from run to run at the session's stop.
+        self._varying: frozenset[str] = frozenset()
+        # A line of this session's output, and what a further run has printed in its place.
+        self.other_line: tuple[str, str] | None = None
 
     @property
     def left_s(self) -> float:
@@ -118,25 +133,19 @@ class _Repeats:
         caller = (frames[1].file, frames[1].line) if len(frames) > 1 else None
         extra = _further_lines(request, frames)
         kind = BackKind.NEXT if request.kind is BackKind.STEP else request.kind
-        found = await self._record((), after=0)
+        found = await self._record_stops()
         attempt = found.attempt if self._was.steps else None
-        if attempt is not None and attempt > 1:
-            found = await self._record((), after=0, attempt=attempt)
         after = len(found.arrivals)
         chosen = [] if request.to is not None else previous_stops(kind, found.arrivals, caller)
-        # The lines that were stepped to one after the other; nothing is missing between them.
-        is_stepped = (
-            chosen[-request.count :]
-            == [*range(len(found.arrivals) - 1 - request.count, len(found.arrivals) - 1)]
-            and len(self._was.steps) >= request.count
-        )
+        # Since the last stop that ended no step all was stepped: nothing is missing there, also
+        # where a step went into a call and a later one out of it.
+        anchor = len(found.arrivals) - 1 - len(self._was.steps)
+        is_stepped = len(chosen) >= request.count and chosen[-request.count] >= anchor
         if kind is BackKind.NEXT and not is_stepped:
             chosen = []  # lines between two stops at breakpoints are not among them
         if not chosen and extra:
-            before = [index for index, one in enumerate(found.arrivals[:-1]) if one.is_users]
             # From the last stop before on; only if there is none, from the start on.
-            nearest = before[-1] + 1 if before and not self._was.steps else 0
-            for after in dict.fromkeys((nearest, 0)):
+            for after in dict.fromkeys((self._stops_before(found, anchor), 0)):
                 found = await self._record(extra, after=after, attempt=attempt)
                 chosen = _among(request, found, kind, caller)
                 if len(chosen) >= request.count:
@@ -144,24 +153,81 @@ class _Repeats:
         if len(chosen) < request.count:
             raise _nothing_before(request, len(chosen))
         target = chosen[-request.count]
-        plan = plan_replay(found.arrivals, target, after=after)
-        earlier = EarlierStop(plan, found.differs, found.seen_at(target))
+        plan = plan_replay(
+            found.arrivals,
+            target,
+            after=after,
+            path=self._path,
+            begun=self._begun,
+        )
+        shown = plan.path_end(self._path or ())
+        earlier = EarlierStop(plan, found.differs, found.seen_at(target), shown)
         if request.kind is BackKind.STEP:
             return await self._find_by_steps(earlier, ResumeKind.STEP)
-        if kind is BackKind.NEXT and not is_stepped and may_miss_lines(found.arrivals, target):
+        if (
+            kind is BackKind.NEXT
+            and not is_stepped
+            and may_miss_lines(
+                found.arrivals, target, source_files.read_source(frames[0].file or "") or ()
+            )
+        ):
             return await self._find_by_steps(earlier, ResumeKind.NEXT, request.count)
         return earlier
+
+    async def _record_stops(self) -> RepeatedRun:
+        """Record the stops of a run at the session's breakpoints, up to its stop.
+
+        The run repeats the session's own resumes, as far as these are known.
+        """
+        if self._path is not None:
+            try:
+                async with self._run(self._begun, is_like_session=True) as run:
+                    found = await record_path(run, self._users, self._path)
+                    self.other_line = self._compare_output(run)
+            except DebuggerError as error:
+                if error.code is not ErrorCode.NOT_FOUND:
+                    raise
+                # Some kinds of steps are recorded as the plain ones.
+                self._path = None
+            else:
+                self._varying = frozenset(one.name for one in found.differs)
+                # The values identify the stop now, without those that differ in each run.
+                self._was = msgspec.structs.replace(self._was, is_counted=False)
+                return found
+        found = await self._record((), after=0)
+        if self._was.steps and found.attempt > 1:
+            return await self._record((), after=0, attempt=found.attempt)
+        return found
+
+    def _compare_output(self, run: RunningQuestion) -> tuple[str, str] | None:
+        """Return the first line that this session has printed, and the run otherwise."""
+        begun_at = self._session.selection.begun_at
+        before, now = (
+            [
+                (one.stream.value, stop_position.hide_addresses(one.text))
+                for one in session.timeline.lines(since=since).lines
+                if one.stream is not OutputStream.CONSOLE
+            ]
+            for session, since in ((self._session, begun_at), (run.session, 0))
+        )
+        return find_other_line(before, now)
+
+    def _stops_before(self, found: RepeatedRun, anchor: int) -> int:
+        """Return after how many stops a run stops at further lines, too."""
+        if self._path is not None:
+            return anchor
+        before = [index for index, one in enumerate(found.arrivals[:-1]) if one.is_users]
+        return before[-1] + 1 if before and not self._was.steps else 0
 
     async def _find_by_steps(
         self, earlier: EarlierStop, how: ResumeKind, count: int = 1
     ) -> EarlierStop:
         """Return the stop `count` steps before the session's, which is at or behind another one."""
         plan = earlier.plan
-        line = [plan.line] if plan.line is not None and not plan.stops else []
         # As the session will run: without our own breakpoint at its stop.
-        async with self._run(line, is_like_session=True) as run:
-            steps, seen = await record_steps(run, self._was, plan, how)
-        is_in_calls = not all(is_in_frame(one, steps[-1]) for one in steps[-count:])
+        async with self._run(plan.first, is_like_session=True) as run:
+            steps, seen = await record_steps(run, self._was, plan, how, self._varying)
+        is_in_calls = not all(is_in_frame(one, steps[-1]) for one in steps[-1 - count : -1])
         if how is ResumeKind.NEXT and is_in_calls:
             return earlier  # a breakpoint of the user's has interrupted a step
         made = [one.how for one in steps[1:-count] if one.how is not None]
@@ -171,15 +237,42 @@ class _Repeats:
     async def _record(
         self, extra: Sequence[BreakpointSpec], *, after: int, attempt: int | None = None
     ) -> RepeatedRun:
-        async with self._run(extra if not after else ()) as run:
-            return await record_stops(run, self._was, extra, after=after, attempt=attempt)
+        path = self._path[: after - 1] if self._path is not None and after else None
+        was = self._was if path is None else self._users
+        lines = extra if path is None or self._own is None else (*extra, self._own)
+        first = self._begun if path is not None else () if after else extra
+        async with self._run(first, is_like_session=path is not None) as run:
+            return await record_stops(
+                run, was, lines, after=after, attempt=attempt, path=path, varying=self._varying
+            )
+
+    @property
+    def _own(self) -> BreakpointSpec | None:
+        """Our breakpoint at the session's stop, if none of the user's stops there."""
+        extra = self._was.extra
+        return self._was.wanted[extra] if extra is not None else None
+
+    @property
+    def _users(self) -> StopPosition:
+        """The session's stop with the user's breakpoints alone."""
+        specs, hits, extra = self._was.wanted, self._was.hits, self._was.extra
+        if extra is None:
+            return self._was
+        return msgspec.structs.replace(
+            self._was,
+            wanted=(*specs[:extra], *specs[extra + 1 :]),
+            hits=(*hits[:extra], *hits[extra + 1 :]),
+            extra=None,
+        )
 
     @asynccontextmanager
     async def _run(
-        self, extra: Sequence[BreakpointSpec], *, is_like_session: bool = False
+        self,
+        extra: Sequence[BreakpointSpec],
+        *,
+        is_like_session: bool = False,
     ) -> AsyncIterator[RunningQuestion]:
-        ours = self._was.extra if is_like_session else None
-        specs = [one for at, one in enumerate(self._was.wanted) if at != ours]
+        specs = (self._users if is_like_session else self._was).wanted
         known = {site_of(one) for one in specs}
         question = QuestionRun(
             sessions=self._sessions,
@@ -267,17 +360,16 @@ async def _move_session(session: Session, earlier: EarlierStop, repeats: _Repeat
         DebuggerError: NOT_FOUND if this run comes to another stop than the private ones.
     """
     plan = earlier.plan
-    line = [plan.line] if plan.line is not None and not plan.stops else []
     printed = {one.text for one in session.timeline.lines(since=0).lines}
     watched = await _disable_watchpoints(session)
-    added = await add_lasting(session, line)  # before the start, or it passes them
+    added = await add_lasting(session, plan.first)  # before the start, or it passes them
     try:
         cursor = await session.run_job(session.restart)
         run = RunningQuestion(session, repeats.patience, repeats.ends_at)
         limit = replace(repeats.patience, seconds=run.left_s)
         first = await stepping.wait_for_stop(session, limit, after=cursor)
         stop = await replay_stops(run, plan, first, added)
-        varying = await _compare_runs(session, earlier.seen)
+        varying = await _compare_runs(session, earlier)
     except DebuggerError as error:
         raise DebuggerError(
             error.code,
@@ -286,11 +378,14 @@ async def _move_session(session: Session, earlier: EarlierStop, repeats: _Repeat
         ) from error
     finally:
         await _enable_watchpoints(session, watched)
-    values = "its values were the same there as in this session"
+    values = "at the stop that was left its values were the same"
     if earlier.differs:
         names = ", ".join(one.name for one in earlier.differs[:3])
-        values = f"there these values were others than in this session: {names}"
+        values = f"at the stop that was left these values were others: {names}"
     note = f"went back by running the program again, {repeats.made + 1} times; {values}"
+    if repeats.other_line is not None:
+        old, new = (clip_text(one, _LINE_MAX) for one in repeats.other_line)
+        varying.append(f"the program has printed `{new}` and not `{old}`: it runs differently")
     # What the program printed before is in the timeline, and was shown.
     output = tuple(one for one in stop.output if one.text not in printed)
     return msgspec.structs.replace(
@@ -321,12 +416,13 @@ async def _enable_watchpoints(session: Session, watched: Sequence[Breakpoint]) -
             await session.run_job(enable)
 
 
-async def _compare_runs(session: Session, seen: ComparableStop | None) -> list[str]:
-    """Compare an earlier stop with what a private run showed there.
+async def _compare_runs(session: Session, earlier: EarlierStop) -> list[str]:
+    """Compare an earlier stop with what a private run, and the session itself, showed there.
 
     Raises:
         DebuggerError: NOT_FOUND if this is another stop.
     """
+    seen = earlier.seen
     if seen is None:
         return ["the values here were not compared with another run's: it is too far back"]
     now = await session.run_job(partial(stop_position.observe_stop, session, 0))
@@ -338,8 +434,12 @@ async def _compare_runs(session: Session, seen: ComparableStop | None) -> list[s
             "run was",
             hint=_RESTART,
         )
+    others = stop_position.other_values(earlier.shown, now, session)[:_NAMED_MAX]
+    if others:
+        shown = ", ".join(f"{one.name}={one.value} and not {one.previous}" for one in others)
+        return [f"this is not the state that it was: {shown}"]
     names = [one.name for one in stop_position.stop_differences(seen, now, session)]
     if not names:
         return []
-    shown = ", ".join(names[:3])
+    shown = ", ".join(names[:_NAMED_MAX])
     return [f"these values differ here from run to run, and may not be those that were: {shown}"]

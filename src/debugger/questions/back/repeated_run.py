@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.breakpoints import Breakpoint, BreakpointSpec
+from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import State
-from debugger.model.program import Frame, ResumeKind
+from debugger.model.program import Frame, ResumeKind, StopReason
 from debugger.model.text_filters import clip_text
 from debugger.questions.back.earlier_stop import Arrival, ReplayPlan
 from debugger.questions.runner.question_run import RunningQuestion
@@ -25,6 +25,7 @@ from debugger.questions.runner.stop_position import (
     observe_stop,
     stop_differences,
 )
+from debugger.session.selection import Move
 from debugger.session.session import Session
 
 STOPS_MAX = 2_000  # stops of one run
@@ -53,6 +54,56 @@ class RepeatedRun(Struct, frozen=True):
         return self.seen[index] if index < len(self.seen) else None
 
 
+def find_path(session: Session, was: StopPosition) -> tuple[Move, ...] | None:
+    """Return the session's resumes since the start of its run; None if they cannot be repeated."""
+    selection, stop = session.selection, session.last_stop
+    users = [*map(_counted, (selection.begun, session.breakpoints.user_specs()))]
+    is_known = (
+        stop is not None
+        and stop.reason is not StopReason.PAUSE
+        and was.thread is None
+        # Without the user's breakpoint at the session's line a run would stop elsewhere.
+        and (was.extra is None or was.users == len(users[0]))
+        and len(selection.path) < STOPS_MAX
+        and users[0] == users[1]
+        and not any(one.kind is BreakpointKind.WATCHPOINT for one in users[0])
+        and all(one.how and _counted(one.users) == users[0] for one in selection.path)
+    )
+    return tuple(selection.path) if is_known else None
+
+
+def _counted(specs: Sequence[BreakpointSpec]) -> tuple[BreakpointSpec, ...]:
+    return tuple(one for one in specs if one.enabled and one.log is None)
+
+
+async def record_path(run: RunningQuestion, was: StopPosition, path: Sequence[Move]) -> RepeatedRun:
+    """Repeat all of the session's resumes in a second run, and record where it stopped.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the run did not come to the same stops.
+    """
+    session, found, seen = run.session, list[Arrival](), list[ComparableStop]()
+    stop, how = await run.wait_first(), None
+    ours = session.breakpoints.user_breakpoints()[was.users :]
+    for move in (*path, None):
+        if stop.state != State.STOPPED.value or run.session_of(stop) is not session:
+            raise _missed(stop)
+        found.append(await _read_arrival(session, how, was))
+        await _add_seen(session, found, seen)
+        if move is None:
+            break
+        if move.left not in {None, found[-1].location}:
+            raise _missed(stop)
+        ours = await _set_own(session, ours, move, is_lasting=False)
+        how = _how_of(move)
+        stop = await run.go_on(session, how=how)
+    now = await observe_second_run(session, was)
+    if now is None or not now.is_at(was.seen):
+        raise _missed(stop)
+    differs = stop_differences(was.seen, now, session)
+    return RepeatedRun(tuple(found), 1, differs, tuple(seen))
+
+
 async def record_stops(
     run: RunningQuestion,
     was: StopPosition,
@@ -60,6 +111,8 @@ async def record_stops(
     *,
     after: int,
     attempt: int | None = None,
+    path: Sequence[Move] | None = None,
+    varying: frozenset[str] = frozenset(),
 ) -> RepeatedRun:
     """Run a second run to the session's stop, and record where it stopped on the way.
 
@@ -70,6 +123,9 @@ async def record_stops(
         after: The number of stops after which these are set; at 0 the run has begun with them.
         attempt: The only arrival at which the session's steps are repeated, if it is known: steps
             that lead elsewhere pass breakpoints, and a further run could not follow.
+        path: The session's resumes up to stop number `after`, which the run repeats; None if it
+            goes on to each stop.
+        varying: The names whose values differ from run to run also at the session's stop.
 
     Raises:
         DebuggerError: NOT_FOUND if the run did not come to the same stop; NOT_SUPPORTED for more
@@ -80,13 +136,18 @@ async def record_stops(
     how: ResumeKind | None = None
     due = 0
     differs: tuple[answers.ChangedValue, ...] = ()
+    known = after if path is not None else 0
+    ours = session.breakpoints.user_breakpoints()[was.users :] if path is not None else []
     while stop.state == State.STOPPED.value and run.session_of(stop) is session:
         found.append(await _read_arrival(session, how, was))
         await _add_seen(session, found, seen)
+        move = _move_of(path or (), len(found))
+        ours = await _set_own(session, ours, move, is_lasting=False)
         if len(found) == after:
             await add_breakpoints(session, extra)
-        due += is_due(session, was)
-        if is_due(session, was) and attempt in {None, due}:
+        is_arrival = is_due(session, was) and len(found) > known
+        due += is_arrival
+        if is_arrival and attempt in {None, due}:
             for step in was.steps:
                 stop = await run.go_on(session, how=step)
                 if stop.state != State.STOPPED.value:
@@ -96,12 +157,12 @@ async def record_stops(
             now = await observe_second_run(session, was)
             if now is not None and now.is_at(was.seen):
                 differs = stop_differences(was.seen, now, session)
-                if was.is_counted or (not differs and now.is_called_alike(was.seen)):
+                is_equal = varying >= {one.name for one in differs}
+                if was.is_counted or (is_equal and now.is_called_alike(was.seen)):
                     return RepeatedRun(tuple(found), due, differs, tuple(seen))
         if len(found) >= STOPS_MAX:
             raise _too_far(f"{STOPS_MAX:,} stops")
-        how = ResumeKind.CONTINUE
-        stop = await run.go_on(session)
+        stop = await run.go_on(session, how=(how := _how_of(move)))
     raise _missed(stop, differs)
 
 
@@ -112,7 +173,11 @@ async def _add_seen(session: Session, found: Sequence[Arrival], seen: list[Compa
 
 
 async def record_steps(
-    run: RunningQuestion, was: StopPosition, plan: ReplayPlan, how: ResumeKind
+    run: RunningQuestion,
+    was: StopPosition,
+    plan: ReplayPlan,
+    how: ResumeKind,
+    varying: frozenset[str] = frozenset(),
 ) -> tuple[tuple[Arrival, ...], tuple[ComparableStop, ...]]:
     """Step from the stop of a plan to the session's stop, which is the last arrival.
 
@@ -122,7 +187,8 @@ async def record_steps(
         DebuggerError: NOT_FOUND if the steps do not come to it within `STEPS_MAX`.
     """
     session = run.session
-    await replay_stops(run, plan, await run.wait_first())
+    added = session.breakpoints.user_breakpoints()[was.users :]
+    await replay_stops(run, plan, await run.wait_first(), added)
     found, seen = [await _read_arrival(session, None, was)], list[ComparableStop]()
     while len(found) <= STEPS_MAX:
         seen.append(await session.run_job(partial(observe_stop, session, 0)))
@@ -131,9 +197,11 @@ async def record_steps(
             raise _missed(stop)
         found.append(await _read_arrival(session, how, was))
         now = await observe_second_run(session, was)
+        if how is ResumeKind.NEXT and found[-1].depth < min(found[0].depth, was.seen.total or 0):
+            raise _missed(stop)  # the frame is left
         if now is None or not now.is_at(was.seen):
             continue
-        if not stop_differences(was.seen, now, session):
+        if varying >= {one.name for one in stop_differences(was.seen, now, session)}:
             return tuple(found), tuple(seen)
     raise _too_far(f"{STEPS_MAX:,} steps")
 
@@ -146,14 +214,14 @@ async def replay_stops(
 ) -> answers.Stop:
     """Bring a run from its first stop to the stop of a plan.
 
-    `added` are our breakpoints of a plan without stops before its line: they were set before the
-    run began. They are removed at the end.
+    `added` are those of the plan's breakpoints that were set before the run began. They are removed
+    at the end.
 
     Raises:
         DebuggerError: NOT_FOUND if the run ends before.
     """
     session, stop, made = run.session, first, 0
-    line = list(added)
+    ours, line = (list(added), []) if plan.stops else ([], list(added))
     arrived = 0
     try:
         while True:
@@ -163,18 +231,44 @@ async def replay_stops(
             if plan.line is not None and made > plan.stops:
                 frame = await _top_frame(session)
                 arrived += (frame.file, frame.line) == (plan.line.file, plan.line.line)
+            move = _move_of(plan.path, made)
+            if plan.stops:
+                ours = await _set_own(session, ours, move, is_lasting=True)
             if plan.line is not None and made == plan.stops:
                 line = await add_lasting(session, [plan.line])
             if made >= plan.stops and arrived >= plan.arrivals:
                 break
-            stop = await run.go_on(session)
+            stop = await run.go_on(session, how=_how_of(move))
         for step in plan.steps:
             stop = await run.go_on(session, how=step)
     finally:
         if session.state is not State.RUNNING:
-            for one in line:
+            for one in (*ours, *line):
                 await session.run_job(partial(session.binding.remove, one))
     return stop
+
+
+def _move_of(path: Sequence[Move], number: int) -> Move | None:
+    """Return the resume after so many stops, if the session has made it."""
+    return path[number - 1] if number <= len(path) else None
+
+
+def _how_of(move: Move | None) -> ResumeKind:
+    return (move.how if move is not None else None) or ResumeKind.CONTINUE
+
+
+async def _set_own(
+    session: Session, known: Sequence[Breakpoint], move: Move | None, *, is_lasting: bool
+) -> list[Breakpoint]:
+    """Replace our breakpoints by those that a resume of the session was made with."""
+    specs = move.ours if move is not None else ()
+    for one in known:
+        if one.spec not in specs:
+            await session.run_job(partial(session.binding.remove, one))
+    stay = [one for one in known if one.spec in specs]
+    new = [one for one in specs if one not in {each.spec for each in stay}]
+    added = await (add_lasting if is_lasting else add_breakpoints)(session, new)
+    return [*stay, *added]
 
 
 async def add_breakpoints(session: Session, extra: Sequence[BreakpointSpec]) -> list[Breakpoint]:

@@ -71,6 +71,11 @@ class StopPosition(Struct, frozen=True):
     # All breakpoints existed from the start, so that hit counts alone identify the stop.
     is_counted: bool = False
 
+    @property
+    def users(self) -> int:
+        """How many of `wanted` are the user's."""
+        return len(self.wanted) - (self.extra is not None)
+
 
 async def observe_stop(session: Session, frame: int) -> ComparableStop:
     """Inspect a stopped session without affecting its next report (a job)."""
@@ -81,12 +86,20 @@ async def observe_stop(session: Session, frame: int) -> ComparableStop:
     looked = next((one for one in stack.frames if one.index == frame), None)
     found = await stop_report.frame_locals(session, looked) if looked is not None else []
     # What a step returned is told among the locals by some adapters, in brackets.
-    variables = (
-        msgspec.structs.replace(one, value=_ADDRESS.sub("0x…", one.value), handle=0)
+    return ComparableStop(stack.frames[:_LEVELS], stack.total, _comparable_values(found))
+
+
+def _comparable_values(found: Sequence[Variable]) -> tuple[Variable, ...]:
+    return tuple(
+        msgspec.structs.replace(one, value=hide_addresses(one.value), handle=0)
         for one in found
         if not one.name.startswith("(")
     )
-    return ComparableStop(stack.frames[:_LEVELS], stack.total, tuple(variables))
+
+
+def hide_addresses(text: str) -> str:
+    """Replace the addresses in a text, which differ in each run."""
+    return _ADDRESS.sub("0x…", text)
 
 
 def frame_location(frame: Frame) -> tuple[object, ...]:
@@ -106,6 +119,16 @@ def stop_differences(
         if one.name not in names
     )
     return (*(one for one in changed if not _is_same(one)), *gone)
+
+
+def other_values(
+    shown: Sequence[Variable], now: ComparableStop, session: Session
+) -> tuple[answers.ChangedValue, ...]:
+    """Return the values that are others now than a session has shown at the same stop."""
+    was = ComparableStop(now.frames, now.total, _comparable_values(shown))
+    changed = stop_differences(was, now, session)
+    names = {one.name for one in now.variables}
+    return tuple(one for one in changed if one.previous is not None and one.name in names)
 
 
 def _is_same(change: answers.ChangedValue) -> bool:
