@@ -27,6 +27,7 @@ ONE_WORD_SHARE = 0.15  # of all functions, at most
 LINES_LEAST = 60
 # Modules of fewer lines, each with the reason why it stands alone.
 SHORT_MODULES: Mapping[str, str] = {
+    "questions/runner/started_processes.py": "a choice that several questions make",
     "__main__.py": "an entry point",
     "questions/why/last_write.py": "the one part of a chain that who-wrote reads",
     "backends/lldb/lldb_faults.py": "a quirk of lldb-dap 19, with a state of its own",
@@ -296,7 +297,7 @@ BUDGETS: Mapping[str, int] = {
     "session/pointers": 539,
     "session/timeline": 1683,
     "sources": 2349,
-    "symbols": 603,
+    "symbols": 610,
     "symbols/dwarf": 6308,
     "system": 2511,
     "targets": 1991,

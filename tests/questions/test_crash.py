@@ -389,25 +389,36 @@ def test_an_error_of_a_worker_is_reported_where_the_worker_threw_it(
 
 FORKED = """#include <sys/wait.h>
 #include <unistd.h>
-int main(void) {
+static int take(int *from) { return *from; }
+int main(int argc, char **argv) {
     int status, *nothing = 0;
-    if (!fork()) return *nothing;
+    if (!fork()) return take(nothing);
     wait(&status);
-    return 0;
+    return argc > 1 && status;
 }
 """
 
 
-@pytest.mark.adapter("lldb-dap", "gdb")
-def test_what_a_program_forks_is_seen_by_gdb_and_lldb_says_so(
+@pytest.mark.adapter("lldb-dap", "gdb", "frida")
+def test_what_a_program_forks_is_seen_by_another_debugger_and_lldb_says_so(
     cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:
     path = compile_program(FORKED, name="forked")
     calm = cli("crash", "--", path, check=0).out
     assert calm.startswith("no crash: exited with status 0")
-    assert "note: lldb-dap does not see what it forks: debugger crash --adapter gdb" in calm
+    assert (
+        "note: lldb-dap does not see what it forks: --backend frida does, and --adapter gdb" in calm
+    )
     told = cli("crash", "--adapter", "gdb", "--", path, check=0).out
-    assert "null pointer: *nothing, nothing=0x0, in main forked.c:5" in told
+    place = "null pointer: *from, from=0x0, in take forked.c:3"
+    assert place in told
+    # A program that fails, for a process that it started, is run again with one that sees it.
+    failed = cli("crash", "--", path, "x", check=0).out
+    assert place in failed
+    assert "note: the program was run again by frida, which also sees the proc" in failed
+    called = cli("calls", "take", "--", path, check=0).out
+    assert called.startswith("calls: 1 call of take")
+    assert "has inlined it" not in called
 
 
 @pytest.mark.adapter("gdb")

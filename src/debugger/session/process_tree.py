@@ -18,8 +18,9 @@ import msgspec
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
-from debugger.model.debugger_words import ForkFollowing
+from debugger.model.debugger_words import ForkFollowing, Runtime
 from debugger.model.events import EventKind, State
+from debugger.symbols.program_file import may_fork, may_start_processes
 from debugger.system.process_info import child_commands
 
 if TYPE_CHECKING:
@@ -271,6 +272,23 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     more = f" and {len(named) - _NAMED_MAX} more" * (len(named) > _NAMED_MAX)
     way = "; --adapter gdb follows a fork" if traits.fork_following is ForkFollowing.NEVER else ""
     return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}{way}"]
+
+
+def describe_unseen(session: Session) -> str:
+    """Say which processes of a compiled program its debugger does not see; "" if it sees all."""
+    target, traits = session.target, session.traits
+    path = target.program if isinstance(target, LaunchTarget) else None
+    if path is None or traits.runtime not in {Runtime.NATIVE, Runtime.GO}:
+        return ""
+    # The Frida engine, which follows them soon, also follows the programs that are started.
+    if traits.fork_following is ForkFollowing.SOON or not may_start_processes(path):
+        return ""
+    is_fork = traits.fork_following is ForkFollowing.NEVER and may_fork(path)
+    what = "what it forks" if is_fork else "the programs that it starts"
+    if traits.runtime is Runtime.GO:
+        return f"{session.adapter} does not see {what}: debug a command of theirs by itself"
+    by = "--backend frida does, and --adapter gdb" if is_fork else "--backend frida does"
+    return f"{session.adapter} does not see {what}: {by}"
 
 
 def _is_new(pid: int) -> bool:

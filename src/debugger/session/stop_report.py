@@ -450,6 +450,9 @@ def report_end(session: Session) -> answers.Stop:
     counted = (one for one in enabled if one.spec.kind is not BreakpointKind.EXCEPTION)
     met = [one for one in counted if one not in unbound]
     notes = (*_notes_at_stop(session), *process_tree.other_process_notes(session))
+    never_hit = [one for one in met if not _tree_hits(session, one.id)]
+    if (unbound or never_hit) and (unseen := process_tree.describe_unseen(session)):
+        notes += (unseen,)
     if exited.doubt is not None:
         notes += (exited.doubt,)
     if session.left_behind:
@@ -473,9 +476,7 @@ def report_end(session: Session) -> answers.Stop:
         output_total=output.total,
         output_dropped=output.dropped,
         unbound=tuple(views.breakpoint_view(one) for one in unbound),
-        never_hit=tuple(
-            views.breakpoint_view(one) for one in met if not _tree_hits(session, one.id)
-        ),
+        never_hit=tuple(map(views.breakpoint_view, never_hit)),
         crash=session.crash or UNSET,
         left_running=process_tree.still_running(session),
         notes=notes,

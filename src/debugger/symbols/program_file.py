@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -41,6 +42,9 @@ _MAIN_PROGRAMS = {
     b"_Dmain": "d",
     b"NimMain": "nim",
 }
+_FORKS = (b"fork", b"vfork")
+# The last is Go's.
+_STARTS = (b"posix_spawn", b"posix_spawnp", b"system", b"popen", b"os/exec.(*Cmd).Start")
 # A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20
 
@@ -82,6 +86,15 @@ def inspect_program(path: str) -> ProgramFile:
 
 def may_fork(path: str) -> bool:
     """Tell whether a compiled program names fork(2) or vfork(2); an unreadable one does not."""
+    return _has_name(path, _FORKS)
+
+
+def may_start_processes(path: str) -> bool:
+    """Tell whether a compiled program names a function that forks or starts a program."""
+    return _has_name(path, (*_FORKS, *_STARTS))
+
+
+def _has_name(path: str, names: Sequence[bytes]) -> bool:
     try:
         with Path(path).open("rb") as file:
             if file.read(len(elf_headers.MAGIC)) != elf_headers.MAGIC:
@@ -89,7 +102,7 @@ def may_fork(path: str) -> bool:
             size = min(os.fstat(file.fileno()).st_size, _SCAN_MAX)
             with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as image:
                 # As a whole word of a string table: an imported symbol.
-                return any(image.find(b"\0%b\0" % name) >= 0 for name in (b"fork", b"vfork"))
+                return any(image.find(b"\0%b\0" % name) >= 0 for name in names)
     except OSError:
         return False
 

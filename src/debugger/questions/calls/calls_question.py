@@ -62,6 +62,7 @@ _INLINED = (
     "be missing, they may have ended later, and not by a return; -O0 shows them whole"
 )
 
+_STARTED = "stepped through: what was called is not reported of a process that the program starts"
 _LOADED = (
     "{0} is in no file that the program has from its beginning: what it called and returned is "
     "not reported of a library that is loaded later"
@@ -79,6 +80,8 @@ async def with_callees(
         and (program.language not in counted_run.LANGUAGES)
     ):
         return _calls_with_note(answer, "stepped through")
+    if program.is_native and program.traced is None:
+        return _calls_with_note(answer, _STARTED)
     if not program.is_native or program.traced is None:
         place = _location_of(answer)
         text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"

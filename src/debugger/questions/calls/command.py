@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,7 @@ from debugger.questions.locations.chosen_hit import condition_values, find_chose
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.recordings.saved_runs import recorded_programs
 from debugger.questions.recordings.stepped_calls import CallFilter
+from debugger.questions.runner import started_processes
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
@@ -91,28 +93,52 @@ async def calls(
     notes: tuple[str, ...] = ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
-    recording = questions.record_calls(
-        program,
-        function,
+
+    record = partial(
+        questions.record_calls,
+        function=function,
         nth=nth,
         when=when,
         depth=depth,
         limit=hits.last or limit,
         filtered=filtered,
     )
+    recording = _record_also_started(call, requested, program, record)
     answer = await _explain_no_call(call, requested, function, when, recording)
     answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
-    again = [
-        *hits.options(),
-        *options_of(("--depth", depth if depth != 1 else None), ("--limit", limit)),
-    ]
+    shown = options_of(("--depth", depth if depth != 1 else None), ("--limit", limit))
     return keep_evidence(
         call,
-        requested.repeat_command([function, *again]),
+        requested.repeat_command([function, *hits.options(), *shown]),
         answer,
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],
     )
+
+
+async def _record_also_started(
+    call: CommandCall,
+    requested: QuestionOptions,
+    program: RecordedProgram,
+    record: Callable[[RecordedProgram], Awaitable[Calls]],
+) -> Calls:
+    """Record calls of a program, or with none those of the processes that it starts."""
+    try:
+        return await record(program)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.NOT_FOUND or program.question is None:
+            raise
+        following = await started_processes.follow_started(call, requested, program.question)
+        if following is None:
+            raise
+        (again,) = await recorded_programs(call, following)
+        try:
+            # Of what is started no calls are traced.
+            answer = await record(msgspec.structs.replace(again, traced=None))
+        except DebuggerError:
+            raise error from None
+    notes = (*answer.notes, started_processes.follower_note(following))
+    return msgspec.structs.replace(answer, notes=notes)
 
 
 async def _explain_no_call(

@@ -15,8 +15,10 @@ from debugger.model.group_labels import MAIN
 from debugger.output.html_page import picture_file_text
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.evidence_page import build_evidence_page
+from debugger.questions.crash.reported_crash import may_be_of_started
 from debugger.questions.crash.session_record import record_session
 from debugger.questions.group import group_crash
+from debugger.questions.runner import started_processes
 from debugger.questions.runner.answer import Crash, EvidenceDrawing, EvidenceReport
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of, no_evidence
@@ -29,6 +31,7 @@ from debugger.questions.runner.question_arguments import (
     build_question,
     keep_evidence,
 )
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
 from debugger.questions.test.test_runners import is_test_command
@@ -99,10 +102,15 @@ async def crash(
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
+    is_started = False
+    if may_be_of_started(answer) and not raised:
+        found = await _find_crash_of_started(call, requested, asking)
+        is_started, answer = found is not None, found or answer
     took_s = asyncio.get_running_loop().time() - began
     if answer.frame is None and answer.exit_code not in {0, None}:
         answer = _with_test_note(answer, words)
-    if no_why:
+    # A run to the crash of a started process is none of the program.
+    if no_why or is_started:
         answer = msgspec.structs.replace(answer, why=None, why_compared=None)
     else:
         answer = await add_origin(call, asking, requested, answer, took_s)
@@ -120,6 +128,21 @@ def _with_test_note(answer: Crash, words: tuple[str, ...]) -> Crash:
         return answer
     note = f"a failed test is no crash: debugger test -- {shlex.join(words)}"
     return msgspec.structs.replace(answer, notes=(*answer.notes, note))
+
+
+async def _find_crash_of_started(
+    call: CommandCall, requested: QuestionOptions, asking: QuestionRun
+) -> Crash | None:
+    """Run a program again whose failure may be that of a process that it started."""
+    following = await started_processes.follow_started(call, requested, asking)
+    if following is None:
+        return None
+    again = await build_question(call, following, crash_stops.crash_breakpoints)
+    found = await crash_question.find_crash(again)
+    if found.outcome != "crashed":
+        return None
+    notes = (*found.notes, started_processes.follower_note(following))
+    return msgspec.structs.replace(found, notes=notes)
 
 
 @register_command("evidence list", group=GROUP, aliases=("evidence",), reads_only=True)

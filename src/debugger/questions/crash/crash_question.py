@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers, exception_cause
+from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.debugger_words import ForkFollowing, Runtime
+from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
-from debugger.model.exception_cause import NodeReport, read_node_report
-from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
-from debugger.questions.crash import crash_cause, exit_calls
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash, parse_assertion
+from debugger.questions.crash import exit_calls
+from debugger.questions.crash.crash_cause import CrashFacts, parse_assertion
 from debugger.questions.crash.crash_stops import (
     CRASHES,
     RAISED,
-    THROWN_VALUE,
     AwaitedException,
     CrashStop,
     CrashStops,
@@ -36,170 +31,19 @@ from debugger.questions.crash.crash_stops import (
     later_causes,
     raised_breakpoints,
 )
+from debugger.questions.crash.reported_crash import (
+    OUTPUT_MAX,
+    PANICKED,
+    explain_from_output,
+    python_stack,
+    usual_exit,
+)
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash, ValueOrigin
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.session import source_files
+from debugger.session import process_tree
 from debugger.session.session_state import is_running_program
 from debugger.session.stop_report import MISSED, OVERFLOWED
-from debugger.symbols.program_file import may_fork
-
-_OUTPUT = 12  # last lines
-_RECURSION, _CALLERS = 100, 6  # frames: in a recursion the callers are all the same
-_PYTHON_MAX = 8
-_CYCLE_MAX = 4
-PANICKED = 101  # what Rust's runtime exits with
-# The exit code of a program that an exception or a panic ends which nobody caught.
-_UNCAUGHT = {Runtime.PYTHON: 1, Runtime.NODE: 1, Runtime.GO: 2, Runtime.RUBY: 1, Runtime.PHP: 255}
-_BY = "the debugger did not see it: this is from the program's own {}"
-
-
-def explain_from_output(
-    run: RunningQuestion, last: answers.Stop, output: answers.Output, notes: Sequence[str]
-) -> Crash | None:
-    """Explain a crash by a sanitizer's report, or a traceback, in an ended program's output."""
-    lines = run.all_output_lines() if last.exit_code else [line.text for line in output.lines]
-    found = explain_lines(lines, run.session.target.cwd)
-    if found is None:
-        return None
-    words = found.exception
-    repeated = [f"{words.type}: {words.message}"] if words is not None else []
-    shown, traces = without_traces(output.lines, repeated)
-    return msgspec.structs.replace(
-        found,
-        outcome="survived" if last.exit_code == 0 else "crashed",
-        signal=last.signal,
-        output=shown[-_OUTPUT:],
-        output_total=output.total,
-        output_dropped=output.dropped,
-        traces_left_out=traces,
-        exit_code=last.exit_code,
-        exit_signal=last.signal,
-        adapter=run.session.adapter,
-        usual_exit=usual_exit(run, words.type if words is not None else None),
-        notes=tuple(dict.fromkeys([*found.notes, *notes, *typescript_notes(lines)])),
-    )
-
-
-def explain_lines(lines: Sequence[str], cwd: str) -> Crash | None:
-    """Explain a crash by a report or a traceback in lines of output; None without one."""
-    return _sanitizer_answer(lines) or _ended_by_v8(lines) or _traceback_answer(lines, cwd)
-
-
-def python_stack(lines: Sequence[str]) -> list[str]:
-    """Parse Python's own stack of a fault in compiled code, written by its faulthandler."""
-    found = exception_cause.parse_traceback(lines)
-    if found is None or not found.is_fatal:
-        return []
-    named = [f"{one.function} {Path(one.file).name}:{one.line}" for one in found.frames]
-    more = f" … {len(named) - _PYTHON_MAX} more" if len(named) > _PYTHON_MAX else ""
-    return [f"Python's stack then: {' < '.join(named[:_PYTHON_MAX])}{more}"]
-
-
-def _sanitizer_answer(lines: Sequence[str]) -> Crash | None:
-    place = crash_cause.summed_up(lines)
-    if crash_cause.parse_report(lines) is None or place is None:
-        return None
-    function, file, line = place
-    found = explain_crash(
-        CrashFacts(function=function, place=f"{Path(file).name}:{line}", said=tuple(lines))
-    )
-    return Crash(
-        outcome="crashed",
-        cause=found.text,
-        kind=found.kind,
-        frame=answers.FrameView(0, function, file, line),
-        source=source_files.surrounding_lines(file, line, before=2, after=2),
-        notes=(*found.notes, _BY.format("report")),
-    )
-
-
-def _ended_by_v8(lines: Sequence[str]) -> Crash | None:
-    words = exception_cause.fatal_error(lines)
-    if words is None:
-        return None
-    is_full = "out of memory" in words
-    return Crash(
-        outcome="crashed",
-        cause=f"out of memory: {words}" if is_full else f"FATAL ERROR: {words}",
-        kind="out_of_memory" if is_full else "abort",
-        notes=(_BY.format("words"),),
-    )
-
-
-def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
-    trace, report = exception_cause.parse_traceback(lines), read_node_report(lines)
-    if trace is None:
-        return _thrown_value(report)
-    place = exception_cause.innermost_user_frame(trace, lambda file: _is_foreign(file, cwd))
-    if report is not None and report.place is not None and place.file.startswith("node:"):
-        # What Node cannot load has no frame of its own.
-        place = exception_cause.TracebackFrame("<module>", *report.place)
-    counted = ", ".join(_recursion_cycle(trace.frames))
-    found = explain_crash(
-        CrashFacts(
-            function=place.function,
-            place=f"{Path(place.file).name}:{place.line}",
-            exception=None if trace.is_fatal else trace.type,
-            message=f"{trace.message} in compiled code" if trace.is_fatal else trace.message,
-            recursion=(counted, trace.depth) if counted else None,
-            fields=report.fields if report is not None else "",
-        )
-    )
-    causes = report.causes if report is not None else ()
-    raised = answers.ExceptionView(trace.type, trace.message, causes)
-    return Crash(
-        outcome="crashed",
-        cause=found.text,
-        kind="signal" if trace.is_fatal else found.kind,
-        exception=None if trace.is_fatal else raised,
-        frame=answers.FrameView(0, place.function, place.file, place.line),
-        source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
-        callers=tuple(
-            CallerView(answers.FrameView(at, one.function, one.file, one.line))
-            for at, one in enumerate(trace.frames)
-            if one != place and not _is_foreign(one.file, cwd) and trace.depth < _RECURSION
-        )[:_CALLERS],
-        frames_total=trace.depth,
-        notes=(_BY.format("traceback"),),
-    )
-
-
-def _thrown_value(report: NodeReport | None) -> Crash | None:
-    """Return where a value that is no Error was thrown; Node writes no stack for it."""
-    if report is None or report.type:
-        return None
-    file, line = report.place or ("", 0)
-    where = f"{Path(file).name}:{line}" if file else ""
-    found = explain_crash(CrashFacts("", where, exception=THROWN_VALUE, message=report.message))
-    return Crash(
-        outcome="crashed",
-        cause=found.text,
-        kind=found.kind,
-        exception=answers.ExceptionView(THROWN_VALUE, report.message),
-        frame=answers.FrameView(0, "", file, line) if file else None,
-        source=source_files.surrounding_lines(file, line, before=2, after=2) if file else (),
-        notes=(_BY.format("report"),),
-    )
-
-
-def _recursion_cycle(frames: Sequence[exception_cause.TracebackFrame]) -> list[str]:
-    """Return the functions that call themselves or one another, callers first."""
-    counted = Counter(one.function for one in frames)
-    most = max(counted.values())
-    often = dict.fromkeys(one.function for one in frames if counted[one.function] > most // 2)
-    return list(often)[::-1][:_CYCLE_MAX]
-
-
-def _is_foreign(file: str, cwd: str) -> bool:
-    return is_library(file, cwd) or "pydevd" in file or "/debugpy/" in file
-
-
-def usual_exit(run: RunningQuestion, exception_type: str | None) -> int | None:
-    """Return the exit code of a program of this runtime that an exception or a panic has ended."""
-    panicked = PANICKED if exception_type == "panic" else None
-    return _UNCAUGHT.get(run.session.traits.runtime, panicked)
-
 
 _SEEN_MAX = 20  # possible crashes
 _RESUMED_MAX = 10_000  # stops of one run
@@ -391,7 +235,7 @@ def build_crash_answer(
         frames_total=scene.frames_total,
         threads=scene.threads,
         threads_total=scene.threads_total,
-        output=shown[-_OUTPUT:],
+        output=shown[-OUTPUT_MAX:],
         output_total=output.total,
         output_dropped=output.dropped,
         traces_left_out=traces,
@@ -527,7 +371,8 @@ def build_no_crash_answer(
     # Without a debugger's stop, as for a sanitizer that exits by itself.
     if is_over and (answer := explain_from_output(run, last, output, notes)) is not None:
         return answer
-    notes += [*_fork_note(run), *exit_calls.describe_exit_call(run.session)]
+    unseen = process_tree.describe_unseen(run.session)
+    notes += [*filter(None, [unseen]), *exit_calls.describe_exit_call(run.session)]
     if is_over and last.signal is not None:
         notes.append(_describe_kill(last.signal, run.session.traits.runtime))
     is_doubtful = is_over and last.exit_code not in {0, None} and last_raised is not None
@@ -540,7 +385,7 @@ def build_no_crash_answer(
         signal=last.signal if is_over else None,
         frame=last.frame,
         source=last.source,
-        output=output.lines[-_OUTPUT:],
+        output=output.lines[-OUTPUT_MAX:],
         output_total=output.total,
         output_dropped=output.dropped,
         exit_code=last.exit_code if is_over else None,
@@ -551,18 +396,6 @@ def build_no_crash_answer(
         waited_s=last.waited_s,
         notes=tuple(dict.fromkeys(notes)),
     )
-
-
-def _fork_note(run: RunningQuestion) -> list[str]:
-    """Return a note that forked processes are invisible, if the adapter does not follow forks."""
-    target, session = run.session.target, run.session
-    path = target.program if isinstance(target, LaunchTarget) else None
-    if session.traits.fork_following is not ForkFollowing.NEVER:
-        return []
-    if path is None or not may_fork(path):
-        return []
-    by_gdb = "debugger crash --adapter gdb -- CMD does"
-    return [f"{session.adapter} does not see what it forks: {by_gdb}"]
 
 
 def _describe_kill(signal: str, runtime: Runtime) -> str:

@@ -23,6 +23,7 @@ from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
 from debugger.questions.crash.exit_calls import explain_exit_call, find_exit_call
+from debugger.questions.crash.reported_crash import explain_lines
 from debugger.questions.group import group_pause
 from debugger.questions.group.answer import (
     PART_BEGUN,
@@ -294,7 +295,7 @@ def _take_reported_worker(found: GroupRun) -> None:
     if stop is None or report is None:
         return
     worker = next((one for one in found.group.sessions() if one.pid == report.pid), None)
-    reported = crash_question.explain_lines(report.lines, found.run.session.target.cwd)
+    reported = explain_lines(report.lines, found.run.session.target.cwd)
     if worker is not None and reported is not None:
         found.reached[stop.session] = _name_reached(stop)
         found.first, found.crash, found.reported = worker, None, reported
@@ -512,7 +513,7 @@ def _describe_end(found: GroupRun, session: Session) -> Crash:
         or _lines_of_rank(session)
         or found.lines
     )
-    reported = crash_question.explain_lines(own, session.target.cwd) if is_its_own else None
+    reported = explain_lines(own, session.target.cwd) if is_its_own else None
     if (call := find_exit_call(session)) is not None:
         reported = explain_exit_call(call, session.target.cwd)
     crash = reported or Crash(outcome="crashed", cause=_describe_state(session, found.lines))

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from debugger.model.text_filters import without_colour
+
 _TAG = re.compile(r"\((?:[^()\s]+ )?pid=(\d{1,9})(?:, ip=[^)]*)?\)(?: |$)", re.ASCII)
 _RAISED_IN = re.compile(r"^\S+ \(pid=(\d{1,9}), ip=[^)]*\)$", re.ASCII)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DASHES = re.compile(r"-{40,}\Z")
 _MESSAGE_MAX = 300  # characters
 _BEGIN = "Traceback (most recent call last):"
@@ -30,7 +31,7 @@ class WorkerReport(Struct, frozen=True):
 
 def lines_of_worker(lines: Sequence[str], pid: int | None) -> list[str]:
     """Return the lines that are marked as a worker's, as it wrote them."""
-    plain = [_COLOUR.sub("", line) for line in lines]
+    plain = [without_colour(line) for line in lines]
     tags = [_TAG.match(line) for line in plain]
     return [
         line[tag.end() :]
@@ -41,7 +42,7 @@ def lines_of_worker(lines: Sequence[str], pid: int | None) -> list[str]:
 
 def parse_worker_report(message: str) -> WorkerReport | None:
     """Parse the message of an exception that a worker's exception has raised in its driver."""
-    first, *lines = _COLOUR.sub("", message).splitlines() or [""]
+    first, *lines = without_colour(message).splitlines() or [""]
     found = _RAISED_IN.match(first.strip())
     if found is None or not lines:
         return None

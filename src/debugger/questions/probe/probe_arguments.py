@@ -35,6 +35,7 @@ from debugger.questions.probe.recorded_probe import (
 )
 from debugger.questions.runner.command_call import CommandCall, target_folders
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.started_processes import has_frida
 from debugger.symbols.function_definitions import FunctionDefinition, find_definitions
 
 _NATIVE = frozenset({"c", "c++", "rust", "native"})
@@ -297,17 +298,7 @@ async def _by_recorder(
 
 def can_probe_inside(call: CommandCall, found: QuestionRun) -> bool:
     """Tell whether the Frida engine may be tried first."""
-    return found.language in _NATIVE and _has_frida(call)
-
-
-def _has_frida(call: CommandCall) -> bool:
-    own = select_backend.OWN[select_backend.FRIDA]
-    try:
-        select_backend.find_adapter(own, call.env, call.config.adapters)
-    except DebuggerError:
-        return False
-    is_default = call.config.defaults.adapter is None and call.config.defaults.backend is None
-    return is_default and not call.env.get("DEBUGGER_BACKEND")
+    return found.language in _NATIVE and has_frida(call)
 
 
 async def _by_logpoints(

@@ -24,6 +24,7 @@ from debugger.recorders.model import Recording
 from debugger.recorders.traced_recording import NATIVE, make_recording
 from debugger.session import function_tracing
 from debugger.session.timeline import Filters
+from debugger.symbols.program_file import may_start_processes
 from debugger.symbols.source_names import sources_of
 
 _KINDS = frozenset({EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT})
@@ -64,6 +65,8 @@ async def run_traced(
             notes += await _trace_in_time(running, patterns)
             entry = stop.frame.function if stop.frame is not None else "main"
             notes.append(f"its calls were recorded, not lines, nor {entry} itself")
+            if await asyncio.to_thread(may_start_processes, target.program):
+                notes.append("the processes that it starts are not recorded")
             tracer = function_tracing.tracing_ability(running.session)
             began = asyncio.get_running_loop().time()
             stop = await _to_the_end(running, notes)

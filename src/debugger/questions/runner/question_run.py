@@ -17,7 +17,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
-from debugger.model.text_filters import clip_text
+from debugger.model.text_filters import clip_text, without_colour
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session import MakeBackend, Session
 from debugger.session.session_list import SessionList
@@ -153,13 +153,13 @@ class RunningQuestion:
         return stop if stop.state == State.STOPPED.value else None
 
     def last_output_lines(self) -> tuple[str, ...]:
-        """Return the last lines of the program's output, without the debugger's messages."""
-        return tuple(line.text for line in self.read_output().lines)
+        """Return the last lines of the program's output, without colours and the debugger's."""
+        return tuple(without_colour(line.text) for line in self.read_output().lines)
 
     def all_output_lines(self) -> list[str]:
-        """Return all kept lines of the program's output, without the debugger's messages."""
+        """Return all kept lines of the program's output, without colours and the debugger's."""
         return [
-            line.text
+            without_colour(line.text)
             for line in self.session.timeline.lines(since=0).lines
             if line.stream is not OutputStream.CONSOLE
         ]

@@ -484,9 +484,7 @@ async def _collect_writes(
             if stop.timed_out:
                 found.notes.append("the time was up: --timeout S")
             return
-        change = (
-            stop.watched[0] if stop.watched else await write_before_breakpoint(session, stop)
-        )
+        change = stop.watched[0] if stop.watched else await write_before_breakpoint(session, stop)
         if change is not None:
             await _note_write(session, found, stop, change, is_after=is_after)
         if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`

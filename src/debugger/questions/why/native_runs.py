@@ -33,6 +33,7 @@ from debugger.questions.why.traced_run import (
     run_traced,
 )
 from debugger.questions.why.why_request import RUNS_USUAL, WhyRequest
+from debugger.symbols.program_file import may_start_processes
 
 _FUNCTIONS_MAX = 200  # functions whose calls are known
 _END_S = 1.5  # seconds that the end of a run takes
@@ -115,7 +116,7 @@ class NativeRuns:
             counted = await self._run_plan(TracePlan(self.end))
             number = counted.hits + 1 + request.nth
             if number < 1:
-                raise run_planning.location_error(request, counted)
+                raise await self._location_error(counted)
             self.end = run_planning.location_end(request, number)
         found = await self._run_plan(
             TracePlan(
@@ -128,7 +129,7 @@ class NativeRuns:
         )
         if not found.reached:
             await self._check_function()
-            raise run_planning.location_error(request, found)
+            raise await self._location_error(found)
         self.survey = self.last = found
         if found.value is not None:
             self.copies.note_end(found, found.value.bytes)
@@ -191,6 +192,15 @@ class NativeRuns:
             self._lined = {one.key: one for one in lined}
             self.last = found
         return found
+
+    async def _location_error(self, found: TraceResult) -> DebuggerError:
+        target = self._question.target
+        path = target.program if isinstance(target, LaunchTarget) else None
+        error = run_planning.location_error(self._request, found)
+        if path is None or not await asyncio.to_thread(may_start_processes, path):
+            return error
+        text = f"{error.message}; the processes that it starts are not followed"
+        return DebuggerError(error.code, text, hint=error.hint)
 
     async def _check_function(self) -> None:
         """Check that the program has the function of the location.
