@@ -104,8 +104,8 @@ async def crash(
     answer = await crash_question.find_crash(asking, takes_raised=raised)
     is_started = False
     if may_be_of_started(answer) and not raised:
-        found = await _find_crash_of_started(call, requested, asking)
-        is_started, answer = found is not None, found or answer
+        seen = await _find_crash_of_started(call, requested, asking)
+        is_started, answer = seen is not None, seen or answer
     took_s = asyncio.get_running_loop().time() - began
     if answer.frame is None and answer.exit_code not in {0, None}:
         answer = _with_test_note(answer, words)
