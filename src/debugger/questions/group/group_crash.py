@@ -250,13 +250,15 @@ def _calls_abort(stop: answers.Stop) -> bool:
 async def _await_better(found: GroupRun) -> None:
     """Wait briefly for the ends of other members, and choose the one to blame.
 
-    The end of a process that is gone is awaited: on a busy machine it is reported late.
+    The end of a job's process that is gone is awaited: on a busy machine it is reported late.
     """
     loop = asyncio.get_running_loop()
     limit, latest = loop.time() + _QUIET_S, loop.time() + _END_S
     while found.crash is None and found.abort is None:
         members = [one for one in found.group.sessions() if one.state is not State.TERMINATED]
-        is_late = not all(map(_runs, members))
+        # Without a launcher, a process that nobody has waited for is gone and not reported.
+        is_job = any(one.traits.is_launcher for one in found.group.sessions())
+        is_late = is_job and not all(map(_runs, members))
         session = await _next_change(found, (latest if is_late else limit) - loop.time())
         if session is None:
             break
