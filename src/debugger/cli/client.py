@@ -29,7 +29,12 @@ _LOG_LINES = 200
 _REQUEST = 1  # the id of the command's request
 _CANCEL = 2  # the id of the request that cancels it
 
-_LONG_EXPRESSION = 3  # words that may be the names of files in place of a `*`
+# Commands whose last words are an expression, and the words of one in which the shell may have put
+# the names of files in place of a `*`.
+EXPRESSION_COMMANDS = frozenset(
+    {"print", "p", "eval", "expr", "call", "watch", "holds", "set", "display", "evaluate", "pp"}
+)
+_LONG_EXPRESSION = 3
 
 _progress = ""
 
@@ -119,7 +124,8 @@ def _refuse_shell_words(argv: list[str]) -> None:
         is_file = stat.S_ISREG(os.fstat(1).st_mode)
     except OSError:
         is_file = False
-    if is_file or len(argv) > _LONG_EXPRESSION:
+    may_be_starred = len(argv) > _LONG_EXPRESSION and argv[0] in EXPRESSION_COMMANDS
+    if is_file or may_be_starred:
         # Rare, and its imports cost the client time.
         from debugger.cli import shell_expansion
 

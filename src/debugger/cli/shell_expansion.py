@@ -13,15 +13,12 @@ import stat
 from collections.abc import Sequence
 from typing import Final
 
+from debugger.cli.client import EXPRESSION_COMMANDS
 from debugger.errors import DebuggerError, ErrorCode
 
 _COMPARED: Final = re.compile(r"=?-?\d+(?:\.\d+)?\Z")
 _CUT_MEMBER: Final = re.compile(r"\*?[A-Za-z_$].*[\w)\]]-\Z|[A-Za-z_$]-\Z")
 _CONDITIONS: Final = frozenset({"--when", "--if", "--condition", "--expect", "if", "when", "-c"})
-# Commands whose last words are an expression.
-_VALUES: Final = frozenset(
-    {"print", "p", "eval", "expr", "call", "watch", "holds", "set", "display", "evaluate", "pp"}
-)
 _BREAKS: Final = frozenset({"break", "b", "breakpoint", "tbreak", "condition"})
 _LEAST_FILES: Final = 2  # that stand for a `*`
 
@@ -46,7 +43,7 @@ def refuse_shell_words(argv: Sequence[str], output: int = 1) -> None:
             f"the shell took > for a redirection, to the file {name!r}",
             hint=f"debugger {shlex.join(fixed)}",
         )
-    if argv[:1] and argv[0] in _VALUES:
+    if argv[:1] and argv[0] in EXPRESSION_COMMANDS:
         starred = restore_star(argv, _list_files())
         if starred is not None:
             raise DebuggerError(
@@ -100,7 +97,7 @@ def restore_redirection(argv: Sequence[str], name: str) -> list[str] | None:
         at = flags[-1] + 1
         if words[flags[-1]].isalpha():  # the condition is all that follows
             words[at:] = [" ".join(words[at:])]
-    elif len(words) > 1 and words[0] in _VALUES:
+    elif len(words) > 1 and words[0] in EXPRESSION_COMMANDS:
         words[1:] = [" ".join(words[1:])]
         at = 1
     elif len(words) > len(("b", "f.c:3")) and words[0] in _BREAKS:

@@ -349,7 +349,8 @@ def test_after_ctrl_c_the_wait_for_an_answer_is_bounded(answering, monkeypatch):
 def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
     toy_handler.run_client("echo")
     code = (
-        "import sys; from debugger.cli import client; client.run_command(['echo', 'on']);"
+        "import sys; from debugger.cli import client;"
+        "client.run_command(['echo', 'on', 'and', 'on']);"
         "print(*sorted({'asyncio', 'json', 'socket', 'subprocess', 'typing', 'enum', 're',"
         " 'pathlib', 'click', 'msgspec', 'debugger.errors', 'debugger.daemon.daemon_process'}"
         " & sys.modules.keys()))"
@@ -359,7 +360,7 @@ def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
     ran = subprocess.run(
         command, env=env, capture_output=True, text=True, check=True, timeout=toy_handler.PATIENCE_S
     )
-    assert ran.stdout == "on\n\n"
+    assert ran.stdout == "on and on\n\n"
 
 
 def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(runtime_dir):
