@@ -247,8 +247,9 @@ class Dispatcher:
         choice = arguments.get("choice")
         if not is_all and choice is not None and acts_on_members(call, choice):
             return
+        current = call.current_name()
         for one in self._sessions.all_sessions():
-            if is_all or one.name == call.current_name():
+            if is_all or one.name == current:
                 one.control.check_agent(command.name)
 
     def _read_settings(self, env: Mapping[str, str]) -> None:

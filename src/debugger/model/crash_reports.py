@@ -10,13 +10,12 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from debugger.model.exception_cause import Traceback, TracebackFrame, panic_message
+from debugger.model.exception_cause import RUST_PANIC, Traceback, TracebackFrame, panic_message
 
 _GO_BEGINS = re.compile(r"(?:panic|fatal error): (?P<message>.*?)(?: \[recovered\])?$")
 _GO_STACK = re.compile(r"goroutine \d+ .*\[running.*\]:$")
 _GO_CALL = re.compile(r"(?P<function>\S.*)\((?:[^()]*|\.\.\.)\)$")
 _GO_PLACE = re.compile(r"\t(?P<file>/.*\.\w+):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
-_RUST_BEGINS = re.compile(r"thread '[^']*'(?: \(\d+\))? panicked at ")
 _RUST_PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+):\d+$")
 _RUST_CALL = re.compile(r"\s+\d+: (?P<function>\S.*)$")
 _RUST_AT = re.compile(r"\s+at (?P<file>\S.*):(?P<line>\d+):\d+$")
@@ -128,7 +127,7 @@ def _parse_java(lines: Sequence[str]) -> Traceback | None:
 
 _PARSERS = (
     (_GO_BEGINS, _parse_go),
-    (_RUST_BEGINS, _parse_rust),
+    (RUST_PANIC, _parse_rust),
     (_RUBY_BEGINS, _parse_ruby),
     (_PHP_BEGINS, _parse_php),
     (_JAVA_BEGINS, _parse_java),

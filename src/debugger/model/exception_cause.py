@@ -301,11 +301,14 @@ def _explain_unwrap(
     )
 
 
+RUST_PANIC = re.compile(r"thread '[^']*'(?: \(\d+\))? panicked at (?P<rest>.*)")
+
+
 def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
     """Return the location and message of the last panic of Rust's runtime."""
     last = None
     for at, line in enumerate(lines):
-        match = re.search(r"thread '[^']*'(?: \(\d+\))? panicked at (?P<rest>.*)", line)
+        match = RUST_PANIC.search(line)
         if match is None:
             continue
         rest = match["rest"]

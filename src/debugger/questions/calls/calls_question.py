@@ -80,12 +80,12 @@ async def with_callees(
         and (program.language not in counted_run.LANGUAGES)
     ):
         return _calls_with_note(answer, "stepped through")
-    if program.is_native and program.traced is None:
-        return _calls_with_note(answer, _STARTED)
-    if not program.is_native or program.traced is None:
+    if not program.is_native:
         place = _location_of(answer)
         text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
         return _calls_with_note(answer, text)
+    if program.traced is None:
+        return _calls_with_note(answer, _STARTED)
     if is_chosen or not depth:
         text = "stepped through: what was called is not reported of filtered calls"
         return _calls_with_note(answer, text)

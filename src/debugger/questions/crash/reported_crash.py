@@ -177,28 +177,25 @@ def _uncaught_in_cpp(lines: Sequence[str]) -> Crash | None:
     uncaught = exception_cause.parse_uncaught(lines)
     if uncaught is None:
         return None
-    found = explain_crash(CrashFacts("", "", exception=uncaught[0], message=uncaught[1]))
-    return Crash(
-        outcome="crashed",
-        cause=found.text,
-        kind=found.kind,
-        exception=answers.ExceptionView(*uncaught),
-        notes=(_REPORT,),
-    )
+    return _answer_without_stack(*uncaught, place=None)
 
 
 def _thrown_value(report: NodeReport | None) -> Crash | None:
     """Return where a value that is no Error was thrown; Node writes no stack for it."""
     if report is None or report.type:
         return None
-    file, line = report.place or ("", 0)
+    return _answer_without_stack(THROWN_VALUE, report.message, place=report.place)
+
+
+def _answer_without_stack(type_: str, message: str, *, place: tuple[str, int] | None) -> Crash:
+    file, line = place or ("", 0)
     where = f"{Path(file).name}:{line}" if file else ""
-    found = explain_crash(CrashFacts("", where, exception=THROWN_VALUE, message=report.message))
+    found = explain_crash(CrashFacts("", where, exception=type_, message=message))
     return Crash(
         outcome="crashed",
         cause=found.text,
         kind=found.kind,
-        exception=answers.ExceptionView(THROWN_VALUE, report.message),
+        exception=answers.ExceptionView(type_, message),
         frame=answers.FrameView(0, "", file, line) if file else None,
         source=source_files.surrounding_lines(file, line, before=2, after=2) if file else (),
         notes=(_REPORT,),
@@ -219,5 +216,5 @@ def _is_foreign(file: str, cwd: str) -> bool:
 
 def usual_exit(run: RunningQuestion, exception_type: str | None) -> int | None:
     """Return the exit code of a program of this runtime that an exception or a panic has ended."""
-    panicked = PANICKED if exception_type == "panic" else None
+    panicked = PANICKED if exception_type == PANIC else None
     return _UNCAUGHT.get(run.session.traits.runtime, panicked)

@@ -254,10 +254,10 @@ async def _await_better(found: GroupRun) -> None:
     """
     loop = asyncio.get_running_loop()
     limit, latest = loop.time() + _QUIET_S, loop.time() + _END_S
+    # Without a launcher, a process that nobody has waited for is gone and not reported.
+    is_job = any(one.traits.is_launcher for one in found.group.sessions())
     while found.crash is None and found.abort is None:
         members = [one for one in found.group.sessions() if one.state is not State.TERMINATED]
-        # Without a launcher, a process that nobody has waited for is gone and not reported.
-        is_job = any(one.traits.is_launcher for one in found.group.sessions())
         is_late = is_job and not all(map(_runs, members))
         session = await _next_change(found, (latest if is_late else limit) - loop.time())
         if session is None:

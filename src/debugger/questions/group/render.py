@@ -121,17 +121,13 @@ def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
     by_function: dict[str, list[str]] = {}
     for row in answer.rows:
         by_function.setdefault(row.function, []).append(_format_row(row))
-    if len(by_function) == 1:
-        lines = next(iter(by_function.values()))
-    else:
-        lines = [
-            line
-            for function, own in by_function.items()
-            for line in (
-                f"in {short_name(function) or 'an unknown function'}:",
-                *(f"  {one}" for one in own),
-            )
-        ]
+    lines: list[str] = []
+    for function, own in by_function.items():
+        if len(by_function) == 1:
+            lines += own
+            continue
+        lines.append(f"in {short_name(function) or 'an unknown function'}:")
+        lines += [f"  {one}" for one in own]
     if not lines:
         lines.append(f"group {short_name(answer.group)}: no values")
     return [

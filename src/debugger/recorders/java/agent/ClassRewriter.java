@@ -33,7 +33,7 @@ abstract class ClassRewriter {
     /** Returns the code of a method, changed or as it is. */
     abstract byte[] rewriteCode(RawMethod method, byte[] content) throws IOException;
 
-        /** Returns the class as it was rewritten; null where its constants leave no room. */
+    /** Returns the class as it was rewritten; null where its constants leave no room. */
     final byte[] rewriteClass() throws IOException {
         out.writeLong(in.readLong());  // the magic number and the version
         constants = new ConstantTable(in, UnaryOperator.identity());
