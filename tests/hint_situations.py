@@ -124,7 +124,7 @@ QUESTIONS: Final = {
     f"crash --group --keep {_PY}": "debugger crash --group -- CMD",
     "crash -- mpirun -n 2 ./loop": "debugger crash --group -- mpirun -n 2 ./loop",
     "hang --after 2 -- mpirun -n 2 ./loop": "debugger hang --group -- mpirun -n 2 ./loop",
-    "probe --at 3 x -- mpirun -n 2 ./loop": "debugger probe --group --at LOC EXPR -- mpirun",
+    "probe --at loop.c:3 x -- mpirun -n 2 ./loop": "debugger probe --group --at LOC EXPR -- mpirun",
     "calls main -- mpirun -n 2 ./loop": "debugger path --group -- mpirun -n 2 ./loop",
     "why x --at hang -- ./loop": "debugger hang -- CMD names the line; debugger probe --at hang",
     "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
@@ -182,7 +182,7 @@ QUESTIONS: Final = {
     f"probe --at calculat i {_PY}": "debugger probe --at calculate EXPR -- CMD",
     f"probe --at loop.py:22 i --rows 0 {_PY}": "debugger probe --rows 40 …",
     "probe --by recorder --at loop.c:6 i -- ./loop": "debugger probe --by logpoints …",
-    f"who-wrote i {_PY}": "debugger who-wrote i --at LOC …",
+    f"who-wrote i {_PY}": f"debugger who-wrote i --at LOC {_PY}",
     f"who-wrote loop.py:29 {_PY}": f"debugger who-wrote EXPR --at loop.py:29 {_PY}",
     f"who-wrote nope --at loop.py:29 {_PY}": (
         "debugger who-wrote NAME --at loop.py:29 -- CMD: a name that is known there"

@@ -18,7 +18,7 @@ PLACEHOLDER = "X"
 COMMAND = re.compile(r"\bdebugger (?=[a-z-])([^;,:()`'\"]*)")
 _WITH_QUOTES = re.compile(r"\bdebugger (?=[a-z-])((?:'[^']*'|\"[^\"]*\"|\w:\w|[^;,:()`'\"])*)")
 _WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
-_IS_ARGUMENT = re.compile(r"--?\w|--\Z|[A-Z]|['\"\d*/…]|[\w/]+[:.+]\w")
+_IS_ARGUMENT = re.compile(r"--?\w|--\Z|[A-Z]|['\"\d*/…]|\./\w|[\w/]+[:.+]\w")
 # Commands whose first argument is a word: `go run`, `cargo test`.
 _WITH_VERBS = {"go", "cargo", "uv", "npx"}
 _KEYWORDS = {"hint", "remedy", "fix"}

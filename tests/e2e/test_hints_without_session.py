@@ -42,8 +42,10 @@ WORDS = {
     "total, count": ["i, square"],
 }
 # What is not there to be reached: a test's runner, another machine, a server, a core file, a crash,
-# a failure, a hang, a name at the end of the program.
+# a failure, a hang, a name at the end of the program, a launcher that starts two ranks everywhere.
 ABSENT = (
+    "path --group",
+    "probe --group",
     "test",
     "attach",
     "hang --pid",
