@@ -41,4 +41,6 @@ if __name__ == "__main__":
     how = multiprocessing.get_context("spawn" if sys.argv[1] == "killed" else "fork")
     all_begun = how.Barrier(4)
     with concurrent.futures.ProcessPoolExecutor(4, how, all_begun.wait) as pool:
+        # The executor (Python 3.11) awaits the workers that there were at the last result.
+        list(pool.map(int, range(4)))
         print(list(pool.map(work, range(4))))  # @map
