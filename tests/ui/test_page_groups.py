@@ -142,7 +142,8 @@ def test_a_person_takes_over_one_member_and_the_agent_has_the_others(page: Simul
     assert refused.returncode == 1
     other = browser.run(f'return document.querySelector("{member(6)}").dataset.session')
     assert "stopped: step" in run_agent("--session", other, "next").stdout
-    # The group's commands leave the member alone, and say so.
+    # The group's commands leave the member alone, and say so, although it is the current one.
+    assert run_agent("use", session).returncode == 0
     went = run_agent("continue", "--group", "job", "--members", "5-6", "--timeout", "0.1")
     assert f"5 did not go on: cannot continue: a person took over {session}" in went.stdout
     run_agent("pause", "--group", "job")

@@ -244,8 +244,7 @@ class Dispatcher:
         if not command.acts_on_program:
             return
         is_all = command.name == "stop" and bool(arguments.get("every"))
-        choice = arguments.get("choice")
-        if not is_all and choice is not None and acts_on_members(call, choice):
+        if not is_all and acts_on_members(call, arguments):
             return
         current = call.current_name()
         for one in self._sessions.all_sessions():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -105,9 +106,16 @@ async def choose_running_member(call: CommandCall) -> ChosenMembers | None:
     return ChosenMembers(group, tuple(own), is_subset=True) if own else None
 
 
-def acts_on_members(call: CommandCall, choice: GroupChoice) -> bool:
-    """Tell whether a command acts on several members, each with a person's hold of its own."""
-    group = _find_group(call, choice)
+def acts_on_members(call: CommandCall, arguments: Mapping[str, Any]) -> bool:
+    """Tell whether a command acts on several members, each with a person's hold of its own.
+
+    Args:
+        call: The call.
+        arguments: The command's own, by name: the options of a group are apart.
+    """
+    if not set(GroupChoice.__struct_fields__) <= set(arguments):
+        return False
+    group = _find_group(call, GroupChoice(arguments["group"], arguments["members"]))
     return group is not None and len(group.every_session()) > 1
 
 
