@@ -192,6 +192,10 @@ QUESTIONS: Final = {
     ),
     f"calls nope {_PY}": PATH,
     "start './loop 3'": "debugger start ./loop -- 3",
+    "start ./loop --nth 2": "debugger start … --break LOC --nth 2",
+    "start ./loop --break 'calculate if n > 1' --when 'n > 2'": (
+        "debugger start … --break LOC --when EXPR, of which EXPR joins them"
+    ),
     "crash --timeout 9 './loop 3'": "debugger crash --timeout 9 -- ./loop 3",
     "calls calculat -- ./loop": "debugger calls calculate -- CMD",
     "crash -- env -i ./loop": "debugger crash --env NAME=VALUE -- PROGRAM",

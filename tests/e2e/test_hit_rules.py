@@ -35,13 +35,20 @@ def run_on(cli: Cli) -> tuple[str, str | None]:
 def test_a_breakpoint_stops_at_the_hits_that_count(
     cli: Cli, name: str, lines: tuple[int, int], options: list[str]
 ) -> None:
-    source = start(cli, name, options)
+    source = debuggees.find_source(name)
     at, mark = (f"{source}:{line}" for line in lines)
     after = ["--after", f"{mark} if n == 4"]
-    cli("break", at, "--nth", "2", "--in", "high", "--when", "n > 12", check=0)
-    assert run_on(cli) == ("stopped", "15")
+    # A program begins with them, too.
+    filtered = ["--break", at, "--nth", "2", "--in", "high", "--when", "n > 12"]
+    cli("start", *options, resolve_program(name), *filtered, check=0, timeout=120)
+    assert print_value(cli, "n") == "15"
     listed = answer_data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
     assert [(one["hits"], one["enabled"]) for one in listed] == [(1, False)]
+    # A run that starts anew has all hits before it.
+    answer_data(cli("--json", "restart", check=0, timeout=90))
+    assert print_value(cli, "n") == "15"
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("break", at, check=0)
     answer_data(cli("--json", "restart", check=0, timeout=90))
     cli("breakpoint", "remove", "--all", check=0)
     cli("break", at, "--first", "2", *after, check=0)

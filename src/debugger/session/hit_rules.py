@@ -27,16 +27,24 @@ class HitRules:
         # Hits that were skipped since the last report, and in all, by breakpoint.
         self._skipped: dict[int, int] = {}
         self._skipped_in_all: dict[int, int] = {}
+        # Those that had no later hit, and were disabled for it.
+        self._finished: set[int] = set()
 
     def forget(self) -> None:
-        """Start over: the program starts anew."""
+        """Start over: the program starts anew, and what had no later hit is enabled again."""
+        for number in self._finished:
+            known = self._breakpoints.find(number)
+            if known is not None and not known.internal:
+                self._breakpoints.enable(number, on=True)
+        self._finished.clear()
         self._selectors.clear()
         self._skipped.clear()
         self._skipped_in_all.clear()
 
     def reset(self, number: int) -> None:
-        """Start over with one breakpoint, which was enabled again."""
+        """Start over with one breakpoint, which the user has enabled or disabled."""
         self._selectors.pop(number, None)
+        self._finished.discard(number)
 
     def applies_to(self, known: Sequence[Breakpoint]) -> bool:
         """Tell whether a stop at these breakpoints needs a decision."""
@@ -76,6 +84,7 @@ class HitRules:
             # After the others: a breakpoint at the event's own line was hit before it.
             if one.event_of is not None:
                 finished += self._take_event(one.event_of)
+        self._finished.update(finished)
         return RuledStop(tuple(reported), tuple(finished), tuple(notes))
 
     def takes_log(self, number: int, text: str) -> RuledStop:
@@ -88,6 +97,7 @@ class HitRules:
         if not is_taken:
             self._skip(number)
         finished = (number,) if selector.is_over else ()
+        self._finished.update(finished)
         return RuledStop((known,) if is_taken else (), finished)
 
     def count_skipped(self, number: int) -> int:

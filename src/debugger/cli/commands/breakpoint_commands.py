@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -24,7 +25,6 @@ from debugger.model.group_labels import format_members
 from debugger.model.hit_filter import (
     EVERY_HIT,
     HitFilter,
-    Refusal,
     refuse_options,
 )
 from debugger.model.location import near_names
@@ -36,7 +36,7 @@ from debugger.questions.group.group_choice import (
     choose_members,
 )
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, filter_hits
+from debugger.questions.runner.filtered_breakpoint import STOP_REFUSALS, filter_hits
 from debugger.session import inspection, process_tree, views
 from debugger.session.group import drop_launcher
 from debugger.session.session import Session
@@ -44,13 +44,7 @@ from debugger.session.session import Session
 GROUP = "Breakpoints"
 _REFERENCE = "stops when it is set to another one: what is put into this one is not watched"
 LIVE_HITS = refuse_options(
-    {
-        "last": FUTURE_UNKNOWN,
-        "changes": Refusal(
-            "a breakpoint has no values to compare",
-            "watch EXPR stops when a value changes; probe --changes shows a run's changes",
-        ),
-    },
+    STOP_REFUSALS,
     help={
         "nth": "stop at the Kth hit only",
         "first": "disable it after N stops; also --limit",
@@ -132,7 +126,7 @@ async def add_filtered(
     if thread is not None and session.state is State.STOPPED:
         await session.run_job(lambda: inspection.known_thread(session, thread))
     spec = msgspec.structs.replace(spec, hit_count=hit_count, log=log, temporary=temporary)
-    spec = filter_hits(call, session, spec, hits, command=command)
+    spec = filter_hits(spec, hits, partial(spec_in_session, call, session), command=command)
     is_known = session.breakpoints.find_same(spec) is not None
     only = None
     if chosen is not None and chosen.is_subset:
@@ -244,6 +238,7 @@ async def disable(
 ) -> answers.Answer:
     """Disable a breakpoint without removing it."""
     session = call.current_session()
+    session.hit_rules.reset(number)
     changed = await session.run_job(lambda: session.binding.enable(number, on=False))
     await process_tree.switch_elsewhere(session, number, on=False)
     return views.breakpoint_view(changed)
@@ -326,7 +321,7 @@ async def watch(
     one_line(expression)
     how = WatchAccess.READ if read else WatchAccess.ANY if access else WatchAccess.WRITE
     spec = BreakpointSpec(watch=expression, access=how)
-    spec = filter_hits(call, session, spec, hits, command="watch")
+    spec = filter_hits(spec, hits, partial(spec_in_session, call, session), command="watch")
 
     async def job() -> answers.Answer:
         frame = await inspection.frame_of(session)

@@ -23,6 +23,7 @@ from debugger.questions.runner.command_call import (
     with_default,
 )
 from debugger.questions.runner.configured_target import find_configured_parts
+from debugger.questions.runner.filtered_breakpoint import FirstBreakpoints
 from debugger.session import stepping, stop_report
 from debugger.session.group import MemberFacts
 from debugger.session.session import MakeBackend, Session
@@ -45,7 +46,7 @@ async def start_compound(
     call: CommandCall,
     name: str,
     typed: LaunchRequest,
-    breaks: Sequence[str],
+    breaks: FirstBreakpoints,
     patience: WaitLimit | None,
 ) -> GroupStop:
     """Start what a compound names, and wait for the first stop; without a limit, do not wait.
@@ -99,7 +100,7 @@ async def _prepare_part(call: CommandCall, name: str, typed: LaunchRequest) -> C
 
 
 async def _create_sessions(
-    call: CommandCall, name: str, parts: Sequence[CompoundPart], breaks: Sequence[str]
+    call: CommandCall, name: str, parts: Sequence[CompoundPart], breaks: FirstBreakpoints
 ) -> list[Session]:
     """Create all sessions before any begins: they share the first one's timeline."""
     sessions: list[Session] = []
@@ -113,10 +114,8 @@ async def _create_sessions(
             joined=first,
         )
         sessions.append(session)
-    for words in breaks:
-        spec = call.conditional_spec(
-            words, near=[parts[0].target.cwd], current=None, program=parts[0].target.program
-        )
+    target = parts[0].target
+    for spec in breaks.build_specs(call, near=[target.cwd], current=None, program=target.program):
         added = sessions[0].breakpoints.add(spec)
         for session in sessions[1:]:
             session.breakpoints.adopt(added)

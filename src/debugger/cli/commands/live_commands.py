@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from debugger.cli.commands import breakpoint_commands
@@ -12,7 +13,7 @@ from debugger.model.debugger_words import check_line, parse_call
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
 from debugger.questions.group import member_values
 from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
-from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, NO_CALLERS, filter_hits
 from debugger.session import function_tracing, live_values, value_inspection
 
@@ -89,7 +90,9 @@ async def trace_add(
     return await function_tracing.log_entries(
         session,
         patterns,
-        lambda spec: filter_hits(call, session, spec, hits, command="trace add"),
+        lambda spec: filter_hits(
+            spec, hits, partial(spec_in_session, call, session), command="trace add"
+        ),
     )
 
 

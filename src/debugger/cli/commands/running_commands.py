@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from debugger.backends.abilities import InstructionStepAbility, SingleThreadAbility
@@ -157,7 +158,7 @@ async def until(
     session = call.current_session()
     session.require_state(State.STOPPED, to="run to a location")
     spec = spec_in_session(call, session, place)
-    spec = filter_hits(call, session, spec, hits, command="until")
+    spec = filter_hits(spec, hits, partial(spec_in_session, call, session), command="until")
     return await stepping.run_until(session, spec, call.wait_limit(timeout))
 
 

@@ -37,6 +37,11 @@ from debugger.questions.runner.command_call import (
     with_default,
 )
 from debugger.questions.runner.configured_target import find_configured_parts
+from debugger.questions.runner.filtered_breakpoint import (
+    FIRST_BREAKPOINTS,
+    NO_BREAKPOINTS,
+    FirstBreakpoints,
+)
 from debugger.session import inspection, session_list, stepping, stop_report
 from debugger.session.process_tree import descendants, root_session
 from debugger.session.selection import foreign_processes, stop_location_text, target_program
@@ -67,10 +72,7 @@ async def start(
     adapter: Annotated[str | None, Option("--adapter", help="debug adapter to use")] = None,
     backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
     stop_on_entry: Annotated[bool, Option("--stop-on-entry", help="stop at the beginning")] = False,
-    breaks: Annotated[
-        tuple[str, ...],
-        Option("--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"),
-    ] = (),
+    breaks: Annotated[FirstBreakpoints, FIRST_BREAKPOINTS] = NO_BREAKPOINTS,
     cwd: Annotated[str | None, Option("--cwd", help="directory to run in", metavar="D")] = None,
     env: Annotated[
         tuple[str, ...], Option("--env", help="change the environment", metavar="K=V")
@@ -146,10 +148,7 @@ async def start(
     begun = await _resolve_program(call, request, is_group=is_group)
     launch, code = begun.launch, begun.code
     near = [launch.cwd, os.path.dirname(code or "")]
-    specs = [
-        call.conditional_spec(words, near=near, current=begun.current, program=code)
-        for words in breaks
-    ]
+    specs = breaks.build_specs(call, near=near, current=begun.current, program=code)
     session = await call.sessions.create(launch, begun.make, name=begun.name)
     session.selection.note_file(begun.current)
     for spec in specs:
@@ -415,10 +414,7 @@ async def attach(
     wait_for: Annotated[bool, Option("--wait-for", help="wait until the app runs")] = False,
     adapter: Annotated[str | None, Option("--adapter", help="debug adapter to use")] = None,
     backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
-    breaks: Annotated[
-        tuple[str, ...],
-        Option("--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"),
-    ] = (),
+    breaks: Annotated[FirstBreakpoints, FIRST_BREAKPOINTS] = NO_BREAKPOINTS,
     pause: Annotated[bool, Option("--pause", help="stop it, and show where it is")] = False,
     is_group: Annotated[
         bool, Option("--group", help="all processes of --name PATTERN, --tree or --pids")
@@ -487,16 +483,13 @@ async def attach(
 async def _begin_attached(
     call: CommandCall,
     prepared: PreparedAttach,
-    breaks: tuple[str, ...],
+    breaks: FirstBreakpoints,
     patience: WaitLimit,
 ) -> answers.Stop:
     target = prepared.target
-    specs = [
-        call.conditional_spec(
-            words, near=target_folders(target), current=None, program=target.program
-        )
-        for words in breaks
-    ]
+    specs = breaks.build_specs(
+        call, near=target_folders(target), current=None, program=target.program
+    )
     try:
         try:
             session = await _create_session(call, prepared, specs)

@@ -24,6 +24,8 @@ from debugger.model.command_registry import Command
 # that the command has is meant. A value that begins with `+` is a role: no option of ours, but
 # what `question_order` and `location_order` put in its place.
 _CONDITION: Final = ("--condition", "--when", "+condition")
+# Options of `start` that interpreters have, too, and what the value of ours looks like.
+_OF_PROGRAM: Final = {"-c": re.compile(r"[<>]|[=!]="), "-e": re.compile(r"^\w+=")}
 _COUNT: Final = ("--hit-count", "--hit", "--nth", "--limit", "--tail", "--count", "+count")
 _FUNCTION: Final = ("--function", "--around", "+function")
 _PLACE: Final = ("--break", "--at", "--around", "+location")
@@ -389,6 +391,9 @@ def _resolve_typed(  # noqa: PLR0911 - one for each spelling
         return "+command"
     if (command.name, typed) == ("start", "--name") and len(following) > 1:
         return "--config"  # the name of a configuration has words, that of a session has not
+    if command.name == "start" and typed in _OF_PROGRAM:
+        # `start python3 -c CODE`: an option of the program, unless its value is one of ours.
+        return flag if _OF_PROGRAM[typed].search(" ".join(following)) else None
     if flag == "+command" and given is None and _is_unquoted(left):
         return "+args"
     return "+arg" if flag == "+args" and given is not None else flag

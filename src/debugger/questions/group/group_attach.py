@@ -19,6 +19,7 @@ from debugger.questions.runner.command_call import (
     begin_session,
     breakpoint_notes,
 )
+from debugger.questions.runner.filtered_breakpoint import FirstBreakpoints
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info as processes
@@ -34,7 +35,7 @@ async def attach_group(
     call: CommandCall,
     request: AttachRequest,
     search: GroupSearch,
-    breaks: Sequence[str],
+    breaks: FirstBreakpoints,
     patience: WaitLimit,
 ) -> GroupStatus | GroupStacks:
     """Attach to all processes of a search; those that cannot be attached to are noted.
@@ -53,10 +54,7 @@ async def attach_group(
         ) from None
     if not prepared:
         raise failures[0]
-    specs = [
-        call.conditional_spec(words, near=[], current=None, program=prepared[0].target.program)
-        for words in breaks
-    ]
+    specs = breaks.build_specs(call, near=[], current=None, program=prepared[0].target.program)
     name = call.session_name or f"{_group_name(prepared[0])}{call.sessions.name_suffix}"
     sessions = await _create_sessions(call, name, prepared, specs)
     group = call.sessions.groups.add(sessions[0].name, sessions[0], is_main=search.tree is not None)

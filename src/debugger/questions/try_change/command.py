@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import Annotated, Final
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -110,5 +111,5 @@ def _check_filter(hits: HitFilter, until: str | None, *, is_here: bool) -> None:
 
 
 def _until_spec(call: CommandCall, session: Session, until: str, hits: HitFilter) -> BreakpointSpec:
-    spec = spec_in_session(call, session, until)
-    return filter_hits(call, session, spec, hits, command="try")
+    locate = partial(spec_in_session, call, session)
+    return filter_hits(locate(until), hits, locate, command="try")
