@@ -24,6 +24,8 @@ from debugger.model.command_registry import Command
 # that the command has is meant. A value that begins with `+` is a role: no option of ours, but
 # what `question_order` and `location_order` put in its place.
 _CONDITION: Final = ("--condition", "--when", "+condition")
+# Options whose value is a command where it has several words.
+_OF_COMMAND: Final = frozenset({("crash", "-c"), ("diff", "--first")})
 # Options of `start` that interpreters have, too, and what the value of ours looks like.
 _OF_PROGRAM: Final = {"-c": re.compile(r"[<>]|[=!]="), "-e": re.compile(r"^\w+=")}
 _COUNT: Final = ("--hit-count", "--hit", "--nth", "--limit", "--tail", "--count", "+count")
@@ -385,9 +387,7 @@ def _resolve_typed(  # noqa: PLR0911 - one for each spelling
         return "+output"
     if typed in _OUTPUT_FORMS and following in (["text"], ["plain"]) and flag != "--log":
         return "+ignored"
-    if (command.name, typed) == ("crash", "-c") and len(following) > 1:
-        return "+command"
-    if (command.name, typed) == ("diff", "--first") and len(following) > 1:
+    if (command.name, typed) in _OF_COMMAND and len(following) > 1:
         return "+command"
     if (command.name, typed) == ("start", "--name") and len(following) > 1:
         return "--config"  # the name of a configuration has words, that of a session has not
