@@ -129,7 +129,7 @@ CPP_HOLDERS = {
     "vi": "std::variant(7)",
     "a": "std::any(5)",
     "ae": "std::any(empty)",
-    "sv": '"a view of text"',
+    "sv": r'"a view of text\xff"',
     "un": "nullptr",
     "t": '(1, "tuple", 2.5)',
     "arr": "size=3 {1, 2, 3}",

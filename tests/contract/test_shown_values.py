@@ -31,6 +31,8 @@ _OF_CPP: Mapping[str, str] = {
     "*maybe + 1": "5",
     'parcels[0].name == "tea" && parcels.size() > 2': "true",
     "grid[1][2]": "6",
+    # Without the nuls behind the text.
+    "label": r'"a \\000"',
 }
 _OF_RUST: Mapping[str, str] = {
     "parcels.len()": "3",

@@ -44,6 +44,7 @@ int main() {
     std::unique_ptr<Parcel> owned(new Parcel(parcels[0]));
     std::optional<int> maybe = 4;
     int grid[2][3] = {{1, 2, 3}, {4, 5, 6}};
+    char label[32] = "a \\000";
     int sum = total(parcels);
-    return sum + *maybe + grid[1][2] + static_cast<int>(rates.size());  // @here
+    return sum + *maybe + grid[1][2] + label[31] + static_cast<int>(rates.size());  // @here
 }

@@ -31,7 +31,7 @@ int work(int n) {
     std::map<std::string, std::vector<int>> m{{"a", {1, 2}}, {"b", {}}};
     std::unordered_set<int> us{1, 2, 3};
     std::set<std::string> s{"x", "y"};
-    std::string_view sv = "a view of text";
+    std::string_view sv = "a view of text\xff";
     std::unique_ptr<P> up = std::make_unique<P>(P{3, 4.5, "up"});
     std::unique_ptr<P> un;
     std::shared_ptr<P> sp = std::make_shared<P>(P{5, 6.5, "sp"});

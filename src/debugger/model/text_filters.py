@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from msgspec import Struct
+
 from debugger.model.answers.stops import OutputLine
 from debugger.model.location import is_library
 
@@ -18,25 +20,47 @@ def without_colour(text: str) -> str:
 
 
 GAP = " … "
-_LENGTH = re.compile(r" \(([\d,]+) characters\)\Z")
+_LENGTH = re.compile(r" \((?P<count>[\d,]+) (?P<unit>characters|bytes)\)\Z")
+# Delve 1.25, and our adapters of Ruby and PHP, cut a text behind its beginning, before its quote
+# or behind it.
+_BEGINNING = re.compile(
+    r"""["']? ?… \((?P<count>[\d,]+) (?P<unit>characters|(?:more )?bytes)\)\Z"""
+    r"""|\.\.\.\+(?P<more>\d+) more"\Z"""
+)
+
+
+class Clipped(Struct, frozen=True):
+    """A text that may have been cut before: what is left of it, and how long it is."""
+
+    text: str
+    count: int
+    unit: str = "characters"
+    has_end: bool = True
 
 
 def clip_text(text: str, most: int) -> str:
     """Cut the middle out of a text over `most` characters, and state its full length."""
     if len(text) <= most:
         return text
-    body, length = parse_clipped(text)
-    length_note = f" ({length:,} characters)"
+    known = parse_clipped(text)
+    length_note = f" ({known.count:,} {known.unit})"
     half = max((most - len(GAP) - len(length_note)) // 2, 1)
-    return f"{body[:half]}{GAP}{body[-half:]}{length_note}"
+    if not known.has_end:
+        return f"{known.text[: 2 * half]} …{length_note}"
+    return f"{known.text[:half]}{GAP}{known.text[-half:]}{length_note}"
 
 
-def parse_clipped(text: str) -> tuple[str, int]:
-    """Return the rest of an earlier cut, and the text's full length."""
-    match = _LENGTH.search(text)
-    if match is None or GAP not in text:
-        return text, len(text)
-    return text[: match.start()], int(match[1].replace(",", ""))
+def parse_clipped(text: str) -> Clipped:
+    """Return what an earlier cut of ours or of an adapter has left, and the full length."""
+    start = _BEGINNING.search(text)
+    match = start or _LENGTH.search(text)
+    if match is None or (start is None and GAP not in text):
+        return Clipped(text, len(text))
+    body = text[: match.start()]
+    if start is not None and start["more"]:
+        return Clipped(body, int(start["more"]), "more bytes", has_end=False)
+    count = int(match["count"].replace(",", ""))
+    return Clipped(body, count, match["unit"], has_end=start is None)
 
 
 _BEGINS = re.compile(

@@ -82,11 +82,14 @@ def shorten_value(value: str, limit: int, *, hint: str = "", tabs: bool = False)
         text = escape_text(value, tabs=tabs)
         if len(text) <= limit:
             return text
-    value, characters = parse_clipped(value)
-    length = f"{characters:,} chars"
+    known = parse_clipped(value)
+    value = known.text
+    length = f"{known.count:,} {known.unit.replace('characters', 'chars')}"
     for note in (f" ({length}; {hint})", f" ({length})") if hint else (f" ({length})",):
         room = limit - len(note) - len(_GAP)
         if room >= _LEAST:
+            if not known.has_end:
+                return _fitting_start(value, room, tabs=tabs) + _GAP.rstrip() + note
             tail = room // 3
             head = _fitting_start(value, room - tail, tabs=tabs)
             return _join_ends(value, head, _fitting_end(value, tail, tabs=tabs)) + note

@@ -14,6 +14,7 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSp
 from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.program import Frame, Stopped, StopReason, Variable
 from debugger.model.value_refs import ValueRefs
+from debugger.output.location_text import shorten_value
 from debugger.session import source_files, stop_report, views
 from debugger.session.event_record import is_crash
 from debugger.session.selection import (
@@ -103,6 +104,20 @@ def test_a_long_value_loses_its_middle_and_says_its_length():
     assert shown.startswith("aaa")
     assert shown.endswith("bbb (10,000 characters)")
     assert views.value_text("x" * views.VALUE_MAX) == "x" * views.VALUE_MAX
+
+
+@pytest.mark.parametrize(
+    ("cut", "length"),
+    [
+        ("'" + "a" * 1000 + "'… (4500 bytes)", "(4,500 bytes)"),  # of PHP
+        ('"' + "a" * 1000 + '"… (1500 characters)', "(1,500 characters)"),  # of Ruby
+        ('"' + "a" * 1000 + '...+3476 more"', "(3,476 more bytes)"),  # of delve
+    ],
+)
+def test_the_length_of_a_value_that_an_adapter_has_cut_is_its_own(cut: str, length: str) -> None:
+    shown = views.value_text(cut, 200)
+    assert shown.endswith(f"aaa … {length}")
+    assert shorten_value(shown, 80).endswith(f"aaa … {length.replace('characters', 'chars')}")
 
 
 def test_a_value_has_a_ref_only_with_something_inside():

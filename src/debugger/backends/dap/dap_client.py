@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
@@ -339,6 +340,7 @@ def _encode_message(message: dict[str, Any]) -> bytes:
         ) from error
 
 
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 # ValueError: msgspec's own, and numbers of thousands of digits.
 _UNREADABLE = (ValueError, RecursionError)
 Read = TypeVar("Read", bound=msgspec.Struct)
@@ -351,9 +353,11 @@ def _decode_as(data: bytes, kind: type[Read], *, strict: bool = True) -> Read:
     except msgspec.ValidationError:
         raise
     except ValueError:
-        # A Python program's text may hold half a surrogate pair: JSON can, UTF-8 cannot.
+        # A program's text may hold half a surrogate pair: JSON can, UTF-8 cannot. It is shown as
+        # the escape that the program's language has for it.
         text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
-        return msgspec.json.decode(text.encode(errors="replace"), type=kind, strict=strict)
+        text = _HALF_PAIR.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text)
+        return msgspec.json.decode(text, type=kind, strict=strict)
 
 
 def decode_body(raw: msgspec.Raw, kind: type[Body]) -> Body:

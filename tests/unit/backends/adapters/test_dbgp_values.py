@@ -55,6 +55,11 @@ def test_a_command_carries_its_data_in_base64():
         ('<property type="bool">1</property>', "true"),
         ('<property type="null"/>', "null"),
         ('<property type="string" size="3" encoding="base64">YSdi</property>', "'a\\'b'"),
+        # `a`, a byte that is no UTF-8, and the beginning of a letter whose rest Xdebug has cut off.
+        (
+            '<property type="string" size="9" encoding="base64">Yf/i</property>',
+            r"'a\xff'… (9 bytes)",
+        ),
         ('<property type="array" children="0" numchildren="0"/>', "[]"),
         ('<property type="array" children="1" numchildren="3"/>', "[…]"),
         (

@@ -240,7 +240,7 @@ def _is_method(one: Variable) -> bool:
 
 def _add_size(variable: Variable, size: int, element: str) -> Variable:
     if variable.type in {"str", "bytes", "bytearray"}:
-        value = f"{variable.type}[{size}] {parse_clipped(variable.value)[0][:_TEXT_MAX]}…"
+        value = f"{variable.type}[{size}] {parse_clipped(variable.value).text[:_TEXT_MAX]}…"
         return msgspec.structs.replace(variable, value=value)
     # The default repr says nothing beyond the type.
     is_plain = " object at 0x" not in variable.value

@@ -19,6 +19,7 @@ _ITEMS = 20  # shown of one value
 _TEXT = 1000
 _NESTED = 3
 _CUT = "…"
+_OTHER_BYTE = re.compile("[\udc80-\udcff]")  # that is no UTF-8 (PEP 383)
 
 
 class PacketDecoder:
@@ -150,9 +151,9 @@ def read_value(prop: ET.Element) -> PhpValue:
 def format_property(prop: ET.Element, depth: int = 0) -> str:
     """Format a property as PHP writes it: `'text'`, `[1, 'key' => 2]`, `Order {number: 7}`."""
     kind = prop.get("type", "")
-    content = read_text(prop)
     if kind == "string":
-        return _quote_text(content, int(prop.get("size") or len(content)))
+        return _quote_text(_read_bytes(prop), int(prop.get("size") or 0))
+    content = read_text(prop)
     if kind == "array":
         return _format_items(prop, "[", "]", depth)
     if kind == "object" and "enum" in prop.get("facet", "").split():
@@ -168,11 +169,16 @@ def format_property(prop: ET.Element, depth: int = 0) -> str:
     return f"{content}.0" if is_whole else content or kind
 
 
-def _quote_text(content: str, size: int) -> str:
-    escaped = content.replace("\\", "\\\\").replace("'", "\\'")
+def _quote_text(content: bytes, size: int) -> str:
+    r"""Return a string in quotes: UTF-8, and `\xNN` for other bytes; `size` bytes in all."""
+    text = content.decode("utf-8", "surrogateescape")
+    is_cut = size > len(content) or len(text) > _TEXT
+    if size > len(content):  # Xdebug cuts between two bytes, also of one letter
+        text = re.sub("[\udcc2-\udcf4][\udc80-\udcbf]{0,2}\\Z", "", text)
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    cut = f"{_CUT} ({size} bytes)" if size > len(content.encode()) or len(content) > _TEXT else ""
-    return f"'{escaped[:_TEXT]}'{cut}"
+    shown = _OTHER_BYTE.sub(lambda one: f"\\x{ord(one[0]) - 0xDC00:02x}", escaped[:_TEXT])
+    return f"'{shown}'" + (f"{_CUT} ({size} bytes)" if is_cut else "")
 
 
 def _format_items(prop: ET.Element, opening: str, closing: str, depth: int) -> str:
@@ -208,10 +214,12 @@ def format_key(name: str) -> str:
 
 def read_text(prop: ET.Element) -> str:
     """Return a property's own text."""
+    return _read_bytes(prop).decode("utf-8", "replace")
+
+
+def _read_bytes(prop: ET.Element) -> bytes:
     text = prop.text or ""
-    if prop.get("encoding") == "base64":
-        return base64.b64decode(text).decode("utf-8", "replace")
-    return text
+    return base64.b64decode(text) if prop.get("encoding") == "base64" else text.encode()
 
 
 _CLASS = re.compile(

@@ -27,6 +27,7 @@ _KEY_MAX = 60
 _WALK_MAX = 100_000  # children of what does not say how many it has
 _NAMELESS = "(anonymous)"
 _LENGTH = re.compile(r"\b(?:of length|with) (\d+)\b")
+_TRAILING_NULS = re.compile(r"(?<!\\)(?:\\000)+\"\Z")
 _STRUCTURES = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
 _STRING = re.compile(
     r"std::(?:__\w+::)?basic_string(?:_view)?<|&(?:mut )?str\Z|alloc::(?:\w+::)+String\Z"
@@ -59,6 +60,9 @@ def written(value: Any) -> str:
         if "max-value-size" not in str(error):
             raise
         return f"<{plain.sizeof} bytes>"
+    if is_text and plain.code == gdb.TYPE_CODE_ARRAY:
+        # What a buffer's text leaves of it: LLDB shows none either.
+        text = _TRAILING_NULS.sub('"', text)
     # gdb writes nothing for a type that is only declared.
     is_declared = not text and plain.code == gdb.TYPE_CODE_STRUCT and not plain.sizeof
     return "<incomplete type>" if is_declared else text
