@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import debugger
@@ -65,8 +66,13 @@ def literal_texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -
         yield from literal_texts(one, names)
 
 
-def collect_hints() -> Iterator[tuple[str, int, str]]:
-    """Yield each text of the source that is a hint: its file, its line and itself."""
+@cache
+def collect_hints() -> Sequence[tuple[str, int, str]]:
+    """Return each text of the source that is a hint: its file, its line and itself."""
+    return tuple(_find_hints())
+
+
+def _find_hints() -> Iterator[tuple[str, int, str]]:
     for path in sorted(ROOT.rglob("*.py")):
         module = ast.parse(path.read_text("utf-8"))
         names = dict(module_constants(module))
