@@ -12,6 +12,7 @@ import debugger
 from debugger.cli import commands, parser
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.model.command_registry import COMMANDS, Argument
+from source_trees import parse_text
 
 ROOT = Path(debugger.__file__).parent
 PLACEHOLDER = "X"
@@ -74,7 +75,7 @@ def collect_hints() -> Sequence[tuple[str, int, str]]:
 
 def _find_hints() -> Iterator[tuple[str, int, str]]:
     for path in sorted(ROOT.rglob("*.py")):
-        module = ast.parse(path.read_text("utf-8"))
+        module = parse_text(path.read_text("utf-8"))
         names = dict(module_constants(module))
         for node in ast.walk(module):
             if isinstance(node, ast.keyword) and node.arg in _KEYWORDS:
