@@ -165,7 +165,7 @@ def _build_cli(runtime_dir: Path) -> Callable[..., Answer]:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         check: int | None = None,
-        timeout: float = 60,
+        timeout: float = 110,
     ) -> Answer:
         words = tuple(os.fspath(arg) for arg in args)
         own = {name: str(runtime_dir) + tail for name, tail in _OWN_VARIABLES.items()}
