@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 _ANSWER_S = 60.0
-_WAIT_S = 20.0
+_WAIT_S = 60.0
 _STARTED = re.compile(r"started successfully on port (\d+)")
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver, 12.1
 # WebDriver, 17.4.2: the code points of keys.

@@ -37,8 +37,8 @@ from debugger.system.supervised_process import SupervisedProcess
 
 T = TypeVar("T")
 LIMITS = AdapterLimits(initialize_s=10, request_s=10)
-_EVENT_S = 20.0
-_END_S = 20.0
+_EVENT_S = 60.0
+_END_S = 60.0
 
 
 class EventRecorder(list[BackendEvent]):

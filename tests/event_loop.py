@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 async def begin_task(coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:

@@ -33,6 +33,7 @@ QUESTIONS = {
 _OWN_FILES = {"config.toml", "daemon.json", "daemon.lock", "daemon.log", "daemon.sock"}
 # The folder of temporary files, and the cache of rewritten code.
 _OWN_FILES |= {"scratch", "recorded-code"}
+_LEFT_S = 60.0  # what is left for good is left then, too, and a busy machine is slow
 _POOL = min(32, (os.cpu_count() or 1) + 4)  # threads that asyncio keeps for calls that block
 
 
@@ -83,7 +84,7 @@ class Job:
         else:
             self.cli(*start, "--no-wait", check=0)
         found: list[tuple[int, int]] = []
-        self._wait_until(lambda: found.extend(filter(None, [self._programs()])) or found, 30)
+        self._wait_until(lambda: found.extend(filter(None, [self._programs()])) or found)
         self._launcher, self._worker = found[0]
         if stage == "ending":
             self._run_beside("stop")
@@ -174,7 +175,7 @@ class Job:
             return found[-1] == value
 
         try:
-            self._wait_until(is_there, 8, what=what)
+            self._wait_until(is_there, _LEFT_S, what=what)
         except BaseException as error:
             error.add_note(f"left: {found[-1]}")
             raise

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import debugger
 from debugger.cli import commands, parser
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.model.command_registry import COMMANDS, Argument
+from source_trees import parse_text
 
 ROOT = Path(debugger.__file__).parent
 PLACEHOLDER = "X"
@@ -65,10 +67,15 @@ def literal_texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -
         yield from literal_texts(one, names)
 
 
-def collect_hints() -> Iterator[tuple[str, int, str]]:
-    """Yield each text of the source that is a hint: its file, its line and itself."""
+@cache
+def collect_hints() -> Sequence[tuple[str, int, str]]:
+    """Return each text of the source that is a hint: its file, its line and itself."""
+    return tuple(_find_hints())
+
+
+def _find_hints() -> Iterator[tuple[str, int, str]]:
     for path in sorted(ROOT.rglob("*.py")):
-        module = ast.parse(path.read_text("utf-8"))
+        module = parse_text(path.read_text("utf-8"))
         names = dict(module_constants(module))
         for node in ast.walk(module):
             if isinstance(node, ast.keyword) and node.arg in _KEYWORDS:

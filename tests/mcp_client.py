@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from warm_daemon import WARM_PROCESS
 
-CALL_S = 60.0
+CALL_S = 110.0
 _START_S = 60.0
 _END_S = 30.0
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from left_out import leave_out
 
-_SECONDS = 30.0
+_SECONDS = 60.0
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from debugger import paths
 from left_out import leave_out
 
 SSHD: Final = "/usr/sbin/sshd"
-_START_S: Final = 10.0
+_START_S: Final = 60.0
 # Where sshd, as root, keeps its unprivileged half; Debian's service makes it.
 _SEPARATION: Final = Path("/run/sshd")
 # The server is the first of the processes of a host, which end with it.

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import parse_text
+
 SRC = Path(__file__).parent.parent / "src"
 LINES_MAX = 600
 FUNCTION_MAX = 60
@@ -492,7 +494,7 @@ class Module:
     is_package: bool = False
 
     def tree(self) -> ast.Module:
-        return ast.parse(self.text)
+        return parse_text(self.text)
 
 
 def read(src: Path) -> dict[str, Module]:

@@ -8,15 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent / "src" / "debugger"
-SOURCES: Mapping[str, ast.Module] = {
-    str(path.relative_to(PACKAGE)): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")
-}
-TESTS: Mapping[str, ast.Module] = {
-    str(path.relative_to(Path(__file__).parent)): ast.parse(path.read_text())
-    for path in Path(__file__).parent.rglob("*.py")
-    if "programs" not in path.parts  # debuggees, some of which are no valid Python
-}
+from source_trees import PACKAGE, parse_package, parse_tests
+
 # Words of the style guide's right column: as a whole name each says nothing by itself.
 BANNED_NAMES = frozenset(
     {"told", "asked", "wanted", "seen", "held", "inside", "around", "beside", "left", "standing"}
@@ -76,14 +69,14 @@ PROGRAM_WORDS = (
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for name, tree in SOURCES.items():
+    for name, tree in parse_package().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield name, node
 
 
 def classes() -> Iterator[tuple[str, str]]:
-    for name, tree in SOURCES.items():
+    for name, tree in parse_package().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 yield name, node.name
@@ -111,7 +104,7 @@ def test_few_functions_have_names_of_one_word() -> None:
 
 
 def test_no_module_class_or_function_has_a_banned_name() -> None:
-    named = [(name, Path(name).stem) for name in SOURCES]
+    named = [(name, Path(name).stem) for name in parse_package()]
     named += list(classes())
     named += [(module, node.name) for module, node in functions()]
     found = [
@@ -153,7 +146,7 @@ def test_no_variable_or_parameter_has_a_banned_name() -> None:
 def test_a_module_is_long_enough_to_be_one() -> None:
     short = {
         name
-        for name in SOURCES
+        for name in parse_package()
         if not name.endswith("__init__.py")
         and len((PACKAGE / name).read_text().splitlines()) < LINES_LEAST
     }
@@ -165,7 +158,7 @@ def test_the_state_of_a_session_is_written_by_its_own_classes_only() -> None:
     owners["cursors"] = "session/process_tree.py"
     found = [
         f"{name}:{node.lineno}: {ast.unparse(target)}"
-        for name, tree in SOURCES.items()
+        for name, tree in parse_package().items()
         if not name.startswith("backends/")
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign | ast.AugAssign)
@@ -181,7 +174,7 @@ def test_the_state_of_a_session_is_written_by_its_own_classes_only() -> None:
 def test_an_object_of_the_protocol_backend_changes_its_own_attributes_only() -> None:
     found = [
         f"{name}:{node.lineno}: {ast.unparse(one)}"
-        for name, tree in SOURCES.items()
+        for name, tree in parse_package().items()
         if name.startswith("backends/dap/")
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign | ast.AugAssign)
@@ -197,7 +190,7 @@ def test_an_object_of_the_protocol_backend_changes_its_own_attributes_only() -> 
 def test_adapters_are_named_by_the_backends_and_their_installation() -> None:
     found = [
         f"{name}:{node.lineno}: {node.value}"
-        for name, tree in SOURCES.items()
+        for name, tree in parse_package().items()
         if not name.startswith(("backends/", "install/")) and name not in PROGRAM_WORDS
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value in ADAPTER_NAMES
@@ -208,7 +201,7 @@ def test_adapters_are_named_by_the_backends_and_their_installation() -> None:
 def test_headers_of_elf_files_are_read_in_one_module() -> None:
     found = {
         name
-        for name, tree in SOURCES.items()
+        for name, tree in parse_package().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, bytes)
@@ -225,7 +218,7 @@ def test_headers_of_elf_files_are_read_in_one_module() -> None:
 def code_lines(name: str) -> int:
     """Count the lines of a module that hold code: no comments, docstrings or blank lines."""
     lines: set[int] = set()
-    tree = SOURCES[name]
+    tree = parse_package()[name]
     texts = {
         id(node.value)
         for node in ast.walk(tree)
@@ -309,7 +302,7 @@ BUDGETS: Mapping[str, int] = {
 
 def test_no_folder_has_more_lines_than_its_budget() -> None:
     lines: dict[str, int] = collections.Counter()
-    for name in SOURCES:
+    for name in parse_package():
         folders = Path(name).parent.parts[:2]
         lines["/".join(folders) or "."] += code_lines(name)
     assert {name: count for name, count in lines.items() if count > BUDGETS.get(name, 0)} == {}
@@ -326,11 +319,6 @@ LONG_TEXTS: Mapping[str, str] = {
     "unit/backends/adapters/test_debugpy_exceptions.py": "a traceback",
     "unit/model/test_node_report.py": "reports of Node",
     "unit/output/test_answers.py": "answers",
-}
-TESTS: Mapping[str, ast.Module] = {
-    str(path.relative_to(Path(__file__).parent)): ast.parse(path.read_text())
-    for path in Path(__file__).parent.rglob("*.py")
-    if "programs" not in path.parts  # debuggees, some of which are no valid Python
 }
 
 
@@ -354,24 +342,24 @@ def long_texts(tree: ast.Module) -> Iterator[ast.Constant]:
 
 
 def test_a_debuggee_of_more_than_15_lines_is_a_file() -> None:
-    found = {name for name, tree in TESTS.items() if any(long_texts(tree))}
+    found = {name for name, tree in parse_tests().items() if any(long_texts(tree))}
     assert found == LONG_TEXTS.keys()
 
 
 def test_no_test_module_begins_with_a_question() -> None:
     asks = [
         name
-        for name, tree in TESTS.items()
+        for name, tree in parse_tests().items()
         if "?" in (ast.get_docstring(tree) or "").partition("\n")[0]
     ]
     assert asks == []
 
 
 def test_no_helper_of_tests_has_a_banned_name() -> None:
-    named = [(name, Path(name).stem) for name in TESTS]
+    named = [(name, Path(name).stem) for name in parse_tests()]
     named += [
         (name, node.name)
-        for name, tree in TESTS.items()
+        for name, tree in parse_tests().items()
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and not node.name.startswith("test_")
@@ -401,7 +389,7 @@ def is_patch_of_constant(call: ast.Call) -> bool:
 def test_no_test_replaces_a_private_constant() -> None:
     found = [
         f"{name}:{node.lineno}: {ast.unparse(node)}"
-        for name, tree in TESTS.items()
+        for name, tree in parse_tests().items()
         for node in ast.walk(tree)
         if (isinstance(node, ast.Call) and is_patch_of_constant(node))
         or (
@@ -416,7 +404,7 @@ def test_no_test_replaces_a_private_constant() -> None:
 def test_no_unit_test_counts_turns_of_the_event_loop() -> None:
     found = [
         f"{name}:{node.lineno}: begin_task or await_condition of event_loop.py"
-        for name, tree in TESTS.items()
+        for name, tree in parse_tests().items()
         if name.startswith("unit/")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node) in {"asyncio.sleep(0)", "sleep(0)"}

@@ -19,7 +19,7 @@ from adapter_specs import with_real_specs
 from adapter_specs.adapter_spec import AdapterSpec
 from contract import ability_table, command_walks
 
-_ANSWER_S = 60.0
+_ANSWER_S = 110.0
 
 
 class DaemonConnection:

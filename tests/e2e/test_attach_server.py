@@ -60,7 +60,7 @@ def test_a_server_stops_its_program_when_asked_to(cli, served):
     assert stop["session"] == f"localhost-{port}"
     cli("set", "running", "False", check=0)
     assert answer_data(cli("--json", "continue", check=0))["reason"] == "exit"
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
 
 
 @lldb
@@ -69,7 +69,7 @@ def test_a_server_of_lldbs_is_attached_to_and_its_program_goes_on(cli, require_t
     port = find_free_port()
     words = (server, "gdbserver", f"127.0.0.1:{port}", "--", resolve_program("endless.c"))
     with run_program(*words) as process:
-        wait_until(lambda: _listens(port), 20)
+        wait_until(lambda: _listens(port))
         place = marked_location("endless.c", "count")
         stop = attach_to_stop(cli, "--connect", f"127.0.0.1:{port}", "--break", place)
         assert stop["frame"]["function"] == "count"

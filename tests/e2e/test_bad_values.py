@@ -13,7 +13,7 @@ python = pytest.mark.adapter("debugpy")
 # The default budget: 1,000 tokens of 4 characters.
 MOST = 4000
 # Seconds: far more than it takes here, and far less than it would if it were not bounded.
-QUICK = 15
+QUICK = 30
 THREADS = program_text("counted_lines/bad_values_threads.c")
 PYTHON_THREADS = program_text("counted_lines/bad_values_python_threads.py")
 

@@ -60,7 +60,7 @@ def test_a_detached_program_goes_on_printing_after_the_daemon_is_gone(
         cli("daemon", "stop", check=0)
         seen = _count(progress)
         # 100 lines of 500 characters fill a pipe's or a terminal's buffer that nobody reads.
-        wait_until(lambda: _count(progress) > seen + 200, 10, what="the program to go on")
+        wait_until(lambda: _count(progress) > seen + 200, what="the program to go on")
     finally:
         _end(pid)
 
@@ -77,15 +77,15 @@ def test_attaching_leaves_the_program_running_and_stops_it_only_when_asked(
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)],
     )
     try:
-        wait_until(lambda: _count(progress) > 0, 10, what="the program to begin")
+        wait_until(lambda: _count(progress) > 0, what="the program to begin")
         assert cli("attach", str(pid), check=0).out.startswith("running")
         seen = _count(progress)
-        wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
+        wait_until(lambda: _count(progress) > seen, what="the program to go on")
         answer = cli("--json", "pause", check=0)
         assert answer.data["data"]["reason"] == "pause"
         cli("detach", check=0)
         seen = _count(progress)
-        wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
+        wait_until(lambda: _count(progress) > seen, what="the program to go on")
         answer = cli("--json", "attach", str(pid), "--pause", check=0)
         assert (answer.data["data"]["state"], answer.data["data"]["reason"]) == ("stopped", "pause")
         left = cli("stop", check=0).out
@@ -193,13 +193,13 @@ def test_the_daemons_end_names_what_is_lost_and_what_it_let_go_of(
     progress = tmp_path / "progress"
     process = subprocess.Popen([_program("ticker.c"), progress], stdout=subprocess.DEVNULL)
     try:
-        wait_until(lambda: _count(progress) > 0, 10, what="the program to begin")
+        wait_until(lambda: _count(progress) > 0, what="the program to begin")
         cli("crash", "--", "true", check=0)
         cli("attach", str(process.pid), check=0)
         told = cli("daemon", "stop", check=0).out
         assert f"attached to, and let go of: pid {process.pid}; lost: evidence e1" in told
         seen = _count(progress)
-        wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
+        wait_until(lambda: _count(progress) > seen, what="the program to go on")
     finally:
         _end(process.pid)
         process.wait()

@@ -33,7 +33,7 @@ def test_forked_children_stop_at_once_and_end_with_their_own_status(
 ) -> None:
     stop = start_forking(cli, by, "many", 2, "--break", WORKED)
     # A stop of the other one during a step would be the step's answer.
-    wait_until(lambda: _stopped(cli) == ["family.1", "family.2"], 20, what="both children to stop")
+    wait_until(lambda: _stopped(cli) == ["family.1", "family.2"], what="both children to stop")
     seen = {}
     while stop["reason"] == "breakpoint":
         assert stop["frame"]["function"] == "work"

@@ -52,7 +52,7 @@ def faults(cli: Any, table: Mapping[str, str]) -> Iterator[str]:
     tried: set[str] = set()
     moving: list[str] = []
     for words, expected in table.items():
-        told = cli("--json", *shlex.split(words), timeout=20)
+        told = cli("--json", *shlex.split(words))
         hint = (told.data.get("error") or {}).get("hint")
         if hint is None or expected not in hint:
             yield f"{words}: {told.out}"
@@ -72,7 +72,7 @@ def fault(cli: Any, words: str, command: str) -> Iterator[str]:
     given = [VALUES.get(word, word) for word in shlex.split(command)]
     if asks_help(given):
         return
-    answered = cli(*given, timeout=20)
+    answered = cli(*given)
     if answered.exit in MISSING:
         yield f"{words}: its hint does not help: {answered}"
 

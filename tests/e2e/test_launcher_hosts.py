@@ -146,7 +146,7 @@ def test_ranks_of_all_hosts_stop_and_a_host_that_dies_is_named(
     start = ("--json", "start", "--group", "-b", marked_location(PROGRAM, "step"), "--", *words)
     first = answer_data(at_hosts(*start, check=0))
     assert (first["group"], first["stop"]["reason"]) == ("meet", "breakpoint")
-    wait_until(lambda: " 4 stopped (0-3)" in at_hosts("status").out, 30, what="all stops")
+    wait_until(lambda: " 4 stopped (0-3)" in at_hosts("status").out, what="all stops")
     (row,) = read_again(at_hosts, "print", "rank")["rows"]
     assert {one["value"]: one["members"] for one in row["values"]} == {n: [n] for n in "0123"}
     lines = at_hosts("output", "--all", check=0).out

@@ -54,7 +54,7 @@ class Raw:
             await self.stdin.drain()
 
     async def receive(self) -> Any:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return json.loads(await self.stdout.readline())
 
     def peak_mb(self) -> float:
@@ -81,7 +81,7 @@ async def raw(*, initialized: bool = True) -> AsyncIterator[Raw]:
     finally:
         if process.returncode is None:
             spoken.stdin.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await process.communicate()
 
 
@@ -148,7 +148,7 @@ async def test_a_client_that_does_not_read_is_not_listened_to_and_starves_nobody
         many = [tool(number, "debug_command", command="help") for number in range(500)]
         sending = asyncio.ensure_future(flooding.send(*many))
         for _ in range(20):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 assert (await other.call("debug_session")).data["state"] == "stopped"
         assert flooding.peak_mb() < before + 60
         # Who begins to read gets an answer to each, be it a refusal.
@@ -200,7 +200,7 @@ async def test_a_pipe_that_closes_at_once_gets_the_answers(runtime_dir) -> None:
     listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     # Without a line's end behind the last one.
     sent = b"\n".join(json.dumps(one).encode() for one in (INITIALIZE, listing))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         out, _ = await process.communicate(sent)
     answers = [json.loads(line) for line in out.splitlines()]
     assert [one["id"] for one in answers] == [1, 2]
@@ -219,7 +219,7 @@ async def test_a_client_that_hangs_up_at_once_leaves_no_trace(runtime_dir) -> No
     os.close(reader)
     assert process.stdin is not None
     process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         _, err = await process.communicate()
     assert (process.returncode, err) == (0, b"")
 
@@ -231,7 +231,7 @@ async def test_a_closed_stream_is_a_usage_error(runtime_dir, stream) -> None:
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         _, err = await process.communicate()
     assert process.returncode == 2
     assert err.startswith(b"error: standard ")

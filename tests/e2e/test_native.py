@@ -162,7 +162,7 @@ def test_a_program_reads_what_it_is_sent(cli: Cli, wait_until: Callable[..., Any
     def lines() -> list[str]:
         return [one["text"] for one in answer_data(cli("--json", "output", "--all"))["lines"]]
 
-    wait_until(lambda: "HELLO THERE" in lines(), 10, what="the echo")
+    wait_until(lambda: "HELLO THERE" in lines(), what="the echo")
     cli("input", "--eof", check=0)
     end = answer_data(cli("--json", "await", check=0))
     assert end["exit_code"] == 0

@@ -34,7 +34,7 @@ _COMMANDS = (
 # What a command may say after the adapter's death, and how it must end.
 _FAULTS = {ErrorCode.ADAPTER_DIED, ErrorCode.ADAPTER_FAILED, ErrorCode.LAUNCH_FAILED}
 # The guard takes up to 3.5 s (its grace and its end), and the machine may be a slow one.
-_END_S = 10.0
+_END_S = 60.0
 
 
 @pytest.fixture

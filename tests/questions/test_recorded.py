@@ -260,7 +260,8 @@ def test_an_answer_is_evidence_that_its_command_asks_again(
 
 async def test_the_tools_of_an_agent_answer_the_same(runtime_dir: Path, script: Path) -> None:
     said = words(script, "order", "a", "free")
-    async with connect_stdio(toolset="all") as agent:
+    # In the script's folder: a name that did not run is looked for in all sources below.
+    async with connect_stdio(toolset="all", cwd=script.parent) as agent:
         told = await agent.call("debug_path", command=said)
         assert "order(kinds=('a', 'free'))" in told.text
         assert told.data["path"]["runs"][0]["exit_code"] == 0

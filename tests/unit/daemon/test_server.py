@@ -19,7 +19,7 @@ from debugger.daemon.server import DaemonServer
 from fakes.toy_handler import ToyHandler
 
 T = TypeVar("T")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 TOKEN = "0f" * 32
 
 

@@ -16,7 +16,7 @@ from debugger import paths
 from debugger.daemon import protocol, transport
 from debugger.errors import DebuggerError
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 TOKEN = "0" * 64
 
 

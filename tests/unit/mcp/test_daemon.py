@@ -47,7 +47,7 @@ class Other:
             await writer.wait_closed()
 
     async def until(self, predicate: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not predicate():
                 self.news.clear()
                 await self.news.wait()
@@ -67,7 +67,7 @@ async def other(runtime_dir: Path, answer: Answer) -> AsyncIterator[Other]:
     server = await asyncio.start_server(served.accept, sock=listener, limit=protocol.MAX_BYTES)
     async with server:
         yield served
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asyncio.gather(*served.serving)
 
 

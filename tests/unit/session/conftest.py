@@ -15,7 +15,7 @@ from debugger.session.stepping import WaitLimit
 from debugger.session.timeline import Timeline
 from fakes.fake_backend import LAUNCH, FakeBackend
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class House:

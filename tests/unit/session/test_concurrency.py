@@ -20,7 +20,7 @@ from debugger.session.stepping import WaitLimit
 from event_loop import await_condition, begin_task
 from fakes.fake_backend import FILE, FakeBackend
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 async def within(waiting: Any) -> Any:

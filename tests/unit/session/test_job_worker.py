@@ -10,7 +10,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.session.job_worker import JobWorker
 from event_loop import begin_task
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 async def opened(**limits: float) -> JobWorker:

@@ -22,7 +22,7 @@ from debugger.session.session_list import LIVE_MAX
 from event_loop import await_condition
 from fakes.fake_backend import FILE, FakeBackend
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 async def child_of(house, backend, words=("worker.py", "-x")):

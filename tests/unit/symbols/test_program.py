@@ -155,7 +155,7 @@ def test_what_cannot_be_read_has_no_language(tmp_path):
     assert inspect_program("a\0b") == ProgramFile("")
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_a_fifo_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     assert inspect_program(str(tmp_path / "fifo")) == ProgramFile("")

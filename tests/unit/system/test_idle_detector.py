@@ -46,7 +46,7 @@ def idle_wait(pid: int) -> IdleWait | None:
         found.append(detector.update(time.monotonic()))
         return found[-1] is not None
 
-    wait_until(check, 30.0)
+    wait_until(check)
     return found[-1]
 
 

@@ -18,7 +18,7 @@ from debugger.model.events import OutputStream
 from debugger.system.program_streams import ProgramStreams
 from event_loop import begin_task
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
 
 

@@ -16,7 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.supervised_process import SupervisedProcess
 from event_loop import await_condition
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 WAITS = "import sys; sys.stdin.read()"
 
 

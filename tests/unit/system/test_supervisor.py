@@ -24,7 +24,7 @@ from debugger.system import supervisor
 from debugger.system.supervisor import Process, find_descendants, parse_stat
 from running_programs import ignored_signals
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 PYTHON = (sys.executable, "-I", "-S", "-c")
 WAITS = "import signal; print('here', flush=True); signal.pause()"
 ORPHANED = """

@@ -17,7 +17,7 @@ def test_a_process_that_was_stopped_goes_on() -> None:
         os.kill(process.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
         process_info.go_on(process.pid)
-        out, _ = process.communicate(b"x", timeout=10)
+        out, _ = process.communicate(b"x", timeout=60)
     assert (process.returncode, out) == (0, b"x")
 
 

@@ -142,7 +142,7 @@ def test_a_directory_and_plain_text_are_refused(home):
     assert "not executable" in error.message
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_a_fifo_is_refused_without_waiting(home):
     os.mkfifo(home / "fifo")
     assert refused(home, program="fifo").code is ErrorCode.LAUNCH_FAILED

@@ -14,7 +14,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_client import DapClient, decode_body, response_error_text
 from debugger.errors import DebuggerError, ErrorCode
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 class End:

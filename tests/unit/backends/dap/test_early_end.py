@@ -22,7 +22,7 @@ from debugger.model.program import ExitedProgram
 from driven_backend import DrivenBackend, drive_adapter, launch_target
 from event_loop import begin_task
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 ABORTED = ExitedProgram(signal="SIGABRT")
 
 

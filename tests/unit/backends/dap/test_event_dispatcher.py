@@ -30,7 +30,7 @@ from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 from fakes.fake_adapter import change_adapter
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 # What the protocol says, without lldb-dap's own ways but for its exit codes.
 ADAPTER = change_adapter(
     lldb_dap_adapter.LldbDapAdapter(), parse_output=parse_output, inspected_reasons=frozenset()

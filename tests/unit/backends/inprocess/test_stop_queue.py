@@ -174,6 +174,6 @@ async def test_a_step_that_cannot_begin_leaves_the_thread_where_it_was(table):
 
 
 async def _until(table: Table, count: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(table.told) < count:
             await asyncio.sleep(0.005)

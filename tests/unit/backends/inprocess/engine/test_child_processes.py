@@ -28,7 +28,7 @@ async def test_the_end_of_a_process_is_its_status_or_its_signal(ends, known):
     waiting = asyncio.ensure_future(process.wait_for_end())
     assert child.stdin is not None
     child.stdin.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await waiting == known
     child.wait()
     process.close()

@@ -70,7 +70,7 @@ async def test_the_end_of_a_program_whose_child_keeps_its_connection_open_is_tol
     hearing.set_agent(cast("Any", inside))
     hearing.pid = NOBODY
     hearing.ready.set_result(0)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         ended: asyncio.Future[tuple[int | None, int | None]] = asyncio.Future()
         hearing.watch_for_end(ended, tasks)
         hearing.handle_event(SAID_LAST)

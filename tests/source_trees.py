@@ -1,0 +1,44 @@
+"""Parses the project's own sources and tests, each file once for all tests that look at it."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "src" / "debugger"
+
+
+@cache
+def parse_text(text: str) -> ast.Module:
+    """Parse a module's text; the tree is shared, and not to be changed."""
+    was_enabled = gc.isenabled()
+    gc.disable()  # a tree is no garbage, and looking for some in it costs more than to parse it
+    try:
+        return ast.parse(text)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@cache
+def parse_package() -> Mapping[str, ast.Module]:
+    """Return the modules of the package, by their paths in it."""
+    return _parse(PACKAGE)
+
+
+@cache
+def parse_tests() -> Mapping[str, ast.Module]:
+    """Return the modules of the tests, by their paths; debuggees may be no valid Python."""
+    return _parse(TESTS, left_out="programs")
+
+
+def _parse(folder: Path, left_out: str = "") -> Mapping[str, ast.Module]:
+    return {
+        str(path.relative_to(folder)): parse_text(path.read_text("utf-8"))
+        for path in folder.rglob("*.py")
+        if left_out not in path.parts
+    }
