@@ -252,7 +252,7 @@ BUDGETS: Mapping[str, int] = {
     "clients": 156,
     "daemon": 1745,
     "editors": 1992,
-    "hosts": 2900,
+    "hosts": 2908,
     "install": 1615,
     "mcp": 2090,
     "mcp/tools": 1529,

@@ -139,6 +139,15 @@ class HostList:
         """Return the host of a session; None if it is no session of a host."""
         return next((one for one in self._hosts.values() if name in one.sessions), None)
 
+    def host_in_name(self, name: str) -> Host | None:
+        """Return the connected host that the name of a session ends with.
+
+        A session that a client has begun is known there before its answer comes here, and the
+        answer is lost with a client that ends: the host, not what is known of it, decides.
+        """
+        host = self._hosts.get(name.rpartition("@")[2]) if "@" in name else None
+        return host if host is not None and host.is_reached else None
+
     async def connect(self, host: Host, request: HostRequest) -> HostGreeting:
         """Connect to a host that is not connected, and return what it says of itself.
 
@@ -238,10 +247,10 @@ class HostList:
         channel = host.channel
         if channel is None:
             return
-        with contextlib.suppress(DebuggerError, ChannelBroken, TimeoutError):
-            async with asyncio.timeout(_STOP_S):
-                known = {"command": "daemon_status", "known_as": host.label}
-                host.note_answer(await channel.request(known))
+        # However late it answers; the channel gives up a host that is frozen.
+        with contextlib.suppress(DebuggerError, ChannelBroken):
+            known = {"command": "daemon_status", "known_as": host.label}
+            host.note_answer(await channel.request(known))
         self._close_when_unused(host)
 
     def _run_apart(self, work: Coroutine[Any, Any, None]) -> None:

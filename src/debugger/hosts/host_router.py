@@ -90,7 +90,13 @@ class HostRouter:
         if invocation.command.name in _BEGINNING:
             self._check_name(invocation.session or request.session)
         session = self._find_session(invocation, request)
-        return self._route_to(session) if session is not None else None
+        if session is None:
+            return None
+        route = self._route_to(session)
+        if route is None and invocation.command.name not in _BEGINNING:
+            host = self.hosts.host_in_name(session)
+            route = Route((host.address,), session) if host is not None else None
+        return route
 
     def _check_name(self, name: str | None) -> None:
         """Refuse the name of a host's session for one of this machine."""

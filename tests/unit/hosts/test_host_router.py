@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -14,6 +16,7 @@ from debugger.cli import commands, parser
 from debugger.daemon.command_request import CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.host_address import parse_addresses
+from debugger.hosts.host_channel import HostChannel
 from debugger.hosts.host_router import HostRouter, Route
 from debugger.model.command_registry import COMMANDS
 
@@ -53,6 +56,19 @@ def test_a_command_on_a_hosts_session_runs_there(router: HostRouter, argv: str) 
     route = find_route(router, *argv.split())
     assert route is not None
     assert (route.hosts[0].label, route.session) == ("h1", SESSION)
+
+
+def test_a_name_that_ends_with_a_connected_host_is_looked_up_there(router: HostRouter) -> None:
+    """The client that began it has ended before the host's answer came."""
+    stop = ("stop", "--group", "unknown@h1")
+    assert find_route(router, *stop) is None
+    (host,) = router.hosts.all_hosts()
+    host.channel = cast("HostChannel", SimpleNamespace(is_open=True))
+    route = find_route(router, *stop)
+    assert route is not None
+    assert (route.hosts[0].label, route.session) == ("h1", "unknown@h1")
+    assert find_route(router, "stop", "--group", "unknown@h2") is None
+    assert find_route(router, "start", "x.py", "--session", "unknown@h1") is None
 
 
 @pytest.mark.parametrize(
