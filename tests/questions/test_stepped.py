@@ -48,6 +48,8 @@ def test_any_function_of_node_is_stepped_through_to_its_end(
     answer = cli("calls", function, *run, cwd=node.parent, check=0)
     assert says in answer.out, str(answer)
     assert "note: stepped through: debugger path --around app.js:" in answer.out
+    has_awaited = "calls that began while one of these awaited something" in answer.out
+    assert has_awaited == (function in {"later", "main"})
     assert "36  return first * 2;" in answer.out or function != "later"
 
 

@@ -324,6 +324,7 @@ def test_writes_of_a_variable_of_node_are_recorded(cli: Callable[..., Any], tmp_
 
 
 WRITES = Path(__file__).parent.parent / "programs" / "recorded" / "writes.py"
+AWAITED = WRITES.parents[1] / "why" / "awaited.py"
 
 
 def _python_writes(cli: Callable[..., Any], expression: str, after: str) -> list[str]:
@@ -382,6 +383,24 @@ def test_an_attribute_that_a_class_has_for_its_instances_is_followed_in_the_clas
     answer = _wrote(cli, "second.rows", *command, cwd=WRITES.parent)
     assert [(one["old"], one["new"]) for one in answer["writers"]] == [("[]", "[1]")]
     assert _python_writes(cli, "counts['a']", "classes") == ['counts["a"] += 3: None → 3']
+
+
+@pytest.mark.parametrize(
+    ("expression", "marked", "writes"),
+    [
+        ("self.data", "got", [("begun_with", None, "{}"), ("stored", "{}", "{1: 10, 2: 20}")]),
+        ("n", "ended", [("begun", None, "1"), ("counted", "1", "3")]),
+    ],
+)
+def test_writes_of_what_waits_in_between_are_those_of_their_lines(
+    cli: Callable[..., Any], expression: str, marked: str, writes: list[tuple[Any, ...]]
+) -> None:
+    at = [f"{AWAITED}:{find_marker(AWAITED, marked)}", "--nth", "2" if marked == "got" else "1"]
+    answer = _wrote(cli, expression, "--at", *at, "--", sys.executable, AWAITED)
+    seen = [one for one in answer["writers"] if not one["after"]]
+    assert [(one["frame"]["line"], one["old"], one["final_new"]) for one in seen] == [
+        (find_marker(AWAITED, line), old, new) for line, old, new in writes
+    ]
 
 
 def test_a_property_is_said_to_be_one(cli: Callable[..., Any]) -> None:

@@ -288,6 +288,25 @@ def test_a_property_that_is_written_later_names_the_promise_that_nobody_awaited(
 
 
 @pytest.mark.adapter("js-debug")
+def test_a_function_within_the_line_of_a_crash_has_the_names_of_its_arguments(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "sum.js").write_text(
+        "const items = [{ price: 1 }, { price: null }];\n"
+        "function total(list) {\n"
+        "  return list.reduce((sum, one) => sum + one.price.valueOf(), 0);\n"
+        "}\n"
+        "total(items);\n"
+    )
+    words = ["one.price", "--at", "crash", "--", "node", "sum.js"]
+    data = cli("--json", "why", *words, check=0, cwd=tmp_path, timeout=90).data["data"]
+    assert (data["value"], data["links"][0]["frame"]["line"]) == ("null", 1)
+    words = ["list", "--at", "sum.js:3", "--", "node", "sum.js"]
+    data = cli("--json", "why", *words, check=0, cwd=tmp_path, timeout=90).data["data"]
+    assert data["links"][0]["text"] == "list passed as items"
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_promise_that_is_used_as_a_value_is_named(cli: Callable[..., Any]) -> None:
     words = ["found.name", "--at", "crash", "--", "node", "later.js", "promise"]
     data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from debuggees import find_marker
+
 PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
 _TEXT_MOST = 1500
 
@@ -96,6 +98,14 @@ def test_an_exception_that_ends_the_program_is_a_location(cli: Callable[..., Any
     assert data["event"].startswith("TypeError: ")
     assert [line for _, line in links(data)] == [8, 19, 3]
     cli("why", "x", "--at", "crash", "--", sys.executable, "alias.py", check=1, cwd=PROGRAMS)
+
+
+def test_an_exception_that_an_event_loop_raises_again_is_where_it_was_raised(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "rest", "crash", "awaited.py")
+    assert (data["frame"]["function"], data["value"]) == ("mean", "0")
+    assert data["links"][0]["frame"]["line"] == find_marker("why/awaited.py", "rest")
 
 
 def test_a_failing_test_is_a_location(cli: Callable[..., Any]) -> None:

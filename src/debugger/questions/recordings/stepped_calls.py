@@ -285,7 +285,7 @@ async def step_through(
         if not walk.calls:
             is_filtered = bool(when or filtered.hits)
             raise _missed_error(run, function, stop, nth=nth, is_filtered=is_filtered)
-        walk.notes += _naming_notes(run, walk)
+        walk.add_notes(_naming_notes(run, walk))
         recording = walk.to_recording()
         return RecordedRun(recording, (recording,), _stepped_run_view(program, walk, stop), STEPPED)
 
@@ -350,6 +350,10 @@ def _naming_notes(run: RunningQuestion, walk: _SteppedCalls) -> list[str]:
     return notes
 
 
+_AWAIT = re.compile(r"\bawait\b")
+_UNSEEN_CALLS = "calls that began while one of these awaited something are not among them"
+
+
 class _SteppedCalls:
     """Steps through calls and records them.
 
@@ -372,12 +376,22 @@ class _SteppedCalls:
         self._functions: dict[tuple[str, str, int], RecordedFunction] = {}
         self.events: list[Event] = []
         self.calls = 0
-        self.notes: list[str] = []
+        self._has_awaited = False
+        self._notes: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the calls."""
+        return [*self._notes, *([_UNSEEN_CALLS] if self._has_awaited else [])]
 
     @property
     def elapsed_ns(self) -> int:
         """The nanoseconds since the start of the run."""
         return int((asyncio.get_running_loop().time() - self._began) * _NS)
+
+    def add_notes(self, notes: list[str]) -> None:
+        """Add what is to be said of the calls."""
+        self._notes += notes
 
     def to_recording(self) -> Recording:
         """Return the recording; the total number of calls is unknown."""
@@ -433,13 +447,14 @@ class _SteppedCalls:
         assert frame is not None
         entry, runtime = frame, self.run.session.traits.runtime
         for _ in range(LINES_MAX):
+            self._has_awaited |= any(one.current and _AWAIT.search(one.text) for one in stop.source)
             before, stop = stop, await self._step_line(stop, depth)
             # The step was interrupted in the middle: its end is unknown.
             if stop.state == State.STOPPED.value and stop.thread != thread:
                 self.events.append(LinesSkipped(call, 1))
                 why = stop.signal or stop.description
                 why = why or (stop.reason or "a breakpoint").replace("_", " ")
-                self.notes.append(f"another thread stopped in the middle of a call, for {why}")
+                self._notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
             ended = find_call_end(before, stop, entry=entry, depth=depth, runtime=runtime)
             is_over = ended is not None or stop.state == State.TERMINATED.value
@@ -448,7 +463,7 @@ class _SteppedCalls:
             if ended is not None:
                 self._end_call(call, ended, frame.line or 0)
             elif is_over:
-                self.notes.append(_UNKNOWN_END.format(call))
+                self._notes.append(_UNKNOWN_END.format(call))
             if ended is not None or stop.state != State.STOPPED.value or stop.frame is None:
                 return stop
             depth = depth_of(stop)  # in JavaScript it is another after an await
@@ -462,7 +477,7 @@ class _SteppedCalls:
                 self.events.append(LinePassed(call, self.elapsed_ns, stop.frame.line or 0))
             known, frame = {**known, **now}, stop.frame  # blocks have names of their own
         self.events.append(LinesSkipped(call, 1))
-        self.notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
+        self._notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
         return stop
 
     async def _add_catch(self, stop: answers.Stop) -> int | None:
@@ -480,9 +495,9 @@ class _SteppedCalls:
         elif ended.value is not None:
             self.events.append(CallReturned(call, self.elapsed_ns, ended.value))
         elif ended.doubt:
-            self.notes.append(f"call {call} was not seen to end: {ended.doubt}")
+            self._notes.append(f"call {call} was not seen to end: {ended.doubt}")
         else:
-            self.notes.append(f"the call waits at line {line}: where it goes on is not told")
+            self._notes.append(f"the call waits at line {line}: where it goes on is not told")
 
     async def switch_breakpoint(self, stop: answers.Stop, *, on: bool) -> None:
         """Enable or disable the function's breakpoint while one call is stepped through."""

@@ -4,9 +4,18 @@ const { FUNCTIONS, childrenOf } = require('./origin_scopes.cjs');
 
 const HOOK = '__dbg_at';
 
+// The names in an expression, and those that a function gives to its arguments.
+function namesIn(node, found = new Set()) {
+  if (node.type === 'Identifier') found.add(node.original ?? node.name);
+  for (const one of childrenOf(node)) namesIn(one, found);
+  return found;
+}
+
 // Returns the offset before which the question's expression is evaluated, and the text around it.
-function findHook(program, source, order) {
+// Of a line with a function in it, as an argument, the one that has an argument of the expression.
+function findHook(program, source, order, used) {
   let best = null;
+  const named = (node) => node.params?.some((one) => [...namesIn(one)].some((name) => used.has(name)));
   const consider = (node, rank, kind, parent) => {
     // A label belongs to the loop behind it.
     if (parent?.type === 'LabeledStatement') return;
@@ -17,9 +26,10 @@ function findHook(program, source, order) {
       best = { node, rank, kind, size, start: node.start, isInBlock };
     }
   };
-  const walk = (node, parent) => {
+  const walk = (node, parent, isInNamed = false) => {
     const { line } = node.loc.start;
     const isFunction = FUNCTIONS.has(node.type);
+    const isNamed = isFunction ? line === order.line && named(node) : isInNamed;
     if (order.function) {
       const name = node.id?.name ?? (parent?.key ?? parent?.id ?? parent?.left?.property ?? parent?.left)?.name;
       if (isFunction && name === order.function) consider(node, 0, 'function');
@@ -33,14 +43,14 @@ function findHook(program, source, order) {
       if (isHere && isFunction && line === order.line && node.body.type === 'BlockStatement') {
         consider(node, 1, 'function', null);
       }
-      if (isHere && isBody && line === order.line) consider(node, 0, 'statement', parent);
+      if (isHere && isBody && line === order.line) consider(node, isNamed ? -1 : 0, 'statement', parent);
       else if (node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement' &&
-        isHere && node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow');
+        isHere && node.body.loc.start.line === order.line) consider(node.body, isNamed ? -1 : 1, 'arrow');
       else if (isBody && isInside) consider(node, 2, 'statement', parent);
       // In a script that was made of several sources, code of one is within that of another.
       if (!isInside && !order.isCompiled) return;
     }
-    for (const one of childrenOf(node)) walk(one, node);
+    for (const one of childrenOf(node)) walk(one, node, isNamed);
   };
   walk(program, null);
   return best;
@@ -85,7 +95,8 @@ function renameIn(acorn, text, names) {
 
 // Returns the text with the question in it, the question, and the names that it had for others.
 function insertHook(acorn, program, source, order) {
-  const place = findHook(program, source, order);
+  const parsed = acorn.parseExpressionAt(order.expression, 0, { ecmaVersion: 'latest', allowAwaitOutsideFunction: true });
+  const place = findHook(program, source, order, namesIn(parsed));
   if (!place) return null;
   const names = order.isCompiled ? renamedAt(program, place.node) : new Map();
   const [expression, when] = [order.expression, order.when].map((one) => renameIn(acorn, one, names));

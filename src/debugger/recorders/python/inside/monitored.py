@@ -348,7 +348,7 @@ class CallMonitor:
     def _suspend_call(self, thread: Any, code: CodeType, frame: FrameType) -> None:
         try:
             if self._watch is not None:
-                self._watch.leave_frame(thread, frame)
+                self._watch.suspend_frame(thread, frame)
             else:
                 self._book.suspend(thread, code, frame)
         except Exception as error:  # noqa: BLE001

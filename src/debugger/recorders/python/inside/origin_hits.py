@@ -230,8 +230,12 @@ class OriginHits:
         return self._find_error(error) is not None
 
     def _find_error(self, error: BaseException) -> Any:
-        """Return the hit of an exception; one that is gone may have left its number to another."""
-        known = self._errors.get(id(error))
+        """Return the hit of an exception; one that is gone may have left its number to another.
+
+        An event loop raises a task's exception again, after it has left the program's own code.
+        """
+        escaped = (one for one in reversed(self._escaped) if one.error[0] == id(error))
+        known = self._errors.get(id(error)) or next(escaped, None)
         return (
             known if known is not None and known.error[1:] == self._describe_error(error) else None
         )

@@ -71,8 +71,12 @@ class WriteRecorder:
     # -- what the program does ---------------------------------------------------------------------
 
     def entered(self, thread: Any, code: CodeType, frame: FrameType) -> None:
-        """Record a call; the location may be the function's entry."""
+        """Record a call, or that a generator goes on; the location may be the function's entry."""
         thread.stack.append((thread.root, 0))
+        if code.co_flags & self._parts.GENERATES:
+            if not self._parts.is_entered(code, frame.f_lasti):
+                return
+            self._forget_frame(frame)  # another one had its number, and was never ended
         if not self._steps and id(frame) not in self._frames and self._has_name(code):
             number = self._holder_number(frame)
             if self._root in self._parts.parameters(code):
@@ -100,9 +104,21 @@ class WriteRecorder:
     def leave_frame(self, thread: Any, frame: FrameType) -> None:
         """Check the writes of a call's last line."""
         self._check_lines(thread, frame.f_code, frame)
-        self._before.pop(id(frame), None)
         if thread.stack:
             thread.stack.pop()
+        self._forget_frame(frame)
+
+    def suspend_frame(self, thread: Any, frame: FrameType) -> None:
+        """Check the writes of a generator's line so far: the rest of it runs when it goes on."""
+        before = self._before.get(id(frame))
+        self._check_lines(thread, frame.f_code, frame)
+        if before is not None:
+            self._before[id(frame)] = before
+        if thread.stack:
+            thread.stack.pop()
+
+    def _forget_frame(self, frame: FrameType) -> None:
+        self._before.pop(id(frame), None)
         number = self._frames.pop(id(frame), 0)
         self._given.discard(number)
         self._last.pop(number, None)

@@ -343,7 +343,8 @@ class CallTracer:
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
         if self._watch is not None:
-            self._watch.leave_frame(thread, frame)
+            leave = self._watch.leave_frame if is_over else self._watch.suspend_frame
+            leave(thread, frame)
         elif (
             error is not None
             and value is None
