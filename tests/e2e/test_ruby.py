@@ -297,6 +297,19 @@ def test_who_wrote_knows_all_writes_of_an_instance_variable_also_in_a_child(cli,
     assert answer_data(child)["cause"] == told["cause"]
 
 
+def test_writes_in_a_fiber_are_known_whose_first_frame_is_one_of_c(cli, tmp_path):
+    (tmp_path / "fiber.rb").write_text(
+        "fiber = Fiber.new do |first|\n  sum = first\n  sum = sum + Fiber.yield(sum)\n  puts sum\n"
+        "end\nfiber.resume(1)\nfiber.resume(5)\n"
+    )
+    words = ("--json", "who-wrote", "sum", "--at", "fiber.rb:4", "--", "ruby", "fiber.rb")
+    told = answer_data(cli(*words, cwd=tmp_path, check=0))
+    assert [(one["frame"]["line"], one["final_new"]) for one in told["writers"]] == [
+        (2, "1"),
+        (3, "6"),
+    ]
+
+
 def test_holds_finds_the_statement_in_another_method(cli):
     words = ("--json", "holds", "@acc.balance >= 20", "--at", marked_location("bank.rb", "look"))
     told = answer_data(cli(*words, "--", find_source("bank.rb")))

@@ -74,7 +74,8 @@ module DebuggerAgent
     end
 
     def read_stack
-      (caller_locations(1, 30) || []).reject { |one| one.path.start_with?(FOLDER, "<internal:") }
+      # The first frame of a fiber may be one of C, which has neither file nor line.
+      (caller_locations(1, 30) || []).reject { |one| !one.path || one.path.start_with?(FOLDER, "<internal:") }
                                      .first(FRAMES_MAX)
                                      .map { |one| [one.label, one.absolute_path || one.path, one.lineno] }
     end
