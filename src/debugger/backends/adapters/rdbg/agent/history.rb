@@ -7,13 +7,14 @@ module DebuggerAgent
     WRITES_MAX = 20_000
     FRAMES_MAX = 6
     NONE = Object.new
+    # Of each fiber, as Thread#[] keeps them: the calls that run, and the stack of the line that runs.
+    CALLS = :__debugger_calls
+    BEFORE = :__debugger_before
 
     def initialize(expression)
       @expression = expression
       @writes = Hash.new { |writes, owner| writes[owner] = [] }.compare_by_identity
       @texts = {}.compare_by_identity
-      @before = {}.compare_by_identity
-      @calls = {}.compare_by_identity
       @count = 0
       events = local? ? %i[line return b_return call] : %i[line return b_return]
       @trace = TracePoint.new(*events) { |trace| note_event(trace) }
@@ -22,7 +23,7 @@ module DebuggerAgent
 
     # Write to a file, as JSON, what was written to the variable as a frame sees it, the oldest first.
     def report(receiver, path)
-      owner = if local? then (@calls[Thread.current] || []).last || @expression
+      owner = if local? then (Thread.current[CALLS] || []).last || @expression
               elsif @expression.start_with?("@") then receiver
               else @expression
               end
@@ -41,11 +42,11 @@ module DebuggerAgent
       thread = Thread.current
       return if @count >= WRITES_MAX || DebuggerAgent.stops&.busy?(thread) || trace.path.start_with?(FOLDER, "<internal:")
 
-      calls = @calls[thread] ||= []
+      calls = thread[CALLS] ||= []
       calls << Object.new if trace.event == :call
       owner, value = find_value(trace, calls)
       note_value(owner, value) unless NONE.equal?(value)
-      @before[thread] = read_stack if trace.event == :line
+      thread[BEFORE] = read_stack if trace.event == :line
       calls.pop if trace.event == :return
     end
 
@@ -70,7 +71,7 @@ module DebuggerAgent
 
       @texts[owner] = text
       @count += 1
-      @writes[owner] << { old: old, new: text, stack: @before[Thread.current] || read_stack }
+      @writes[owner] << { old: old, new: text, stack: Thread.current[BEFORE] || read_stack }
     end
 
     def read_stack
