@@ -319,6 +319,16 @@ def test_who_wrote_finds_the_writes_of_a_property_in_another_class_also_in_a_chi
     assert [(one["frame"]["function"], one["count"]) for one in child["writers"]] == made
 
 
+def test_the_turns_of_a_generator_are_not_said_to_be_calls_of_several_functions(cli, tmp_path):
+    (tmp_path / "turns.php").write_text(
+        "<?php\nfunction turns() {\n    $n = 1;\n    yield $n;\n    yield $n + 1;\n}\n"
+        "foreach (turns() as $one) { echo $one; }\n"
+    )
+    called = cli("calls", "turns", "--", "php", "turns.php", cwd=tmp_path, check=0).out
+    assert "note: each time that the generator goes on is counted as a call" in called
+    assert "several functions" not in called
+
+
 def test_who_wrote_tells_locals_of_calls_globals_statics_elements_and_references_apart(cli):
     program = find_source("writes.php")
     for expression, where, text in (

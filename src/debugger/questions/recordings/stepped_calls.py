@@ -285,7 +285,7 @@ async def step_through(
         if not walk.calls:
             is_filtered = bool(when or filtered.hits)
             raise _missed_error(run, function, stop, nth=nth, is_filtered=is_filtered)
-        walk.add_notes(_naming_notes(run, walk))
+        walk.add_notes([] if walk.has_yielded else _naming_notes(run, walk))
         recording = walk.to_recording()
         return RecordedRun(recording, (recording,), _stepped_run_view(program, walk, stop), STEPPED)
 
@@ -350,7 +350,8 @@ def _naming_notes(run: RunningQuestion, walk: _SteppedCalls) -> list[str]:
     return notes
 
 
-_AWAIT = re.compile(r"\bawait\b")
+# Xdebug 3.2 stops at a function's breakpoint there, too.
+_RESUMED = "each time that the generator goes on is counted as a call"
 _UNSEEN_CALLS = "calls that began while one of these awaited something are not among them"
 
 
@@ -377,12 +378,14 @@ class _SteppedCalls:
         self.events: list[Event] = []
         self.calls = 0
         self._has_awaited = False
+        self.has_yielded = False
         self._notes: list[str] = []
 
     @property
     def notes(self) -> list[str]:
         """What is to be said of the calls."""
-        return [*self._notes, *([_UNSEEN_CALLS] if self._has_awaited else [])]
+        noted = {_UNSEEN_CALLS: self._has_awaited, _RESUMED: self.has_yielded}
+        return [*self._notes, *(note for note, is_so in noted.items() if is_so)]
 
     @property
     def elapsed_ns(self) -> int:
@@ -447,7 +450,9 @@ class _SteppedCalls:
         assert frame is not None
         entry, runtime = frame, self.run.session.traits.runtime
         for _ in range(LINES_MAX):
-            self._has_awaited |= any(one.current and _AWAIT.search(one.text) for one in stop.source)
+            text = next((one.text for one in stop.source if one.current), "")
+            self._has_awaited |= "await" in re.split(r"\W+", text)
+            self.has_yielded |= runtime is Runtime.PHP and "yield" in text
             before, stop = stop, await self._step_line(stop, depth)
             # The step was interrupted in the middle: its end is unknown.
             if stop.state == State.STOPPED.value and stop.thread != thread:
