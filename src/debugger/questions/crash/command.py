@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.output.html_page import picture_file_text
-from debugger.questions.crash import crash_question, crash_stops
-from debugger.questions.crash.evidence_page import build_evidence_page
-from debugger.questions.crash.session_record import record_session
-from debugger.questions.group import group_crash
-from debugger.questions.runner.answer import EvidenceDrawing, EvidenceReport
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import files_of, no_evidence
-from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
     DEFAULT_RUN,
     GROUP,
+    Force,
     QuestionOptions,
-    build_question,
-    keep_evidence,
 )
-from debugger.questions.test.answer import SuiteAnswer
-from debugger.questions.test.command import run_tests
-from debugger.questions.why.origin_line import add_origin
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.test.answer import SuiteAnswer
 
 _LEAST_WIDTH, _MOST_WIDTH = 40, 500  # characters of a drawn line
 
@@ -73,6 +63,15 @@ async def crash(
     assertion or a sanitizer's report is answered with its cause, source, values and callers. A
     program that was started is ended; an attached process keeps running.
     """
+    import asyncio
+
+    from debugger.questions.crash import crash_question, crash_stops
+    from debugger.questions.group import group_crash
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import build_question, keep_evidence
+    from debugger.questions.test.command import run_tests
+    from debugger.questions.why.origin_line import add_origin
+
     if test:
         other = (core, pid, options.adapter, options.backend)
         if any(one is not None for one in other) or raised:
@@ -136,6 +135,10 @@ async def evidence_draw(
 
     The values of probe over the hits, and who waits for whom in a hang.
     """
+    from debugger.output.html_page import picture_file_text
+    from debugger.questions.runner.answer import EvidenceDrawing
+    from debugger.questions.runner.picture_file import choose_file
+
     if not _LEAST_WIDTH <= width <= _MOST_WIDTH:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -180,6 +183,12 @@ async def evidence_export(
     FILE is Markdown. With --html it is a page of one file, without scripts: the answers with their
     pictures, and of each session the stops, the stacks where it is stopped, and the output.
     """
+    from debugger.questions.crash.evidence_page import build_evidence_page
+    from debugger.questions.crash.session_record import record_session
+    from debugger.questions.runner.answer import EvidenceReport
+    from debugger.questions.runner.evidence_store import no_evidence
+    from debugger.questions.runner.picture_file import choose_file
+
     verb = "evidence export"
     page = None if html is None else choose_file(call, verb, "--html", html, ("html",), force=force)
     plain = None if file is None else choose_file(call, verb, "", file, (), force=force)
