@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import debugger
-from debugger.cli import commands, parser
+from debugger.cli import command_help, commands
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.model.command_registry import COMMANDS, Argument
 
@@ -35,7 +35,7 @@ def asks_help(words: Sequence[str]) -> bool:
     if "--help" not in words:
         return False
     commands.register_all()
-    assert parser.help_text(words, COMMANDS)
+    assert command_help.help_text(words, COMMANDS)
     return True
 
 

@@ -61,6 +61,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.symbols",
     ),
     "debugger.backends.base": ("debugger.model",),
+    "debugger.backends.backend_names": (),
     "debugger.backends.abilities": ("debugger.model",),
     "debugger.backends.expressions": ("debugger.model",),
     "debugger.backends.lldb_text": ("debugger.model",),
@@ -86,6 +87,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.lldb.command_line": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.expressions",
         "debugger.backends.lldb",
@@ -95,6 +97,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.inprocess": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.expressions",
         "debugger.model",
@@ -104,6 +107,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.dap": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.expressions",
         "debugger.backends.lldb",
@@ -128,6 +132,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.select_backend": (
         "debugger.backends.abilities",
         "debugger.backends.adapters",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.dap",
         "debugger.backends.inprocess.backend_abilities",
@@ -161,6 +166,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.questions": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.select_backend",
         "debugger.backends.wrapped_backend",
@@ -175,6 +181,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.targets",
     ),
     "debugger.questions.runner": (
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         # For limits and the adapter's class, of which a command line may set parts.
         "debugger.backends.dap.debug_adapter",
@@ -220,6 +227,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.cli.commands": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.select_backend",
         "debugger.config",

@@ -7,26 +7,14 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec, HitRule
 from debugger.model.hit_filter import (
+    FUTURE_UNKNOWN,
+    NO_CALLERS,
     HitEvent,
     HitFilter,
-    Refusal,
     require_one_condition,
 )
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session.session import Session
-
-_WHOLE_RUN = "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run"
-FUTURE_UNKNOWN = Refusal("the program's future is not known", _WHOLE_RUN)
-NO_CALLERS = Refusal(
-    "a logpoint does not show its callers",
-    "break LOC --in FUNCTION stops there; probe --in FUNCTION shows values of a run",
-)
-# The refusals of a command that runs to one hit.
-RUN_TO_REFUSALS = {
-    "last": FUTURE_UNKNOWN,
-    "first": Refusal("it stops once", "--nth K runs to the Kth hit"),
-    "changes": Refusal("it compares no values", "watch EXPR stops when a value changes"),
-}
 
 
 def filter_hits(
@@ -42,7 +30,7 @@ def filter_hits(
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{command} cannot count hits from the last one: the program's future is not known",
-            hint=_WHOLE_RUN,
+            hint=FUTURE_UNKNOWN.hint,
         )
     if spec.log is not None and hits.inside is not None:
         raise DebuggerError(
