@@ -19,7 +19,6 @@ LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("debugger.cli.commands.output_commands", "events"): "an option each",
     ("debugger.cli.commands.session_commands", "attach"): "an option each",
     ("debugger.cli.commands.session_commands", "start"): "an option each",
-    ("debugger.questions.crash.command", "crash"): "an option each",
     ("debugger.questions.diff.command", "diff"): "an option each",
     ("debugger.questions.hang.command", "hang"): "an option each",
     ("debugger.questions.holds.command", "holds"): "an option each",

@@ -49,6 +49,12 @@ _CALL_HITS = refuse_options(
     without=frozenset({"first"}),
     takes_thread_names=True,
 )
+_Limit = Annotated[
+    int | None,
+    Option(
+        "--limit", help="calls shown line by line (3); also --first", metavar="N", also=("--first",)
+    ),
+]
 
 
 @register_command("calls", group=GROUP)
@@ -61,15 +67,7 @@ async def calls(
     depth: Annotated[
         int, Option("--depth", help="levels of nested calls to show (1)", metavar="N")
     ] = 1,
-    limit: Annotated[
-        int | None,
-        Option(
-            "--limit",
-            help="calls shown line by line (3); also --first",
-            metavar="N",
-            also=("--first",),
-        ),
-    ] = None,
+    limit: _Limit = None,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show calls of a function line by line: what changed, what was called.
