@@ -397,10 +397,10 @@ REASONS: Final = {
     "questions/locations/exit_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/hang_location.py": "tests/questions/test_event_locations.py",
     "questions/locations/event_location.py: --timeout 300": f"a crash that never comes: {READ}",
-    "questions/runner/question_arguments.py: debugger X --group --at LOC EXPR": (
+    "questions/runner/question_build.py: debugger X --group --at LOC EXPR": (
         f"the same hint as of crash and hang, with a place: {READ}"
     ),
-    "questions/runner/question_arguments.py: debugger X --pid N": (
+    "questions/runner/question_build.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
     ),
     "questions/group/": "tests/e2e/test_groups.py",

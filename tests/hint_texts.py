@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import debugger
-from debugger.cli import commands, parser
+from debugger.cli import command_help, commands
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.model.command_registry import COMMANDS, Argument
 from source_trees import parse_text
@@ -37,7 +37,7 @@ def asks_help(words: Sequence[str]) -> bool:
     if "--help" not in words:
         return False
     commands.register_all()
-    assert parser.help_text(words, COMMANDS)
+    assert command_help.help_text(words, COMMANDS)
     return True
 
 

@@ -21,7 +21,6 @@ LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("debugger.cli.commands.output_commands", "events"): "an option each",
     ("debugger.cli.commands.session_commands", "attach"): "an option each",
     ("debugger.cli.commands.session_commands", "start"): "an option each",
-    ("debugger.questions.crash.command", "crash"): "an option each",
     ("debugger.questions.diff.command", "diff"): "an option each",
     ("debugger.questions.hang.command", "hang"): "an option each",
     ("debugger.questions.holds.command", "holds"): "an option each",
@@ -63,6 +62,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.symbols",
     ),
     "debugger.backends.base": ("debugger.model",),
+    "debugger.backends.backend_names": (),
     "debugger.backends.abilities": ("debugger.model",),
     "debugger.backends.expressions": ("debugger.model",),
     "debugger.backends.lldb_text": ("debugger.model",),
@@ -88,6 +88,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.lldb.command_line": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.expressions",
         "debugger.backends.lldb",
@@ -97,6 +98,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.inprocess": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.expressions",
         "debugger.model",
@@ -106,6 +108,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.backends.dap": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.expressions",
         "debugger.backends.lldb",
@@ -130,6 +133,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.select_backend": (
         "debugger.backends.abilities",
         "debugger.backends.adapters",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.dap",
         "debugger.backends.inprocess.backend_abilities",
@@ -163,6 +167,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.questions": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.select_backend",
         "debugger.backends.wrapped_backend",
@@ -177,6 +182,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.targets",
     ),
     "debugger.questions.runner": (
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         # For limits and the adapter's class, of which a command line may set parts.
         "debugger.backends.dap.debug_adapter",
@@ -222,6 +228,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.cli.commands": (
         "debugger.backends.abilities",
+        "debugger.backends.backend_names",
         "debugger.backends.base",
         "debugger.backends.select_backend",
         "debugger.config",

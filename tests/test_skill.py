@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from debuggees import PROGRAMS
-from debugger.cli import commands, parser, skill
+from debugger.cli import command_help, commands, parser, skill
 from debugger.cli.situations import SITUATIONS
 from debugger.model.command_registry import COMMANDS
 
@@ -87,9 +87,9 @@ def test_the_help_of_a_question_has_the_example_of_its_page() -> None:
     for name in _ASKS | {"try"}:
         lines = PAGES[name].splitlines()
         example = next(line for line in lines if line.startswith(f"debugger {name} "))
-        assert f"\nExample: {example}\n" in parser.help_text([name], COMMANDS)
-    assert "\nExample: debugger break main.c:7 --" in parser.help_text(["break"], COMMANDS)
-    assert "Example" not in parser.help_text(["sessions"], COMMANDS)
+        assert f"\nExample: {example}\n" in command_help.help_text([name], COMMANDS)
+    assert "\nExample: debugger break main.c:7 --" in command_help.help_text(["break"], COMMANDS)
+    assert "Example" not in command_help.help_text(["sessions"], COMMANDS)
 
 
 def test_the_skill_begins_with_the_situations_and_their_commands() -> None:

@@ -87,7 +87,7 @@ WARM_PROCESS: Final = WarmProcess()
 def main() -> None:
     """Fork a daemon for each line, which is its environment."""
     named = find_environment_name()
-    commands.register_all()
+    commands.load_all()
     gc.freeze()
     for line in sys.stdin:
         ready, sender = os.pipe()

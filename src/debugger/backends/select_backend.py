@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
+from debugger.backends import backend_names
 from debugger.backends.adapters import configured_adapter
 from debugger.backends.adapters.debugpy.debugpy_adapter import DebugpyAdapter
 from debugger.backends.adapters.delve.delve_adapter import DelveAdapter
@@ -31,7 +32,7 @@ from debugger.backends.launcher_backend import LauncherBackend
 from debugger.backends.lldb.command_line import cli_abilities
 from debugger.backends.lldb.command_line import lldb_console as lldb
 from debugger.backends.lldb.command_line.lldb_backend import ADAPTER as CONSOLE_ADAPTER
-from debugger.backends.lldb.command_line.lldb_backend import KIND, LldbBackend
+from debugger.backends.lldb.command_line.lldb_backend import LldbBackend
 from debugger.backends.lldb.command_line.lldb_console import LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import ForkFollowing
@@ -53,11 +54,10 @@ ADAPTERS: Mapping[str, DebugAdapter] = {
     )
 }
 PYTHON_ADAPTER = DebugpyAdapter.name
-DAP = DapBackend.backend_name
-LLDB_CLI = KIND
-FRIDA = inside.KIND
-BACKENDS = (DAP, LLDB_CLI, FRIDA)
-NAMED = f"{', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}"
+DAP = backend_names.DAP
+LLDB_CLI = backend_names.LLDB_CLI
+FRIDA = backend_names.FRIDA
+BACKENDS = backend_names.BACKENDS
 _DEFAULT = "default"
 # A program for the trial of the in-process engine: any that ends by itself.
 _SMALL = "/bin/true"

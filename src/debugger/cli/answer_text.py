@@ -1,19 +1,12 @@
-"""Formats each kind of answer as text, and prints the answers that need no daemon."""
+"""Formats each kind of answer as text."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
-from debugger.cli import commands, completion, parser, skill
-from debugger.cli.reference import HELP_FLAGS, PROGRAM
-from debugger.errors import DebuggerError
 from debugger.model import answers
-from debugger.model.command_registry import COMMANDS
 from debugger.output import (
     breakpoint_text,
     frame_text,
@@ -168,49 +161,3 @@ def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
         return escape_controls(section.fit_text(most), has_colours=page.is_terminal)
 
     return replace(section, fit_text=fit_text)
-
-
-def print_local_answer(argv: Sequence[str]) -> int:
-    """Print the local answer to `argv`, and return the exit code."""
-    commands.register_all()
-    options = parser.before_dashes(argv)
-    is_json = "--json" in options
-    try:
-        text = _answer_text(
-            argv, parser.leading_words(argv), is_help=not set(HELP_FLAGS).isdisjoint(options)
-        )
-    except DebuggerError as error:
-        _print_error(error, is_json=is_json)
-        return error.exit_code
-    sys.stdout.write(_json_flag(ok=True, data={"text": text}) if is_json else text)
-    return 0
-
-
-def _answer_text(argv: Sequence[str], words: Sequence[str], *, is_help: bool) -> str:
-    if words[:1] == ["completion"]:
-        return _completion_text(words[1:], is_help=is_help)
-    if words[:1] == ["skill"] and not is_help:
-        parsed = parser.parse_argv(argv, COMMANDS)
-        return skill.show_or_install(**parsed.command.bind_arguments(parsed.args))
-    return parser.help_text(argv, COMMANDS)
-
-
-def _completion_text(words: Sequence[str], *, is_help: bool) -> str:
-    shells = "|".join(completion.SHELLS)
-    if is_help:
-        return f"usage: {PROGRAM} completion {shells}\n\nPrint a script: eval it, or save it.\n"
-    if len(words) == 1 and words[0] in completion.SHELLS:
-        return completion.completion_script(words[0], COMMANDS)
-    raise parser.usage_error(f"completion needs one of {shells}", "completion")
-
-
-def _print_error(error: DebuggerError, *, is_json: bool) -> None:
-    if is_json:
-        body = {"code": error.code.value, "message": error.message, "hint": error.hint}
-        sys.stdout.write(_json_flag(ok=False, error=body))
-    else:
-        sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
-
-
-def _json_flag(**fields: Any) -> str:
-    return msgspec.json.encode(fields).decode() + "\n"

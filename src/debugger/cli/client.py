@@ -152,9 +152,9 @@ def _print_local_answer(argv: list[str], command: list[str]) -> int:
         _write_stdout("".join(f"{name}\n" for name in names))
         return 0
     # click, for what a person reads.
-    from debugger.cli import answer_text
+    from debugger.cli import local_answers
 
-    return answer_text.print_local_answer(argv)
+    return local_answers.print_local_answer(argv)
 
 
 def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int:

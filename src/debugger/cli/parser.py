@@ -13,14 +13,13 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
+from debugger.cli.command_help import before_dashes, unknown_command_error, usage_error
 from debugger.cli.reference import (
     GLOBAL_OPTIONS,
     HELP_FLAGS,
     PROGRAM,
     Paths,
-    command_overview,
     command_paths,
-    help_page,
     is_switch,
     option_flags,
     option_parameters,
@@ -32,7 +31,7 @@ from debugger.cli.reference import (
     understood_flags,
     value_types,
 )
-from debugger.errors import DebuggerError, ErrorCode
+from debugger.errors import DebuggerError
 from debugger.model.command_registry import (
     HERE,
     Argument,
@@ -109,29 +108,6 @@ _remembered = lru_cache(maxsize=64)(
 )  # the words of a `next` mean the same each time
 
 
-def help_text(argv: Sequence[str], registry: Registry) -> str:
-    """Return the help for the command or group that `argv` names; without one, the overview.
-
-    Raises:
-        DebuggerError: USAGE, naming near commands.
-    """
-    known = command_paths(registry)
-    path: tuple[str, ...] = ()
-    words = tuple(leading_words(argv))
-    if words and not subcommands(known, words[:1]) and words[:1] not in known:
-        from debugger.cli.command_words import translate_help_words
-
-        words = translate_help_words(words, known)
-    for word in words:
-        if (*path, word) not in known and not subcommands(known, (*path, word)):
-            if not path:
-                raise _no_command(known, (word,))
-            break
-        path = (*path, word)
-    lines = help_page(known, path) if path else command_overview(registry)
-    return "\n".join(lines) + "\n"
-
-
 class _CommandGroup(click.Group):
     """The commands whose names begin with `path`."""
 
@@ -155,7 +131,7 @@ class _CommandGroup(click.Group):
         own = self.known.get(path)
         below = subcommands(self.known, path)
         if own is None and not below:
-            raise _no_command(self.known, path)
+            raise unknown_command_error(self.known, path)
         if own is None:
             return name, _CommandGroup(self.known, path), rest
         # A command may be a group's name, too: the next word decides.
@@ -347,25 +323,6 @@ def _build_invocation(context: click.Context, command: Command, args: dict[str, 
     )
 
 
-def usage_error(message: str, name: str | None, *, advice: str = "") -> DebuggerError:
-    """Return the error for arguments without a meaning, with the help to read."""
-    command = f"{PROGRAM} {name} --help" if name else f"{PROGRAM} --help"
-    return DebuggerError(ErrorCode.USAGE, message, hint=f"{advice}{command}")
-
-
-def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
-    *group, word = path
-    if group:
-        near = get_close_matches(word, subcommands(known, tuple(group)))
-    else:
-        every = {" ".join(key[:size]) for key in known for size in range(1, len(key) + 1)}
-        verbs = [each for each in every if word in each.split()]
-        near = get_close_matches(word.replace("_", " "), sorted(every)) or sorted(verbs)
-    names = " or ".join(" ".join([*group, each]) for each in near[:3])
-    advice = f"did you mean {names}? " if names else ""
-    return usage_error(f"no command {' '.join(path)!r}", " ".join(group), advice=advice)
-
-
 def _usage_error(error: click.UsageError) -> DebuggerError:
     """Translate click's usage error into our words."""
     command = error.ctx.command if error.ctx else None
@@ -409,24 +366,3 @@ def _parameter_name(parameter: click.Parameter) -> str:
 
 def _plain_message(message: str) -> str:
     return message[:1].lower() + message[1:].rstrip(".")
-
-
-def before_dashes(argv: Sequence[str]) -> list[str]:
-    """Return the words before `--`."""
-    return list(argv[: argv.index("--")]) if "--" in argv else list(argv)
-
-
-def leading_words(argv: Sequence[str]) -> list[str]:
-    """Return the words before `--`, without options and the values of global ones."""
-    takes_value = {
-        flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
-    }
-    words: list[str] = []
-    remaining = deque(before_dashes(argv))
-    while remaining:
-        part = remaining.popleft()
-        if part in takes_value and remaining:
-            remaining.popleft()
-        elif not part.startswith("-"):
-            words.append(part)
-    return words

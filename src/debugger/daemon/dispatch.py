@@ -58,7 +58,7 @@ class Dispatcher:
     """The daemon's request handler, and owner of the sessions (`Handler`)."""
 
     def __init__(self, publish: Publish) -> None:
-        commands.register_all()
+        commands.load_all()
         self._publish = publish
         self._settings = Config()
         self._is_configured = False

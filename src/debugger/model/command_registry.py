@@ -8,7 +8,8 @@ import typing
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
@@ -159,13 +160,37 @@ class Command:
     summary: str
     details: str
     aliases: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    run: Callable[..., Awaitable[Any]]
-    arguments: type[msgspec.Struct] = field(repr=False)
+    declared: Callable[..., Awaitable[Any]]  # the annotated function
     reads_only: bool = False
     dashes_are_words: bool = False
     # It lets a session's program run, stops, changes or ends it: not while a person has taken over.
     acts_on_program: bool = False
+
+    # Read when they are needed: help needs those of one command.
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters that users see: in the place of a group, its options."""
+        return tuple(
+            parameter
+            for _, one in self._declarations
+            for parameter in (one.parameters if isinstance(one, OptionGroup) else (one,))
+        )
+
+    @cached_property
+    def arguments(self) -> type[msgspec.Struct]:
+        """The class that checks the arguments."""
+        return _arguments_struct(self.name, self.parameters)
+
+    @cached_property
+    def run(self) -> Callable[..., Awaitable[Any]]:
+        """The function that runs the command, and takes the options of groups one by one."""
+        groups = {name: one for name, one in self._declarations if isinstance(one, OptionGroup)}
+        return _group_options(self.name, self.declared, groups) if groups else self.declared
+
+    @cached_property
+    def _declarations(self) -> tuple[tuple[str, Parameter | OptionGroup], ...]:
+        return tuple(_read_declarations(self.declared))
 
     @property
     def wire_name(self) -> str:
@@ -237,8 +262,6 @@ def register_command(
 
     def register(run: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         summary, _, details = inspect.cleandoc(run.__doc__ or "").partition("\n")
-        groups: dict[str, OptionGroup] = {}
-        parameters = tuple(_read_parameters(run, groups))
         registry.add(
             Command(
                 name=name,
@@ -246,9 +269,7 @@ def register_command(
                 summary=summary,
                 details=details.strip(),
                 aliases=aliases,
-                parameters=parameters,
-                run=_group_options(name, run, groups) if groups else run,
-                arguments=_arguments_struct(name, parameters),
+                declared=run,
                 reads_only=reads_only,
                 dashes_are_words=dashes_are_words,
                 acts_on_program=acts_on_program,
@@ -273,22 +294,25 @@ def _group_options(
     return run_grouped
 
 
-def _read_parameters(
-    run: Callable[..., Any], groups: dict[str, OptionGroup]
-) -> Iterator[Parameter]:
-    """Read the parameters of a function; `groups` gets those that stand for several options."""
-    hints = typing.get_type_hints(run, include_extras=True)
-    for parameter in list(inspect.signature(run).parameters.values())[1:]:
+def _read_declarations(
+    run: Callable[..., Any],
+) -> Iterator[tuple[str, Parameter | OptionGroup]]:
+    """Read the parameters of a function by name; one may stand for a group of options."""
+    _, *declared = inspect.signature(run).parameters.values()
+    # The call and the answer are types of the daemon: what only describes a command does without.
+    namespace = types.SimpleNamespace(
+        __annotations__={one.name: one.annotation for one in declared}, __globals__=run.__globals__
+    )
+    hints = typing.get_type_hints(namespace, include_extras=True)
+    for parameter in declared:
         hint = hints[parameter.name]
         if get_origin(hint) is not Annotated:
             message = f"{run.__name__}: {parameter.name} needs an Arg or an Opt"
             raise TypeError(message)
         kind, about = get_args(hint)
-        if isinstance(about, OptionGroup):
-            groups[parameter.name] = about
-            yield from about.parameters
-            continue
-        yield Parameter(parameter.name, kind, parameter.default, about)
+        is_group = isinstance(about, OptionGroup)
+        found = about if is_group else Parameter(parameter.name, kind, parameter.default, about)
+        yield parameter.name, found
 
 
 def _arguments_struct(name: str, parameters: tuple[Parameter, ...]) -> type[msgspec.Struct]:

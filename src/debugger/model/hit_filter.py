@@ -263,6 +263,28 @@ class Refusal(Struct, frozen=True):
     hint: str
 
 
+_WHOLE_RUN = "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run"
+FUTURE_UNKNOWN = Refusal("the program's future is not known", _WHOLE_RUN)
+NO_CALLERS = Refusal(
+    "a logpoint does not show its callers",
+    "break LOC --in FUNCTION stops there; probe --in FUNCTION shows values of a run",
+)
+# The refusals of a command that runs to one hit.
+RUN_TO_REFUSALS = {
+    "last": FUTURE_UNKNOWN,
+    "first": Refusal("it stops once", "--nth K runs to the Kth hit"),
+    "changes": Refusal("it compares no values", "watch EXPR stops when a value changes"),
+}
+# The refusals of a breakpoint, which stops a running program.
+STOP_REFUSALS = {
+    "last": FUTURE_UNKNOWN,
+    "changes": Refusal(
+        "a breakpoint has no values to compare",
+        "watch EXPR stops when a value changes; probe --changes shows a run's changes",
+    ),
+}
+
+
 def refuse_options(
     refused: Mapping[str, Refusal],
     *,

@@ -363,6 +363,27 @@ def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
     assert ran.stdout == "on and on\n\n"
 
 
+def test_what_only_describes_commands_loads_nothing_that_runs_them():
+    engines = {
+        f"debugger.{one}" for one in ("install", "recorders", "session", "symbols", "targets")
+    }
+    code = (
+        "import sys; from debugger.cli import client\n"
+        "def loaded(): return {'.'.join(one.split('.')[:2]) for one in sys.modules}\n"
+        "client.run_command(['probe', '--help'])\n"
+        f"print(*sorted(loaded() & {engines | {'click', 'asyncio'}}))\n"
+        "import debugger.mcp.tools\n"
+        f"print(*sorted(loaded() & {engines}))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(client.__file__).parents[2])}
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(
+        command, env=env, capture_output=True, text=True, check=True, timeout=toy_handler.PATIENCE_S
+    )
+    assert ran.stdout.startswith("usage: debugger probe")
+    assert ran.stdout.endswith("--help\n\n\n")
+
+
 def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(runtime_dir):
     state = runtime_dir / paths.STATE
     state.write_text(json.dumps({"pid": 2, "sessions": []}))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from debugger.cli import commands, parser
+from debugger.cli import command_help, commands, parser
 from debugger.cli.reference import command_paths
 from debugger.cli.translation.foreign_commands import (
     ALONE_COMMANDS,
@@ -73,7 +73,7 @@ def is_parsed(text: str) -> bool:
     if text == "--version":
         return True
     if shlex.split(text)[-1] == "--help":
-        return bool(parser.help_text(shlex.split(text), COMMANDS))
+        return bool(command_help.help_text(shlex.split(text), COMMANDS))
     return bool(parse_line(text))
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from debugger.backends import abilities
+from debugger.backends.backend_names import DAP
 from debugger.backends.base import (
     AttachTarget,
     BackendEvent,
@@ -69,7 +70,7 @@ class DapBackend:
     is specific to an adapter is in its `DebugAdapter`.
     """
 
-    backend_name = "dap"
+    backend_name = DAP
 
     def __init__(
         self,

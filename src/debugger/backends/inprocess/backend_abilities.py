@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from debugger.backends import abilities
+from debugger.backends.backend_names import FRIDA
 from debugger.model.debugger_words import DebuggerTraits, ForkFollowing
 
 ADAPTER = "frida"
-KIND = "frida"
+KIND = FRIDA
 TRAITS = DebuggerTraits(
     own_programs=("python",),
     fork_following=ForkFollowing.SOON,

@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import UNSET
 
-from debugger.backends.abilities import ExceptionAbility
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
-from debugger.model.breakpoints import (
-    Breakpoint,
-    BreakpointKind,
-    BreakpointSpec,
-    WatchAccess,
-)
+from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec, WatchAccess
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
-from debugger.model.group_labels import format_members
-from debugger.model.hit_filter import (
-    EVERY_HIT,
-    HitFilter,
-    refuse_options,
-)
-from debugger.model.location import near_names
+from debugger.model.hit_filter import EVERY_HIT, STOP_REFUSALS, HitFilter, refuse_options
 from debugger.model.program import CatchFilter
-from debugger.questions.group.group_choice import (
-    NO_CHOICE,
-    GroupChoice,
-    GroupOptions,
-    choose_members,
-)
-from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.questions.runner.filtered_breakpoint import STOP_REFUSALS, filter_hits
-from debugger.session import inspection, process_tree, views
-from debugger.session.group import drop_launcher
-from debugger.session.session import Session
+from debugger.questions.group.group_options import NO_CHOICE, GroupChoice, GroupOptions
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.session.session import Session
 
 GROUP = "Breakpoints"
 _REFERENCE = "stops when it is set to another one: what is put into this one is not watched"
@@ -101,6 +83,11 @@ async def add_filtered(
     choice: GroupChoice = NO_CHOICE,
 ) -> answers.Answer:
     """Set a breakpoint or logpoint with a filter of its hits."""
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.session import inspection, process_tree, views
+
     chosen = None if choice == NO_CHOICE else await choose_members(call, choice)
     session = chosen.members[0].session if chosen is not None else call.current_session()
     session = process_tree.find_debugged(session)
@@ -149,6 +136,9 @@ def _unbound_events(session: Session, number: int) -> list[str]:
 @register_command("breakpoint list", group=GROUP, reads_only=True)
 async def list_breakpoints(call: CommandCall) -> answers.Answer:
     """List the breakpoints: location, state, hits."""
+    from debugger.model import answers
+    from debugger.session import process_tree, views
+
     session = call.current_session()
     watching = session.binding.watching
     shown: list[answers.BreakpointView] = []
@@ -172,6 +162,10 @@ def _note_members(
     call: CommandCall, session: Session, view: answers.BreakpointView
 ) -> answers.BreakpointView:
     """Say in which members of a group a breakpoint is, where others do without it."""
+    from debugger.model.group_labels import format_members
+    from debugger.session import views
+    from debugger.session.group import drop_launcher
+
     group = call.sessions.groups.group_of(session)
     if group is None:
         return view
@@ -192,6 +186,9 @@ async def remove_breakpoints(
     every: Annotated[bool, Option("--all", help="all, except watchpoints and catchpoints")] = False,
 ) -> answers.Answer:
     """Remove breakpoints."""
+    from debugger.model import answers
+    from debugger.session import process_tree
+
     session = call.current_session()
     if every == bool(ids):
         raise DebuggerError(
@@ -219,6 +216,8 @@ async def enable(
     call: CommandCall, number: Annotated[int, Argument("ID", "from breakpoint list")]
 ) -> answers.Answer:
     """Enable a breakpoint."""
+    from debugger.session import inspection, process_tree, views
+
     session = call.current_session()
 
     async def job() -> answers.Answer:
@@ -237,6 +236,8 @@ async def disable(
     call: CommandCall, number: Annotated[int, Argument("ID", "from breakpoint list")]
 ) -> answers.Answer:
     """Disable a breakpoint without removing it."""
+    from debugger.session import process_tree, views
+
     session = call.current_session()
     session.hit_rules.reset(number)
     changed = await session.run_job(lambda: session.binding.enable(number, on=False))
@@ -265,6 +266,8 @@ async def change(
 
     What is not given stays as it is. Hits are counted from now on.
     """
+    from debugger.session import process_tree, views
+
     session = call.current_session()
     known = session.breakpoints.get(number)
     given = {"condition": condition, "log": log, "hit_count": hit_count}
@@ -312,6 +315,10 @@ async def watch(
     hits: Annotated[HitFilter, LIVE_HITS] = EVERY_HIT,
 ) -> answers.Answer:
     """Stop when a value changes; the stop shows it before and after, and the line that wrote it."""
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.session import inspection
+
     session = call.current_session()
     if read and access:
         raise DebuggerError(
@@ -344,11 +351,15 @@ async def watch(
 
 def breakpoint_view(session: Session, one: Breakpoint) -> answers.BreakpointView:
     """Show a breakpoint of any kind, a watchpoint with the value seen last."""
+    from debugger.session import views
+
     return views.breakpoint_view(one, session.binding.watching.last_value(one.id))
 
 
 def list_of_kind(session: Session, kind: BreakpointKind) -> answers.BreakpointList:
     """Show the breakpoints of one kind."""
+    from debugger.model import answers
+
     listed = [one for one in session.breakpoints.user_breakpoints() if one.spec.kind is kind]
     return answers.BreakpointList(
         breakpoints=tuple(breakpoint_view(session, one) for one in listed)
@@ -363,6 +374,9 @@ async def remove_of_kind(
     Raises:
         DebuggerError: USAGE without numbers, NOT_FOUND for one of another kind.
     """
+    from debugger.model import answers
+    from debugger.session import process_tree
+
     if every == bool(numbers):
         raise DebuggerError(
             ErrorCode.USAGE, "which? Give IDs or --all", hint=f"debugger {name} list"
@@ -424,6 +438,10 @@ async def catch(
     kind: Annotated[str | None, Argument("TYPE", "only exceptions of this type")] = None,
 ) -> answers.Answer:
     """Stop at a thrown exception; the stop names its type, message and causes."""
+    from debugger.backends.abilities import ExceptionAbility
+    from debugger.model.location import near_names
+    from debugger.session import process_tree, views
+
     session = call.current_session()
     session.require_live("catch exceptions")
     for text in (what, kind):

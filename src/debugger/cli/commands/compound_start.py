@@ -23,7 +23,7 @@ from debugger.questions.runner.command_call import (
     with_default,
 )
 from debugger.questions.runner.configured_target import find_configured_parts
-from debugger.questions.runner.filtered_breakpoint import FirstBreakpoints
+from debugger.questions.runner.first_breakpoints import FirstBreakpoints
 from debugger.session import stepping, stop_report
 from debugger.session.group import MemberFacts
 from debugger.session.session import MakeBackend, Session

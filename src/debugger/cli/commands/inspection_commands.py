@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import os.path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers, number_format
-from debugger.model.answers.stops import ExceptionInfo
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import Runtime, one_line, uses_shell
-from debugger.model.group_merge import BY_LINE, check_merge
+from debugger.model.group_merge import BY_LINE
 from debugger.model.program import EvaluationPurpose
-from debugger.questions.group import member_stacks, member_values
-from debugger.questions.group.group_choice import (
-    NO_CHOICE,
-    GroupOptions,
-    choose_members,
-    choose_running_member,
-)
-from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.session import (
-    inspection,
-    machine_inspection,
-    raw_commands,
-    stop_report,
-    value_inspection,
-)
+from debugger.questions.group.group_options import NO_CHOICE, GroupOptions
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.model.answers.stops import ExceptionInfo
+    from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "Looking"
 _WITHIN_RAW = 30.0  # seconds that a raw step is waited for
@@ -47,6 +36,8 @@ def _context_lines(lines: int) -> int:
 @register_command("exception", group=GROUP, reads_only=True)
 async def exception(call: CommandCall) -> ExceptionInfo:
     """Show the exception that the program stopped at: type, message, causes, trace."""
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.describe_exception(session))
 
@@ -54,6 +45,8 @@ async def exception(call: CommandCall) -> ExceptionInfo:
 @register_command("context", aliases=("where",), group=GROUP, reads_only=True)
 async def context(call: CommandCall, *, lines: _Context = 3) -> answers.Answer:
     """Show the whole stop: source, all locals, the stack."""
+    from debugger.session import stop_report
+
     session = call.current_session()
     lines_around = _context_lines(lines)
     return await session.run_job(
@@ -72,6 +65,9 @@ async def source(
     function: Annotated[bool, Option("--function", help="the whole current function")] = False,
 ) -> answers.Answer:
     """Show source around a location, of a function, or around the current line."""
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.session import inspection
+
     session = call.current_session()
     lines_around = _context_lines(lines)
     if place is None:
@@ -113,6 +109,11 @@ async def backtrace(
     choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show the stack; of a group one tree, the branch with the fewest members first."""
+    from debugger.model.group_merge import check_merge
+    from debugger.questions.group import member_stacks
+    from debugger.questions.group.group_choice import choose_members, choose_running_member
+    from debugger.session import inspection
+
     check_merge(by)
     chosen = None
     if thread is None:
@@ -142,6 +143,8 @@ async def frame(
     call: CommandCall, number: Annotated[int | None, Argument("N", "0 is the innermost")] = None
 ) -> answers.Answer:
     """Show a frame and make it the current one."""
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.go_to_frame(session, number))
 
@@ -151,6 +154,8 @@ async def up(
     call: CommandCall, count: Annotated[int, Argument("COUNT", "how many")] = 1
 ) -> answers.Answer:
     """Select the caller's frame."""
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.move_frame(session, count))
 
@@ -160,6 +165,8 @@ async def down(
     call: CommandCall, count: Annotated[int, Argument("COUNT", "how many")] = 1
 ) -> answers.Answer:
     """Select the callee's frame."""
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.move_frame(session, -count))
 
@@ -173,6 +180,10 @@ async def locals_(
     choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show the frame's variables: its arguments and locals."""
+    from debugger.questions.group import member_values
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import inspection
+
     if (chosen := await choose_members(call, choice)) is not None:
         return await member_values.read_locals(chosen)
     session = call.current_session()
@@ -184,6 +195,8 @@ async def locals_(
 @register_command("args", group=GROUP, reads_only=True)
 async def args(call: CommandCall) -> answers.Answer:
     """Show the function's arguments."""
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.frame_variables(session, only_arguments=True))
 
@@ -206,6 +219,11 @@ async def print_(
     choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show the value of an expression."""
+    from debugger.model import number_format
+    from debugger.questions.group import member_values
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import value_inspection
+
     written = number_format.find_format(form)
     if (chosen := await choose_members(call, choice)) is not None:
         return await member_values.evaluate_in_members(chosen, expression, form=written)
@@ -228,6 +246,10 @@ async def eval_(
     call: CommandCall, expression: _Expression, *, choice: GroupOptions = NO_CHOICE
 ) -> answers.Answer:
     """Evaluate an expression that may change the program."""
+    from debugger.questions.group import member_values
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import value_inspection
+
     if (chosen := await choose_members(call, choice)) is not None:
         return await member_values.evaluate_in_members(
             chosen, expression, purpose=EvaluationPurpose.EVALUATE
@@ -248,6 +270,8 @@ async def set_(
     value: Annotated[str, Argument("VALUE", "an expression", words=True)],
 ) -> answers.Answer:
     """Set a variable; shows it before and after."""
+    from debugger.session import value_inspection
+
     session = call.current_session()
     new = value.removeprefix("= ") if value != "=" else value
     return await value_inspection.run_evaluation(
@@ -264,6 +288,8 @@ async def vars_(
     count: Annotated[int, Option("--count", help="how many", metavar="N")] = 50,
 ) -> answers.Answer:
     """Page through a value's contents."""
+    from debugger.session import value_inspection
+
     session = call.current_session()
     return await session.run_job(
         lambda: value_inspection.read_page(session, ref, start=start, count=count)
@@ -277,6 +303,8 @@ async def threads(call: CommandCall) -> answers.Answer:
     The ids come from the underlying debugger: LLDB and Frida use the system's, the others count
     from 1, and delve counts goroutines.
     """
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.list_threads(session))
 
@@ -286,6 +314,8 @@ async def thread(
     call: CommandCall, number: Annotated[int | None, Argument("N", "from threads")] = None
 ) -> answers.Answer:
     """Show the current thread, or make another the current one."""
+    from debugger.session import inspection
+
     session = call.current_session()
     return await session.run_job(lambda: inspection.choose_thread(session, number))
 
@@ -301,6 +331,8 @@ async def raw(
     ] = None,
 ) -> answers.Answer:
     """Run a native debugger command."""
+    from debugger.session import raw_commands
+
     if within is not None and not 0 < within <= _WITHIN_MAX:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -348,6 +380,8 @@ async def memory_read(
     ] = "hex",
 ) -> answers.Answer:
     """Show memory."""
+    from debugger.session import machine_inspection
+
     session = call.current_session()
     return await session.run_job(
         lambda: machine_inspection.read_memory(session, address, count=count, form=form)
@@ -363,6 +397,8 @@ async def memory_write(
     ],
 ) -> answers.Answer:
     """Write bytes to memory; shows them before and after."""
+    from debugger.session import machine_inspection
+
     session = call.current_session()
     return await session.run_job(lambda: machine_inspection.write_memory(session, address, data))
 
@@ -373,6 +409,8 @@ async def registers(
     names: Annotated[tuple[str, ...], Argument("NAME", "registers or groups of them, or all")] = (),
 ) -> answers.Answer:
     """Show the frame's registers: the general ones, or those named."""
+    from debugger.session import machine_inspection
+
     session = call.current_session()
     return await session.run_job(lambda: machine_inspection.read_registers(session, names))
 
@@ -393,6 +431,8 @@ async def disassemble(
 
     With --count and no address: this many instructions from the current one.
     """
+    from debugger.session import machine_inspection
+
     if address is not None and not address.strip():
         raise DebuggerError(ErrorCode.USAGE, "an empty address", hint="debugger disassemble --help")
     session = call.current_session()
@@ -406,5 +446,7 @@ async def disassemble(
 @register_command("modules", group=_MACHINE_GROUP, reads_only=True)
 async def modules(call: CommandCall) -> answers.Answer:
     """List what is loaded: the program and its libraries, and where."""
+    from debugger.session import machine_inspection
+
     session = call.current_session()
     return await session.run_job(lambda: machine_inspection.list_modules(session))

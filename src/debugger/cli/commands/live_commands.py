@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from debugger.cli.commands import breakpoint_commands
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import check_line, parse_call
-from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
-from debugger.questions.group import member_values
-from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
-from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, NO_CALLERS, filter_hits
-from debugger.session import function_tracing, live_values, value_inspection
+from debugger.model.hit_filter import (
+    EVERY_HIT,
+    FUTURE_UNKNOWN,
+    NO_CALLERS,
+    HitFilter,
+    Refusal,
+    refuse_options,
+)
+from debugger.questions.group.group_options import NO_CHOICE, GroupOptions
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "Live"
 _LOG_HITS = refuse_options(
@@ -71,6 +77,10 @@ async def trace_add(
     `debugger events --kind function_enter` shows them. A debugger that cannot trace logs the entry
     of functions with these names, shown by `events --kind logpoint`; so does a trace with a filter.
     """
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.session import function_tracing
+
     session = call.current_session()
     if not 0 < len(patterns) <= function_tracing.PATTERNS_MAX:
         raise DebuggerError(
@@ -104,6 +114,8 @@ async def trace_remove(
     every: Annotated[bool, Option("--all", help="all of them")] = False,
 ) -> answers.Answer:
     """Stop tracing functions."""
+    from debugger.session import function_tracing
+
     if every == bool(ids):
         raise DebuggerError(ErrorCode.USAGE, "which? Give IDs or --all", hint="debugger trace list")
     return await function_tracing.remove_traces(call.current_session(), ids, every=every)
@@ -112,6 +124,8 @@ async def trace_remove(
 @register_command("trace list", group=GROUP, reads_only=True)
 async def trace_list(call: CommandCall) -> answers.Answer:
     """List the traces: how many functions each has, which were omitted or sampled."""
+    from debugger.session import function_tracing
+
     return await function_tracing.list_traces(call.current_session())
 
 
@@ -141,6 +155,10 @@ async def read(
     choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
     """Show values: from the current frame of a stopped program, else globals and addresses."""
+    from debugger.questions.group import member_values
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import live_values, value_inspection
+
     if not 0 < len(names) <= live_values.READ_MAX:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -167,6 +185,8 @@ async def write(
     kind: _Type = None,
 ) -> answers.Answer:
     """Write a value; a global also while the program runs; shows it before and after."""
+    from debugger.session import live_values, value_inspection
+
     session = call.current_session()
     target = live_values.parse_target(name, kind)
     new = value.removeprefix("= ") if value != "=" else value
@@ -182,6 +202,8 @@ async def call_(
     arguments: Annotated[tuple[str, ...], Argument("ARGS", "one expression each")] = (),
 ) -> answers.Answer:
     """Call a function, in the stopped program; shows the value it returned."""
+    from debugger.session import live_values, value_inspection
+
     session = call.current_session()
     check_line(
         function, live_values.WORDS_MAX

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.questions.group import group_join, remote_shell
-from debugger.questions.runner.command_call import CommandCall
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "Sessions"
 _ENTRY = re.compile(r"(0x[0-9a-f]{1,16}):((?:[0-9a-f]{2}){1,8})", re.ASCII)
@@ -56,6 +57,8 @@ async def member(
     environment, streams, signals and exit status, and its debugger attaches before its first
     instruction. Members that one launcher starts are one group; the first one begins it.
     """
+    from debugger.questions.group import group_join, remote_shell
+
     if is_shell and group is not None:
         if is_crash:
             return await remote_shell.explain_remote_crash(call, words, group)

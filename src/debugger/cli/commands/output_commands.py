@@ -9,21 +9,21 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import UNSET
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import Event, EventKind, OutputStream
-from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
-from debugger.questions.group.member_output import read_members_output
-from debugger.questions.runner.command_call import CommandCall
-from debugger.session.session import Session
-from debugger.session.session_state import check_runs
-from debugger.session.timeline import EventPage, Filters, LogLine, ReturnedCondition, number_of
+from debugger.questions.group.group_options import NO_CHOICE, GroupOptions
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.session.session import Session
+    from debugger.session.timeline import EventPage, Filters, LogLine, ReturnedCondition
 
 _AGO = re.compile(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?")
 _LASTING = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ns|us|µs|μs|ms|s|m)")
@@ -51,6 +51,8 @@ def parse_filters(
     Raises:
         DebuggerError: USAGE for words that mean nothing.
     """
+    from debugger.session.timeline import Filters
+
     least = _parse_duration("--min-duration", min_duration)
     most = _parse_duration("--max-duration", max_duration)
     if least is not None and most is not None and least > most:
@@ -126,6 +128,8 @@ def _parse_duration(option: str, words: str | None) -> int | None:
 
 def _parse_returned(words: str) -> ReturnedCondition:
     """Return a comparison (`<0`, `!=0`, `=5`), a value that is to be equal, or a pattern."""
+    from debugger.session.timeline import ReturnedCondition
+
     compared = _COMPARED.fullmatch(words)
     if compared is None:
         value = _parse_number(words)
@@ -146,6 +150,8 @@ def _parse_returned(words: str) -> ReturnedCondition:
 
 def _parse_number(words: str) -> int | float | None:
     """Return the number that words are, as a whole."""
+    from debugger.session.timeline import number_of
+
     return number_of(words.strip()) if len(words.split()) == 1 else None
 
 
@@ -171,6 +177,10 @@ async def output(
     written close together, one to each, it is not known which came first. Lines of a group have
     the member that wrote them, where its launcher tells.
     """
+    from debugger.model import answers
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.questions.group.member_output import read_members_output
+
     chosen = None if clear or follow else await choose_members(call, choice)
     session = call.current_session() if chosen is None else chosen.group.first
     timeline, cursors = session.timeline, session.cursors
@@ -205,6 +215,8 @@ def _output_notes(lines: Sequence[LogLine]) -> tuple[str, ...]:
 
 
 def _output_line(line: LogLine) -> answers.OutputLine:
+    from debugger.model import answers
+
     return answers.OutputLine(line.stream.value, line.text, line.seq)
 
 
@@ -212,6 +224,8 @@ async def _follow_output(
     call: CommandCall, session: Session, lines: list[LogLine]
 ) -> answers.Output:
     """Stream the output until the user has enough or the program has ended."""
+    from debugger.model import answers
+
     timeline, cursors = session.timeline, session.cursors
     total = 0
     while True:
@@ -282,6 +296,9 @@ async def events(
     An event must match all filters. Events are numbered in the order in which they arrived. A
     traced call has the time of the call, so it may follow an event that happened later.
     """
+    from debugger.model import answers
+    from debugger.questions.group.group_choice import choose_members
+
     chosen = await choose_members(call, choice)
     session = call.current_session() if chosen is None else chosen.group.first
     if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page
@@ -331,6 +348,8 @@ async def events(
 async def _follow_events(
     call: CommandCall, session: Session, page: EventPage, matching: Callable[..., EventPage]
 ) -> answers.Events:
+    from debugger.model import answers
+
     cursor, found = page.next, page.events
     while True:
         is_over = not session.is_live
@@ -346,6 +365,8 @@ async def _follow_events(
 
 
 def _event_view(one: Event, member: str | None) -> answers.EventView:
+    from debugger.model import answers
+
     return answers.EventView(
         seq=one.seq,
         time_ns=one.time_ns,
@@ -373,6 +394,9 @@ async def input_(
     no_newline: Annotated[bool, Option("--no-newline", help="send TEXT without a newline")] = False,
 ) -> answers.Answer:
     """Write to the program's input."""
+    from debugger.model import answers
+    from debugger.session.session_state import check_runs
+
     session = call.current_session()
     session.require_live("write to its input")
     check_runs(session.target, to="write to its input")

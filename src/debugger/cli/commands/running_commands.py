@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from debugger.backends.abilities import InstructionStepAbility, SingleThreadAbility
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
-from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
+from debugger.model.hit_filter import EVERY_HIT, RUN_TO_REFUSALS, HitFilter, refuse_options
 from debugger.model.program import ResumeKind
-from debugger.questions.group import group_pause, group_run
-from debugger.questions.group.group_choice import NO_CHOICE, GroupOptions, choose_members
-from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.questions.runner.filtered_breakpoint import RUN_TO_REFUSALS, filter_hits
-from debugger.session import inspection, stepping
+from debugger.questions.group.group_options import NO_CHOICE, GroupOptions
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 _UNTIL_HITS = refuse_options(RUN_TO_REFUSALS, help={"nth": "run to the Kth hit"})
 GROUP = "Running"
@@ -43,6 +41,11 @@ async def continue_(
     no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
 ) -> answers.Answer:
     """Run to the next stop or the end."""
+    from debugger.backends.abilities import SingleThreadAbility
+    from debugger.questions.group import group_run
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import inspection, stepping
+
     patience = None if no_wait else call.wait_limit(timeout)
     if thread is None and (chosen := await choose_members(call, choice)) is not None:
         return await group_run.continue_members(chosen, patience)
@@ -86,6 +89,8 @@ async def step(
     timeout: _Timeout = None,
 ) -> answers.Answer:
     """Run to the next line, into calls."""
+    from debugger.session import stepping
+
     if into is None:
         steps = _step_times(
             call, ResumeKind.STEP, count, timeout, by_instruction=by_instruction, own=own
@@ -110,6 +115,9 @@ async def _step_times(
     by_instruction: bool,
     own: bool,
 ) -> answers.Answer:
+    from debugger.backends.abilities import InstructionStepAbility
+    from debugger.session import stepping
+
     session, patience = call.current_session(), call.wait_limit(timeout)
     if own:
         if by_instruction:
@@ -134,6 +142,8 @@ async def finish(
 
     What it returned is known where the debugger can tell; breakpoints that are hit stop it.
     """
+    from debugger.session import stepping
+
     session = call.current_session()
     if not own:
         return await stepping.finish_function(session, call.wait_limit(timeout))
@@ -155,6 +165,10 @@ async def until(
     timeout: _Timeout = None,
 ) -> answers.Answer:
     """Run to a location; other breakpoints stop the program too, and are kept."""
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.session import stepping
+
     session = call.current_session()
     session.require_state(State.STOPPED, to="run to a location")
     spec = spec_in_session(call, session, place)
@@ -170,6 +184,9 @@ async def jump(
     timeout: _Timeout = None,
 ) -> answers.Answer:
     """Continue from another line, without running the lines between."""
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.session import stepping
+
     session = call.current_session()
     session.require_state(State.STOPPED, to="jump")
     return await stepping.jump_to_line(
@@ -192,6 +209,10 @@ async def pause(
     A program that waits inside a library may take long to stop. Without --timeout, the command
     waits at most 10 seconds, and 1 second for a group.
     """
+    from debugger.questions.group import group_pause
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import stepping
+
     if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
         within = call.wait_limit(_GROUP_PAUSE_S if timeout is None else timeout, ends_idle=False)
         return await group_pause.pause_members(chosen, within, waits_for_all=timeout is not None)
@@ -209,6 +230,10 @@ async def await_(
 
     It also waits for an idle server, since a request may arrive.
     """
+    from debugger.questions.group import group_run
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import stepping
+
     most = call.config.timeouts.await_default_secs if timeout is None else timeout
     if (chosen := await choose_members(call, choice)) is not None:
         return await group_run.wait_for_group(chosen, call.wait_limit(most))

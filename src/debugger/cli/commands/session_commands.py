@@ -4,54 +4,32 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import UNSET
 
-from debugger.backends import select_backend
-from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.cli.commands import compound_start, configured_start
+from debugger.backends.backend_names import BACKENDS_TEXT
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import State
 from debugger.model.program import StopReason
-from debugger.questions.group import group_attach, group_join, group_run
-from debugger.questions.group.group_choice import (
-    NO_CHOICE,
-    GroupOptions,
-    choose_members,
-    focus_member,
-)
-from debugger.questions.runner.command_call import (
-    CommandCall,
-    backend_maker,
-    begin_session,
-    breakpoint_notes,
-    locate_target,
-    pids_with_session,
-    resolve_managed,
-    target_folders,
-    with_default,
-)
-from debugger.questions.runner.configured_target import find_configured_parts
-from debugger.questions.runner.filtered_breakpoint import (
+from debugger.questions.group.group_options import NO_CHOICE, GroupOptions
+from debugger.questions.runner.first_breakpoints import (
     FIRST_BREAKPOINTS,
     NO_BREAKPOINTS,
     FirstBreakpoints,
 )
-from debugger.session import inspection, session_list, stepping, stop_report
-from debugger.session.process_tree import descendants, root_session
-from debugger.session.selection import foreign_processes, stop_location_text, target_program
-from debugger.session.session import MakeBackend, Session
-from debugger.session.session_state import is_running_program
-from debugger.session.stepping import WaitLimit
-from debugger.targets import attach_target, launch_target, launchers, process_target
-from debugger.targets.attach_request import AttachRequest, PreparedAttach
-from debugger.targets.group_target import GroupSearch
-from debugger.targets.kernel_target import describe_cells
+
+if TYPE_CHECKING:
+    from debugger.backends.base import LaunchTarget
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.session.session import MakeBackend, Session
+    from debugger.session.stepping import WaitLimit
+    from debugger.targets import launch_target
+    from debugger.targets.attach_request import PreparedAttach
 
 _FIRST_STOP_S = 1.0
 GROUP = "Sessions"
@@ -70,7 +48,7 @@ async def start(
     *,
     module: Annotated[str | None, Option("--module", "-m", help="run a Python module")] = None,
     adapter: Annotated[str | None, Option("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
+    backend: Annotated[str | None, Option("--backend", help=BACKENDS_TEXT)] = None,
     stop_on_entry: Annotated[bool, Option("--stop-on-entry", help="stop at the beginning")] = False,
     breaks: Annotated[FirstBreakpoints, FIRST_BREAKPOINTS] = NO_BREAKPOINTS,
     cwd: Annotated[str | None, Option("--cwd", help="directory to run in", metavar="D")] = None,
@@ -111,6 +89,20 @@ async def start(
     a Python program runs with your virtual environment's Python. With --config, PROGRAM is the
     file of a configuration for the editor's present file, and the other options come on top.
     """
+    from debugger.backends import select_backend
+    from debugger.cli.commands import compound_start, configured_start
+    from debugger.questions.group import group_run
+    from debugger.questions.runner.command_call import (
+        begin_session,
+        breakpoint_notes,
+        locate_target,
+        resolve_managed,
+    )
+    from debugger.questions.runner.configured_target import find_configured_parts
+    from debugger.session import stepping, stop_report
+    from debugger.targets import launch_target
+    from debugger.targets.attach_request import AttachRequest
+
     if list_configs:
         return configured_start.list_configs(call)
     _check_group(is_group=is_group, pattern=pattern)
@@ -181,6 +173,11 @@ class ResolvedProgram(msgspec.Struct, frozen=True):
 async def _resolve_program(
     call: CommandCall, request: launch_target.LaunchRequest, *, is_group: bool
 ) -> ResolvedProgram:
+    from debugger.backends import select_backend
+    from debugger.questions.group import group_join
+    from debugger.questions.runner.command_call import backend_maker, with_default
+    from debugger.targets import launch_target, launchers
+
     if is_group and launchers.is_launcher(request.program):
         launcher, group, code = group_join.prepare_launcher(call, request)
         make = select_backend.launcher_maker(call.scratch_root)
@@ -226,6 +223,13 @@ async def stop(
 
     An attached process keeps running, as after `detach`, unless --kill is given.
     """
+    from debugger.backends.base import AttachTarget
+    from debugger.model import answers
+    from debugger.questions.group import group_run
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session.process_tree import descendants, root_session
+    from debugger.session.selection import foreign_processes
+
     if every:
         return await _stop_all(call, kill=kill)
     if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
@@ -251,6 +255,11 @@ async def stop(
 
 
 async def _stop_all(call: CommandCall, *, kill: bool) -> answers.Ended:
+    from debugger.backends.base import AttachTarget
+    from debugger.model import answers
+    from debugger.session import session_list
+    from debugger.session.session_state import is_running_program
+
     attached = [one for one in call.sessions.all_sessions() if isinstance(one.target, AttachTarget)]
     live = [
         one
@@ -275,6 +284,10 @@ async def _stop_all(call: CommandCall, *, kill: bool) -> answers.Ended:
 
 
 async def _stop_attached(call: CommandCall, session: Session, *, kill: bool) -> answers.Ended:
+    from debugger.model import answers
+    from debugger.session import session_list
+    from debugger.session.process_tree import descendants
+
     names = (session.name, *(one.name for one in descendants(session) if one.is_live))
     by = session_list.kill_attached if kill else session_list.let_go
     fate = await by(call.sessions, session)
@@ -296,6 +309,10 @@ async def restart(
     ] = None,
 ) -> answers.Answer:
     """Run the program again with the same arguments and breakpoints."""
+    from debugger.questions.group import group_run
+    from debugger.session import stepping, stop_report
+    from debugger.session.process_tree import descendants, root_session
+
     # A child process is started by its program.
     session = root_session(call.current_session())
     patience = call.wait_limit(timeout)
@@ -317,6 +334,9 @@ async def restart(
 @register_command("status", group=GROUP, reads_only=True)
 async def status(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answers.Answer:
     """Show the session: its state, program, breakpoints, unread output; or a group's members."""
+    from debugger.questions.group import group_run
+    from debugger.questions.group.group_choice import choose_members
+
     if (chosen := await choose_members(call, choice)) is not None:
         return await group_run.describe_group(chosen)
     return describe_session(call.current_session())
@@ -324,6 +344,11 @@ async def status(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answ
 
 def describe_session(session: Session) -> answers.Status:
     """Describe a session as it is now."""
+    from debugger.backends.base import AttachTarget, LaunchTarget
+    from debugger.model import answers
+    from debugger.session import inspection
+    from debugger.session.selection import stop_location_text, target_program
+
     target = session.target
     launch = target if isinstance(target, LaunchTarget) else None
     exited = session.exited
@@ -353,6 +378,8 @@ def describe_session(session: Session) -> answers.Status:
 @register_command("sessions", group=GROUP, reads_only=True)
 async def sessions(call: CommandCall) -> answers.Answer:
     """List the sessions; the current one is marked."""
+    from debugger.model import answers
+
     return answers.Sessions(
         sessions=tuple(describe_session(one) for one in call.sessions.all_sessions()),
         current=call.sessions.current,
@@ -383,6 +410,9 @@ async def focus(
 
     While a member is in focus, commands act on it alone; `focus all` makes them act on the group.
     """
+    from debugger.questions.group import group_run
+    from debugger.questions.group.group_choice import focus_member
+
     return await group_run.describe_group(await focus_member(call, label, choice))
 
 
@@ -413,7 +443,7 @@ async def attach(
     ] = None,
     wait_for: Annotated[bool, Option("--wait-for", help="wait until the app runs")] = False,
     adapter: Annotated[str | None, Option("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
+    backend: Annotated[str | None, Option("--backend", help=BACKENDS_TEXT)] = None,
     breaks: Annotated[FirstBreakpoints, FIRST_BREAKPOINTS] = NO_BREAKPOINTS,
     pause: Annotated[bool, Option("--pause", help="stop it, and show where it is")] = False,
     is_group: Annotated[
@@ -434,6 +464,13 @@ async def attach(
     The process keeps running unless --pause is given. NAME is the name of the process, of its
     executable or of its script. The adapter is chosen by the kind of process or debug server.
     """
+    from debugger.backends import select_backend
+    from debugger.questions.group import group_attach
+    from debugger.questions.runner.command_call import locate_target, pids_with_session
+    from debugger.targets import attach_target, process_target
+    from debugger.targets.attach_request import AttachRequest
+    from debugger.targets.group_target import GroupSearch
+
     patience = call.wait_limit(timeout, ends_idle=False)
     search = GroupSearch(name, tree, pids)
     if is_group or search.is_of_group:
@@ -486,6 +523,12 @@ async def _begin_attached(
     breaks: FirstBreakpoints,
     patience: WaitLimit,
 ) -> answers.Stop:
+    from debugger.questions.runner.command_call import breakpoint_notes, target_folders
+    from debugger.session import stepping, stop_report
+    from debugger.session.stepping import WaitLimit
+    from debugger.targets import attach_target
+    from debugger.targets.kernel_target import describe_cells
+
     target = prepared.target
     specs = breaks.build_specs(
         call, near=target_folders(target), current=None, program=target.program
@@ -516,6 +559,8 @@ async def _begin_attached(
 async def _create_session(
     call: CommandCall, prepared: PreparedAttach, specs: Sequence[BreakpointSpec]
 ) -> Session:
+    from debugger.questions.runner.command_call import backend_maker, begin_session
+
     session = await call.sessions.create(
         prepared.target, backend_maker(call, prepared.adapter), name=call.session_name
     )
@@ -528,6 +573,11 @@ async def _create_session(
 @register_command("detach", group=GROUP, acts_on_program=True)
 async def detach(call: CommandCall, *, choice: GroupOptions = NO_CHOICE) -> answers.Answer:
     """Leave the program running, and end the session."""
+    from debugger.model import answers
+    from debugger.questions.group import group_run
+    from debugger.questions.group.group_choice import choose_members
+    from debugger.session import session_list
+
     if (chosen := await choose_members(call, choice, asks_names=False)) is not None:
         return await group_run.detach_members(call, chosen)
     session = call.current_session()

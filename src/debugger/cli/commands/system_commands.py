@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import msgspec
 
-from debugger import config
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import doctor
-from debugger.install.caller_machine import CallerMachine
-from debugger.install.installer import AdapterSetup
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.questions.adapter_suite.adapter_scenes import play_suite
-from debugger.questions.adapter_suite.suite_request import (
-    HINT,
-    SuiteWords,
-    merge_words,
-    prepare_suite,
-)
-from debugger.questions.runner.command_call import CommandCall
+
+if TYPE_CHECKING:
+    from debugger.install.installer import AdapterSetup
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "The tool"
 
@@ -155,6 +146,9 @@ async def show_config(
     path: Annotated[bool, Option("--path", help="show only the path of the file")] = False,
 ) -> answers.Answer:
     """Show the configuration in effect."""
+    from debugger import config
+    from debugger.model import answers
+
     file = config.config_path(call.env)
     if path:
         return answers.Text(message=str(file))
@@ -205,19 +199,14 @@ async def show_doctor(
     steps, the end, conditions, log messages, exceptions. Each has its outcome, and the first
     message of a failure; the exit code is 1 if an essential one (*) does not work.
     """
+    from debugger.install import doctor
+    from debugger.questions.adapter_suite.suite_request import HINT
+
     chosen = name or adapter
+    given = (at, expr, condition, raises)
     if suite:
-        if chosen is None:
-            raise _usage_error("which adapter?", HINT.format("NAME"))
-        program, *args = words or ("",)
-        given = SuiteWords(
-            program, tuple(args), at or "", expr or "", condition or "", _split(raises), pid
-        )
-        settings = call.config.adapters.get(chosen)
-        section = settings.suite if settings is not None else None
-        known = msgspec.convert(msgspec.to_builtins(section), SuiteWords) if section else None
-        return await play_suite(call, prepare_suite(call, chosen, merge_words(given, known)))
-    if words or any(one is not None for one in (at, expr, condition, raises, pid)):
+        return await _play_suite(call, chosen, words, given, pid)
+    if words or pid is not None or any(one is not None for one in given):
         raise _usage_error("a program is for --suite", HINT.format(chosen or "NAME"))
     defaults = call.config.defaults
     return await doctor.check_machine(
@@ -228,6 +217,34 @@ async def show_doctor(
         backend=defaults.backend,
         adapter=defaults.adapter,
     )
+
+
+async def _play_suite(
+    call: CommandCall,
+    chosen: str | None,
+    words: tuple[str, ...],
+    given: tuple[str | None, str | None, str | None, str | None],
+    pid: int | None,
+) -> answers.Answer:
+    from debugger.questions.adapter_suite.adapter_scenes import play_suite
+    from debugger.questions.adapter_suite.suite_request import (
+        HINT,
+        SuiteWords,
+        merge_words,
+        prepare_suite,
+    )
+
+    if chosen is None:
+        raise _usage_error("which adapter?", HINT.format("NAME"))
+    at, expr, condition, raises = given
+    program, *args = words or ("",)
+    typed = SuiteWords(
+        program, tuple(args), at or "", expr or "", condition or "", _split(raises), pid
+    )
+    settings = call.config.adapters.get(chosen)
+    section = settings.suite if settings is not None else None
+    known = msgspec.convert(msgspec.to_builtins(section), SuiteWords) if section else None
+    return await play_suite(call, prepare_suite(call, chosen, merge_words(typed, known)))
 
 
 def _split(words: str | None) -> tuple[str, ...]:
@@ -275,6 +292,10 @@ async def setup(
 
 
 def _setup_work(call: CommandCall) -> AdapterSetup:
+    from debugger import config
+    from debugger.install.caller_machine import CallerMachine
+    from debugger.install.installer import AdapterSetup
+
     async def say(line: str) -> None:
         if not call.is_json:  # its answer is one object
             await call.stream(f"{line}\n")
@@ -290,6 +311,8 @@ def _setup_work(call: CommandCall) -> AdapterSetup:
 async def _unless_interrupted(
     call: CommandCall, work: Callable[[str], Awaitable[T]], name: str
 ) -> T:
+    import asyncio
+
     job = asyncio.ensure_future(work(name))
     interrupted = asyncio.ensure_future(call.interrupted.wait())
     try:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from debugger.cli import parser
+from debugger.cli import command_help
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.tool_call import ToolAnswer, ToolCall, answer_each, failed_text, one_of
 from debugger.mcp.tool_definition import RARE, Toolset
@@ -140,7 +140,9 @@ async def debug_command(
     if not words:
         raise DebuggerError(ErrorCode.USAGE, "which command?", hint='{"command": "help"}')
     if words[0] == "help" or not {"--help", "-h"}.isdisjoint(words):
-        return ToolAnswer(parser.help_text([word for word in words if word != "help"], COMMANDS))
+        return ToolAnswer(
+            command_help.help_text([word for word in words if word != "help"], COMMANDS)
+        )
     if words[0] in _HERE:
         raise DebuggerError(
             ErrorCode.DENIED,

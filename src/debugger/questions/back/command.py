@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.questions.back.earlier_stop import BackKind
-from debugger.questions.back.going_back import BackRequest, go_back
-from debugger.questions.runner.command_call import CommandCall, spec_in_session
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "Running"
 _TIMEOUT_S = 60.0
@@ -69,6 +70,9 @@ async def back_continue(
 async def _go_back(
     call: CommandCall, kind: BackKind, count: int, timeout: float | None, to: str | None = None
 ) -> answers.Answer:
+    from debugger.questions.back.going_back import BackRequest, go_back
+    from debugger.questions.runner.command_call import spec_in_session
+
     if not 1 <= count <= _COUNT_MAX:
         raise DebuggerError(
             ErrorCode.USAGE, f"COUNT is 1 to {_COUNT_MAX:,}, not {count}", hint="debugger back 3"

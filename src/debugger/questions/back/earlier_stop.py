@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ResumeKind, Variable
-from debugger.session.selection import Move
+
+if TYPE_CHECKING:
+    from debugger.session.selection import Move
 
 
 class BackKind(StrEnum):

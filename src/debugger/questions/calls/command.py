@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.hit_filter import (
@@ -21,24 +20,21 @@ from debugger.model.hit_filter import (
     refuse_options,
     require_one_condition,
 )
-from debugger.output.location_text import format_count
-from debugger.questions.calls import calls_question as questions
-from debugger.questions.calls.answer import Calls
-from debugger.questions.locations.chosen_hit import condition_values, find_chosen_numbers
-from debugger.questions.recordings.recorded_run import RecordedProgram
-from debugger.questions.recordings.saved_runs import recorded_programs
-from debugger.questions.recordings.stepped_calls import CallFilter
-from debugger.questions.runner import started_processes
-from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
     RECORDED_RUN,
     QuestionOptions,
     Words,
-    keep_evidence,
     options_of,
 )
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.calls.answer import Calls
+    from debugger.questions.recordings.recorded_run import RecordedProgram
+    from debugger.questions.recordings.stepped_calls import CallFilter
+    from debugger.questions.runner.command_call import CommandCall
 
 _CALL_HITS = refuse_options(
     {},
@@ -53,6 +49,12 @@ _CALL_HITS = refuse_options(
     without=frozenset({"first"}),
     takes_thread_names=True,
 )
+_Limit = Annotated[
+    int | None,
+    Option(
+        "--limit", help="calls shown line by line (3); also --first", metavar="N", also=("--first",)
+    ),
+]
 
 
 @register_command("calls", group=GROUP)
@@ -65,15 +67,7 @@ async def calls(
     depth: Annotated[
         int, Option("--depth", help="levels of nested calls to show (1)", metavar="N")
     ] = 1,
-    limit: Annotated[
-        int | None,
-        Option(
-            "--limit",
-            help="calls shown line by line (3); also --first",
-            metavar="N",
-            also=("--first",),
-        ),
-    ] = None,
+    limit: _Limit = None,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show calls of a function line by line: what changed, what was called.
@@ -82,6 +76,10 @@ async def calls(
     the branches taken, and the returned value or exception. Loop iterations are folded: the first
     and the last of each way through the loop, and what varies.
     """
+    from debugger.questions.calls import calls_question as questions
+    from debugger.questions.recordings.saved_runs import recorded_programs
+    from debugger.questions.runner.question_build import keep_evidence
+
     requested = msgspec.structs.replace(options, words=words)
     (program,) = await recorded_programs(call, requested)
     when = require_one_condition("calls", hits) or ""
@@ -93,7 +91,6 @@ async def calls(
     notes: tuple[str, ...] = ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
-
     record = partial(
         questions.record_calls,
         function=function,
@@ -123,6 +120,9 @@ async def _record_also_started(
     record: Callable[[RecordedProgram], Awaitable[Calls]],
 ) -> Calls:
     """Record calls of a program, or with none those of the processes that it starts."""
+    from debugger.questions.recordings.saved_runs import recorded_programs
+    from debugger.questions.runner import started_processes
+
     try:
         return await record(program)
     except DebuggerError as error:
@@ -149,6 +149,8 @@ async def _explain_no_call(
     recording: Awaitable[Calls],
 ) -> Calls:
     """Return the recorded calls, or with none the values that the condition had."""
+    from debugger.questions.locations.chosen_hit import condition_values
+
     try:
         answer = await recording
     except DebuggerError as error:
@@ -174,6 +176,8 @@ async def _first_of_last(
     is_filtered: bool,
 ) -> int:
     """Return the number of the first of the last calls, by a run before."""
+    from debugger.questions.calls import calls_question as questions
+
     if limit is not None and hits.last is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -187,6 +191,8 @@ async def _first_of_last(
 
 def _call_filter(call: CommandCall, program: RecordedProgram, hits: HitFilter) -> CallFilter:
     """Return the filter without its condition and its numbers, with its events' locations."""
+    from debugger.questions.recordings.stepped_calls import CallFilter
+
     launch = program.launch
     near = [launch.cwd, *([str(Path(launch.program).parent)] if launch.program else [])]
 
@@ -206,6 +212,10 @@ async def _numbered_calls(
     call: CommandCall, options: QuestionOptions, function: str, hits: HitFilter
 ) -> tuple[CallFilter, tuple[str, ...]]:
     """Return the numbers of the calls that a filter with events chooses, by a run before."""
+    from debugger.output.location_text import format_count
+    from debugger.questions.locations.chosen_hit import find_chosen_numbers
+    from debugger.questions.recordings.stepped_calls import CallFilter
+
     chosen = msgspec.structs.replace(hits, nth=None, conditions=())
     numbers = await find_chosen_numbers(call, options, function, chosen)
     text = shlex.join(chosen.options())

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.model.group_labels import MAIN
-from debugger.output.html_page import picture_file_text
-from debugger.questions.crash import crash_question, crash_stops
-from debugger.questions.crash.evidence_page import build_evidence_page
-from debugger.questions.crash.reported_crash import may_be_of_started
-from debugger.questions.crash.session_record import record_session
-from debugger.questions.group import group_crash
-from debugger.questions.runner import started_processes
-from debugger.questions.runner.answer import Crash, EvidenceDrawing, EvidenceReport
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import files_of, no_evidence
-from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
     DEFAULT_RUN,
     GROUP,
+    Force,
     QuestionOptions,
-    build_question,
-    keep_evidence,
 )
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.test.answer import SuiteAnswer
-from debugger.questions.test.command import run_tests
-from debugger.questions.test.test_runners import is_test_command
-from debugger.questions.why.origin_line import add_origin
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.group.answer import GroupCrash
+    from debugger.questions.runner.answer import Crash
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.runner.question_run import QuestionRun
+    from debugger.questions.test.answer import SuiteAnswer
 
 _LEAST_WIDTH, _MOST_WIDTH = 40, 500  # characters of a drawn line
 
@@ -80,6 +68,8 @@ async def crash(
     program that was started is ended; an attached process keeps running.
     """
     if test:
+        from debugger.questions.test.command import run_tests
+
         other = (core, pid, options.adapter, options.backend)
         if any(one is not None for one in other) or raised:
             raise DebuggerError(
@@ -88,17 +78,40 @@ async def crash(
         tested: SuiteAnswer = await run_tests(call, words, options=options, keep=keep)
         return tested
     requested = msgspec.structs.replace(options, words=words, core=core, pid=pid, keep=keep)
-    if is_group:
-        if keep or raised:
-            raise DebuggerError(
-                ErrorCode.USAGE,
-                "--keep and --raised are for one process, not a group",
-                hint="debugger crash --group -- CMD",
-            )
-        found = await group_crash.explain_group_crash(call, requested, is_part=is_part)
-        is_runner = found.member == MAIN and found.crash.frame is None
-        noted = _with_test_note(found.crash, words) if is_runner else found.crash
-        return msgspec.structs.replace(found, crash=noted)
+    if not is_group:
+        return await _explain_crash(call, requested, raised=raised, no_why=no_why)
+    if keep or raised:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--keep and --raised are for one process, not a group",
+            hint="debugger crash --group -- CMD",
+        )
+    return await _explain_group_crash(call, requested, is_part=is_part)
+
+
+async def _explain_group_crash(
+    call: CommandCall, requested: QuestionOptions, *, is_part: bool
+) -> GroupCrash:
+    from debugger.model.group_labels import MAIN
+    from debugger.questions.group import group_crash
+
+    found = await group_crash.explain_group_crash(call, requested, is_part=is_part)
+    is_runner = found.member == MAIN and found.crash.frame is None
+    noted = _with_test_note(found.crash, requested.words) if is_runner else found.crash
+    return msgspec.structs.replace(found, crash=noted)
+
+
+async def _explain_crash(
+    call: CommandCall, requested: QuestionOptions, *, raised: bool, no_why: bool
+) -> Crash:
+    import asyncio
+
+    from debugger.questions.crash import crash_question, crash_stops
+    from debugger.questions.crash.reported_crash import may_be_of_started
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import build_question, keep_evidence
+    from debugger.questions.why.origin_line import add_origin
+
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
@@ -108,7 +121,7 @@ async def crash(
         is_started, answer = seen is not None, seen or answer
     took_s = asyncio.get_running_loop().time() - began
     if answer.frame is None and answer.exit_code not in {0, None}:
-        answer = _with_test_note(answer, words)
+        answer = _with_test_note(answer, requested.words)
     # A run to the crash of a started process is none of the program.
     if no_why or is_started:
         answer = msgspec.structs.replace(answer, why=None, why_compared=None)
@@ -124,6 +137,8 @@ async def crash(
 
 def _with_test_note(answer: Crash, words: tuple[str, ...]) -> Crash:
     """Add which question explains a failed test: the runner has handled its exception."""
+    from debugger.questions.test.test_runners import is_test_command
+
     if not is_test_command(words):
         return answer
     note = f"a failed test is no crash: debugger test -- {shlex.join(words)}"
@@ -134,6 +149,10 @@ async def _find_crash_of_started(
     call: CommandCall, requested: QuestionOptions, asking: QuestionRun
 ) -> Crash | None:
     """Run a program again whose failure may be that of a process that it started."""
+    from debugger.questions.crash import crash_question, crash_stops
+    from debugger.questions.runner import started_processes
+    from debugger.questions.runner.question_build import build_question
+
     following = await started_processes.follow_started(call, requested, asking)
     if following is None:
         return None
@@ -175,6 +194,10 @@ async def evidence_draw(
 
     The values of probe over the hits, and who waits for whom in a hang.
     """
+    from debugger.output.html_page import picture_file_text
+    from debugger.questions.runner.answer import EvidenceDrawing
+    from debugger.questions.runner.picture_file import choose_file
+
     if not _LEAST_WIDTH <= width <= _MOST_WIDTH:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -219,6 +242,12 @@ async def evidence_export(
     FILE is Markdown. With --html it is a page of one file, without scripts: the answers with their
     pictures, and of each session the stops, the stacks where it is stopped, and the output.
     """
+    from debugger.questions.crash.evidence_page import build_evidence_page
+    from debugger.questions.crash.session_record import record_session
+    from debugger.questions.runner.answer import EvidenceReport
+    from debugger.questions.runner.evidence_store import no_evidence
+    from debugger.questions.runner.picture_file import choose_file
+
     verb = "evidence export"
     page = None if html is None else choose_file(call, verb, "--html", html, ("html",), force=force)
     plain = None if file is None else choose_file(call, verb, "", file, (), force=force)

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
-from debugger.questions.diff import diff_probes
-from debugger.questions.diff import diff_question as questions
-from debugger.questions.diff.answer import Diff
-from debugger.questions.group import member_paths, member_probes
-from debugger.questions.group.job_part import ALONE, JOB_PART, JobPart
-from debugger.questions.probe import probe_comparison
-from debugger.questions.probe.probe_comparison import ProbedRun
-from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
-from debugger.questions.recordings.saved_runs import (
-    Save,
-    StoredRun,
-    Versus,
-    compared_runs,
-    roots_of,
-    saved_runs,
-)
-from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.group.group_options import ALONE, JOB_PART, JobPart
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
     RECORDED_RUN,
     QuestionOptions,
+    Save,
+    Versus,
     Words,
-    keep_evidence,
     options_of,
 )
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.diff.answer import Diff
+    from debugger.questions.probe.probe_comparison import ProbedRun
+    from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+    from debugger.questions.recordings.saved_runs import StoredRun
+    from debugger.questions.runner.command_call import CommandCall
 
 _EXAMPLE = "debugger diff -- CMD_A ARGS --vs CMD_B ARGS"
 _AT_HITS = refuse_options(
     {}, help={"when": "only hits of --at at which it is true; also --if, --condition, -c"}
 )
-_Sides = Sequence[RecordedProgram | StoredRun]
 
 
 @register_command("diff", group=GROUP)
@@ -78,6 +69,14 @@ async def diff(
     With --at, in every language, only the values of expressions, hit by hit. With --group the
     processes of one command are compared: their branches, or their values at --at.
     """
+    from debugger.model import answers
+    from debugger.questions.diff import diff_probes
+    from debugger.questions.diff import diff_question as questions
+    from debugger.questions.group import member_paths, member_probes
+    from debugger.questions.probe import probe_comparison
+    from debugger.questions.recordings.saved_runs import StoredRun, roots_of, saved_runs
+    from debugger.questions.runner.question_build import keep_evidence
+
     diff_probes.check_options(at, hits, function)
     requested = msgspec.structs.replace(options, words=words)
     if is_group:
@@ -154,12 +153,14 @@ async def _compared_sides(
     scope: str,
     save: str | None,
     versus_stdin: str | None,
-) -> _Sides:
+) -> Sequence[RecordedProgram | StoredRun]:
     """Return the two that are compared; one alone where it is only to be saved.
 
     Raises:
         DebuggerError: USAGE for another number of them; as `compared_runs`.
     """
+    from debugger.questions.recordings.saved_runs import StoredRun, compared_runs
+
     first, *others = await compared_runs(call, options, versus, scope=scope, save=save)
     if versus_stdin is not None:
         other = others[0] if others else first

@@ -19,7 +19,7 @@ from debugger.questions.runner.command_call import (
     begin_session,
     breakpoint_notes,
 )
-from debugger.questions.runner.filtered_breakpoint import FirstBreakpoints
+from debugger.questions.runner.first_breakpoints import FirstBreakpoints
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info as processes

@@ -4,49 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from msgspec import Struct
+from typing import Any
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import Option, OptionGroup, Parameter
 from debugger.model.events import State
 from debugger.model.group_labels import format_members
+from debugger.questions.group.group_options import NO_CHOICE, GroupChoice
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session.group import Group, Member, is_started
 from debugger.session.process_tree import find_member
-
-
-class GroupChoice(Struct, frozen=True):
-    """The options that make a command one of a group."""
-
-    group: str | None = None
-    members: str | None = None
-
-
-def _build_choice(_command: str, **given: Any) -> GroupChoice:
-    return GroupChoice(**given)
-
-
-_OPTIONS = OptionGroup(
-    (
-        Parameter(
-            "group",
-            str | None,
-            None,
-            Option("--group", help="of all members of this group", metavar="NAME"),
-        ),
-        Parameter(
-            "members",
-            str | None,
-            None,
-            Option("--members", help="of these members: 0-3,7, LABEL, gw*, 'not 2'", metavar="SET"),
-        ),
-    ),
-    _build_choice,
-)
-GroupOptions = Annotated[GroupChoice, _OPTIONS]
-NO_CHOICE = GroupChoice()
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from debugger.model.debugger_words import ForkFollowing
 from debugger.model.events import State
 from debugger.questions.group import group_join
 from debugger.questions.group.answer import GroupStop
+from debugger.questions.group.group_options import ALONE, JobPart
 from debugger.questions.group.group_run import report_group_stop
-from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import (
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import (
     BreakpointChooser,
-    QuestionOptions,
     build_question,
     no_breakpoints,
 )

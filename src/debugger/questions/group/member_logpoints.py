@@ -13,8 +13,8 @@ from debugger.backends.base import LogpointPassed
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import Event, EventKind
 from debugger.model.hit_filter import HitFilter
+from debugger.questions.group.group_options import ALONE, JobPart
 from debugger.questions.group.group_question import build_group_question
-from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.group.member_differences import MemberHits
 from debugger.questions.probe.logpoint_probe import (
     LOGGED_BURST,

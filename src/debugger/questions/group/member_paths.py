@@ -15,8 +15,8 @@ from debugger.questions.group.branch_answer import (
     build_branches,
     build_counted_branches,
 )
+from debugger.questions.group.group_options import ALONE, JobPart
 from debugger.questions.group.group_question import find_rank_program
-from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.group.member_branches import collect_lines
 from debugger.questions.group.member_counts import collect_counts
 from debugger.questions.group.member_differences import label_recordings
@@ -28,7 +28,8 @@ from debugger.questions.recordings.recorded_run import (
 from debugger.questions.recordings.run_text import format_run_end
 from debugger.questions.recordings.saved_runs import StoredRun, compared_runs
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, keep_evidence
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import keep_evidence
 from debugger.questions.runner.question_run import add_reason
 from debugger.recorders.model import Recording
 from debugger.recorders.recorded_process import require_recording

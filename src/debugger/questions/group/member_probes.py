@@ -16,8 +16,8 @@ from debugger.model.events import State
 from debugger.model.group_merge import order_members
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.group.answer import MemberProbes, ProbedPoint
+from debugger.questions.group.group_options import ALONE, JobPart
 from debugger.questions.group.group_question import RankProgram, find_rank_program, follow_forks
-from debugger.questions.group.job_part import ALONE, JobPart
 from debugger.questions.group.member_differences import (
     ComparedLocation,
     MemberHits,
@@ -33,11 +33,8 @@ from debugger.questions.probe.recorded_probe import record_probed_run
 from debugger.questions.recordings.counted_run import LANGUAGES
 from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import (
-    QuestionOptions,
-    build_question,
-    keep_evidence,
-)
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question, keep_evidence
 from debugger.questions.runner.question_run import QuestionRun, add_reason
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.targets.command_line import BETWEEN, first_command

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.group import group_hang, group_question
-from debugger.questions.group.group_choice import choose_group
-from debugger.questions.hang import hang_question, second_run
-from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits, text_of_waits
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import AnswerPicture, files_of
-from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
+    Force,
     Pid,
     QuestionOptions,
     Words,
-    build_question,
-    keep_evidence,
     options_of,
     run_options,
 )
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 _AFTER_S = 3.0  # seconds that a started program runs by default
 _AFTER_MAX = 3600.0
@@ -68,6 +63,14 @@ async def hang(
     does not. Python's tasks and goroutines are reported like threads. A program that was started is
     ended; an attached process keeps running.
     """
+    from debugger.questions.group import group_hang, group_question
+    from debugger.questions.group.group_choice import choose_group
+    from debugger.questions.hang import hang_question, second_run
+    from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits, text_of_waits
+    from debugger.questions.runner.evidence_store import AnswerPicture, files_of
+    from debugger.questions.runner.picture_file import choose_file
+    from debugger.questions.runner.question_build import build_question, keep_evidence
+
     after_s = _AFTER_S if after is None else after
     _check_options(after_s, after, pid, is_drawn_group=is_group and (svg or dot) is not None)
     # Elsewhere --group takes the name of a group: that of a running one is no command.

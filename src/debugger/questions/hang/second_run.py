@@ -24,7 +24,8 @@ from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.probe_arguments import parse_probe_points, take_probes
 from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 
 _ProbePlaces = Callable[[Sequence[tuple[str, str]]], Awaitable[Probe]]

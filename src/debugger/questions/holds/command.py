@@ -5,35 +5,28 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from debugger.backends import select_backend
-from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
-from debugger.questions.holds import recorded_checks
-from debugger.questions.holds.adapter_checks import check_by_debugger
-from debugger.questions.holds.answer import Holds
-from debugger.questions.holds.check_request import CheckRequest, build_request, parse_expressions
-from debugger.questions.locations import event_location
-from debugger.questions.locations.chosen_hit import condition_values
-from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
     DEFAULT_RUN,
     GROUP,
     QuestionOptions,
     Words,
-    build_question,
-    keep_evidence,
     options_of,
 )
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.targets import launch_target
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.holds.answer import Holds
+    from debugger.questions.holds.check_request import CheckRequest
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.runner.question_run import QuestionRun
 
 _VALUES = "debugger probe --at LOC 'EXPR' --last N -- CMD shows its value at the last hits"
 _CHECK_HITS = refuse_options(
@@ -91,6 +84,9 @@ async def holds(
     last good check to the first false one, to the statement after which it is false. EXPR may call
     the program's functions: 'is_sorted(rows)'. At an exit, `result` is the returned value (Python).
     """
+    from debugger.questions.holds.check_request import build_request, parse_expressions
+    from debugger.questions.runner.question_build import build_question, keep_evidence
+
     more, words = _split_words(call, words)
     also = (*more, *also)
     expressions = parse_expressions([expression, *also])
@@ -139,6 +135,8 @@ async def _resolve_events(
     call: CommandCall, options: QuestionOptions, at: tuple[str, ...]
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the lines of the crash and of the failing assertion in the place of their names."""
+    from debugger.questions.locations import event_location
+
     event_location.refuse_ends("holds", at)
     places, notes = [], []
     for one in at:
@@ -155,6 +153,8 @@ async def _explain_no_check(
     call: CommandCall, options: QuestionOptions, request: CheckRequest, answer: Holds
 ) -> Holds:
     """Add to an answer without checks what the filter left out."""
+    from debugger.questions.locations.chosen_hit import condition_values
+
     if answer.checks or not request.hits:
         return answer
     text = shlex.join(request.hits.options())
@@ -176,6 +176,8 @@ def _split_words(
     call: CommandCall, words: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split further invariants from the command: they are neither a file nor a command."""
+    from debugger.targets import launch_target
+
     for at, word in enumerate(words):
         is_setting = re.match(r"[A-Za-z_]\w*=(?!=)", word) is not None
         is_file = Path(call.cwd, word).exists()
@@ -198,6 +200,10 @@ def _evidence_summary(answer: Holds) -> str:
 async def _check(
     call: CommandCall, options: QuestionOptions, question: QuestionRun, request: CheckRequest
 ) -> Holds:
+    from debugger.backends.base import LaunchTarget
+    from debugger.questions.holds import recorded_checks
+    from debugger.questions.holds.adapter_checks import check_by_debugger
+
     is_free = options.adapter is None and options.backend is None
     if isinstance(question.target, LaunchTarget) and question.language == "python" and is_free:
         return await recorded_checks.check_recorded(
@@ -209,6 +215,9 @@ async def _check(
 
 async def _question_inside(call: CommandCall, options: QuestionOptions) -> QuestionRun | None:
     """Return the program for the engine inside of it; None where it cannot be used."""
+    from debugger.backends import select_backend
+    from debugger.questions.runner.question_build import build_question
+
     own = select_backend.OWN[select_backend.FRIDA]
     has_default = call.config.defaults.adapter is not None or call.config.defaults.backend
     if has_default or call.env.get("DEBUGGER_BACKEND"):

@@ -29,7 +29,8 @@ from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.probe.recorded_probe import collect_recorded, record_probed_run
 from debugger.questions.probe.render import format_column
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.try_change.trial import condition_operands
 

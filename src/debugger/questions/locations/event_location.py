@@ -28,7 +28,8 @@ from debugger.questions.probe.recorded_probe import (
 )
 from debugger.questions.runner.answer import Crash
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests

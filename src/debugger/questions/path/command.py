@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
-from debugger.questions.group import member_paths
-from debugger.questions.group.job_part import ALONE, JOB_PART, JobPart
-from debugger.questions.path import call_page, path_comparison
-from debugger.questions.path import path_question as questions
-from debugger.questions.path.answer import PathAnswer
-from debugger.questions.path.decision_values import take_decision
-from debugger.questions.path.failure_origin import trace_failure
-from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, check_choice
-from debugger.questions.recordings.saved_runs import (
-    Save,
-    StoredRun,
-    Versus,
-    compared_runs,
-    roots_of,
-    saved_runs,
-)
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.picture_file import Force, choose_file
+from debugger.questions.group.group_options import ALONE, JOB_PART, JobPart
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
     RECORDED_RUN,
+    Force,
     QuestionOptions,
+    Save,
+    Versus,
     Words,
-    keep_evidence,
     options_of,
 )
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.path import call_page
+    from debugger.questions.path.answer import PathAnswer
+    from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+    from debugger.questions.recordings.saved_runs import StoredRun
+    from debugger.questions.runner.command_call import CommandCall
 
 _PAGE_TOKENS = 4000  # of the text on a page
 _CALLS = "debugger calls FUNC {} -- CMD shows single calls, line by line"
@@ -98,6 +90,19 @@ async def path(
     that differ. LOC is a function or FILE:LINE. For JavaScript and Go it shows only how often each
     function and line ran. With --group the processes of one command are compared.
     """
+    from debugger.questions.group import member_paths
+    from debugger.questions.path import call_page, path_comparison
+    from debugger.questions.path import path_question as questions
+    from debugger.questions.recordings.recorded_run import check_choice
+    from debugger.questions.recordings.saved_runs import (
+        StoredRun,
+        compared_runs,
+        roots_of,
+        saved_runs,
+    )
+    from debugger.questions.runner.picture_file import choose_file
+    from debugger.questions.runner.question_build import keep_evidence
+
     if is_group:
         given: dict[str, object] = {"--around": around, "--between": between, "--save": save}
         given |= {"--process": process, "--vs": versus, "--html": html}
@@ -174,6 +179,9 @@ def _trees_of(
     most: int,
 ) -> list[call_page.DrawnCalls]:
     """Return the calls of the only run, or of a failing and a passing one: so many lines."""
+    from debugger.questions.path import call_page, path_comparison
+    from debugger.questions.path import path_question as questions
+
     if len(every) == 1:
         run = answer.runs[0]
         return [call_page.DrawnCalls(run.command, run, answer.rows, answer.rows_total)]
@@ -188,6 +196,9 @@ def _trees_of(
 
 def _shorten_tree(tree: call_page.DrawnCalls) -> call_page.DrawnCalls:
     """Return a tree with as many lines as an answer keeps, and without the run's output."""
+    from debugger.questions.path import call_page
+    from debugger.questions.path import path_question as questions
+
     rows = tuple(one for one in tree.rows if one.order < questions.ROWS)
     run = msgspec.structs.replace(tree.run, output=())
     return call_page.DrawnCalls(tree.title, run, rows, tree.total)
@@ -200,6 +211,11 @@ async def _add_origin(
     answer: PathAnswer,
 ) -> PathAnswer:
     """Add the calls that the failure comes from, and the condition that decided differently."""
+    from debugger.questions.path import path_comparison
+    from debugger.questions.path.decision_values import take_decision
+    from debugger.questions.path.failure_origin import trace_failure
+    from debugger.questions.recordings.saved_runs import StoredRun
+
     bad, good = path_comparison.choose_pair(recorded)
     program = every[bad]
     answer = await trace_failure(

@@ -5,54 +5,37 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from debugger.backends import select_backend
-from debugger.backends.base import LaunchTarget
+from debugger.backends.backend_names import FRIDA
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
-from debugger.questions.diff import diff_probes
-from debugger.questions.group import member_probes
-from debugger.questions.group.job_part import ALONE, JOB_PART, JobPart
-from debugger.questions.locations import event_location
-from debugger.questions.probe import pair_plot, probe_plot
-from debugger.questions.probe.answer import Probe
-from debugger.questions.probe.change_narrowing import add_narrowing
-from debugger.questions.probe.false_conditions import add_operand_values
-from debugger.questions.probe.probe_answer import as_csv
-from debugger.questions.probe.probe_arguments import (
-    Means,
-    are_named,
-    parse_probe_points,
-    split_functions,
-    take_probes,
-)
-from debugger.questions.probe.probe_points import (
-    HitRange,
-    ProbePoint,
-    range_of,
-    split_expressions,
-)
-from debugger.questions.recordings.saved_runs import Versus
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.picture_file import Force, PictureFile, choose_file
+from debugger.questions.group.group_options import ALONE, JOB_PART, JobPart
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
     DEFAULT_RUN,
     GROUP,
+    Force,
+    Means,
     Pid,
     QuestionOptions,
+    Versus,
     Words,
-    build_question,
-    keep_evidence,
     options_of,
 )
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.targets.command_line import BETWEEN
+
+if TYPE_CHECKING:
+    from debugger.questions.probe.answer import Probe
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.probe.probe_points import HitRange, ProbePoint
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.runner.picture_file import PictureFile
+    from debugger.questions.runner.question_run import QuestionRun
 
 _LAST_HIT = "{}; these are the values at the last hit of its line, in a second run"
 _ROWS = 300  # kept rows
@@ -108,12 +91,24 @@ async def probe(
     With --vs the hits of two commands are compared, as by diff --at; with --group those of the
     processes of one.
     """
+    from debugger.backends.base import LaunchTarget
+    from debugger.questions.group import member_probes
+    from debugger.questions.locations import event_location
+    from debugger.questions.probe import probe_plot
+    from debugger.questions.probe.answer import Probe
+    from debugger.questions.probe.change_narrowing import add_narrowing
+    from debugger.questions.probe.false_conditions import add_operand_values
+    from debugger.questions.probe.probe_arguments import parse_probe_points, split_functions
+    from debugger.questions.probe.probe_points import HitRange, range_of, split_expressions
+    from debugger.questions.runner.picture_file import choose_file
+    from debugger.questions.runner.question_build import build_question
+    from debugger.targets.command_line import BETWEEN
+
     picture = None
     if plot is not None:
         picture = choose_file(call, "probe", "--plot", plot, probe_plot.KINDS, force=force)
-    requested = msgspec.structs.replace(options, words=words, pid=pid)
-    if by == select_backend.FRIDA and not options.backend:
-        requested = msgspec.structs.replace(requested, backend=select_backend.FRIDA)
+    backend = FRIDA if by == FRIDA and not options.backend else options.backend
+    requested = msgspec.structs.replace(options, words=words, pid=pid, backend=backend)
     if is_group:
         given_by = {"--vs": versus, "--pid": pid, "--csv": csv, "--plot": plot, "--rows": rows}
         given_by |= {"--from": start, "--to": end, "--output": output, "--by": by}
@@ -127,9 +122,17 @@ async def probe(
             part=part,
         )
     if versus or BETWEEN in words:
-        given: dict[str, object] = {"--pid": pid, "--rows": rows, "--csv": csv, "--output": output}
-        given |= {"--from": start, "--to": end, "--by": by}
-        given |= {"--adapter": options.adapter, "--backend": options.backend}
+        given = {
+            "--pid": pid,
+            "--rows": rows,
+            "--csv": csv,
+            "--output": output,
+            "--from": start,
+            "--to": end,
+            "--by": by,
+            "--adapter": options.adapter,
+            "--backend": options.backend,
+        }
         refused = [flag for flag, value in given.items() if value]
         return await _compare_runs(
             call, requested, versus, at=at, hits=hits, refused=refused, picture=picture
@@ -183,6 +186,10 @@ async def _compare_runs(
     refused: Sequence[str],
     picture: PictureFile | None,
 ) -> answers.Answer:
+    from debugger.questions.diff import diff_probes
+    from debugger.questions.probe import pair_plot
+    from debugger.questions.runner.question_build import keep_evidence
+
     answer, runs = await diff_probes.probe_both_commands(
         call, requested, versus, at, hits=hits, refused=refused
     )
@@ -220,6 +227,10 @@ async def _keep_answer(
     csv: bool,
     picture: PictureFile | None,
 ) -> Probe:
+    from debugger.questions.probe import probe_plot
+    from debugger.questions.probe.probe_answer import as_csv
+    from debugger.questions.runner.question_build import keep_evidence
+
     command, rows = options.repeat_command(again), answer.rows
     if picture is not None and not csv:
         # What is drawn is more than an answer shows.
@@ -243,6 +254,8 @@ async def _keep_answer(
 
 
 def _check_options(at: Sequence[tuple[str, str]], rows: int | None) -> None:
+    from debugger.questions.probe.probe_arguments import are_named
+
     if rows is not None and rows < 1:
         raise DebuggerError(
             ErrorCode.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
@@ -261,6 +274,9 @@ async def _probe_answer(
     by: Means | None,
     rows: int,
 ) -> Probe:
+    from debugger.questions.probe.probe_arguments import take_probes
+    from debugger.questions.runner.question_build import build_question
+
     return await take_probes(
         call,
         found,
@@ -270,9 +286,7 @@ async def _probe_answer(
         by=by,
         rows=rows,
         is_free=options.adapter is None and options.backend is None,
-        ask_free=partial(
-            build_question, call, msgspec.structs.replace(options, backend=select_backend.FRIDA)
-        ),
+        ask_free=partial(build_question, call, msgspec.structs.replace(options, backend=FRIDA)),
     )
 
 
@@ -280,6 +294,9 @@ async def _second_answer(
     call: CommandCall, options: QuestionOptions, points: Sequence[ProbePoint], *, by: Means | None
 ) -> Probe:
     """Record the values at other locations, in a run of their own without a filter."""
+    from debugger.questions.probe.probe_points import HitRange
+    from debugger.questions.runner.question_build import build_question
+
     found = await build_question(call, options)
     return await _probe_answer(
         call, options, found, points, HitRange(), hits=EVERY_HIT, by=by, rows=_ROWS

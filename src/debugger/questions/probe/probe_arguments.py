@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -34,6 +33,7 @@ from debugger.questions.probe.recorded_probe import (
     record_probed_run,
 )
 from debugger.questions.runner.command_call import CommandCall, target_folders
+from debugger.questions.runner.question_arguments import Means
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.runner.started_processes import has_frida
 from debugger.symbols.function_definitions import FunctionDefinition, find_definitions
@@ -51,7 +51,6 @@ _NOT_INSIDE = frozenset(
 
 _COMMAND = {"probe": "-- CMD", "diff": "-- CMD_A --vs CMD_B"}
 _NO_EXPRESSION = re.compile(r"--(?:[a-z][-a-z]+)?")
-Means = Literal["recorder", "logpoints", "frida", "stops"]
 
 
 def _probe_hint(verb: str) -> str:

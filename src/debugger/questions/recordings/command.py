@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from debugger.model import answers
 from debugger.model.command_registry import Argument, register_command
-from debugger.questions.recordings.saved_runs import saved_runs
-from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import GROUP
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
 
 
 @register_command("runs list", group=GROUP, aliases=("runs",), reads_only=True)
@@ -17,6 +18,8 @@ async def runs_list(call: CommandCall) -> answers.Answer:
 
     Use a saved run in place of a command: --vs run:NAME. 20 are kept; the oldest are removed first.
     """
+    from debugger.questions.recordings.saved_runs import saved_runs
+
     return saved_runs(call).list_runs()
 
 
@@ -25,6 +28,9 @@ async def runs_remove(
     call: CommandCall, name: Annotated[str, Argument("NAME", "a saved run")]
 ) -> answers.Answer:
     """Remove a saved run."""
+    from debugger.model import answers
+    from debugger.questions.recordings.saved_runs import saved_runs
+
     bare = name.removeprefix("run:")
     saved_runs(call).remove_run(bare)
     return answers.Text(f"removed: run:{bare}")

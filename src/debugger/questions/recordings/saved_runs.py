@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -18,13 +18,13 @@ from msgspec import Struct, structs
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import Option
 from debugger.model.location import near_names
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.recordings.answer import RunView, SavedRun, SavedRuns
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question
 from debugger.recorders.model import Recording
 from debugger.targets.command_line import split_commands
 
@@ -342,18 +342,6 @@ def _changed_sources(head: _SavedRunHead, place: Path) -> Iterable[str]:
             is_same = False
         if not is_same:
             yield file
-
-
-Versus = Annotated[
-    tuple[str, ...],
-    Option("--vs", help="another command, quoted; or after --: CMD --vs CMD", metavar="CMD"),
-]
-
-
-Save = Annotated[
-    str | None,
-    Option("--save", help="keep the run: --vs run:NAME compares with it", metavar="NAME"),
-]
 
 
 def saved_runs(call: CommandCall) -> SavedRunStore:

@@ -2,110 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
-from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec, HitRule
-from debugger.model.command_registry import Option, OptionGroup, Parameter
 from debugger.model.hit_filter import (
-    EVERY_HIT,
+    FUTURE_UNKNOWN,
+    NO_CALLERS,
     HitEvent,
     HitFilter,
-    Refusal,
-    refuse_options,
     require_one_condition,
 )
-from debugger.questions.runner.command_call import CommandCall
-
-_WHOLE_RUN = "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run"
-FUTURE_UNKNOWN = Refusal("the program's future is not known", _WHOLE_RUN)
-NO_CALLERS = Refusal(
-    "a logpoint does not show its callers",
-    "break LOC --in FUNCTION stops there; probe --in FUNCTION shows values of a run",
-)
-# The refusals of a command that runs to one hit.
-RUN_TO_REFUSALS = {
-    "last": FUTURE_UNKNOWN,
-    "first": Refusal("it stops once", "--nth K runs to the Kth hit"),
-    "changes": Refusal("it compares no values", "watch EXPR stops when a value changes"),
-}
-# The refusals of a breakpoint, which stops a running program.
-STOP_REFUSALS = {
-    "last": FUTURE_UNKNOWN,
-    "changes": Refusal(
-        "a breakpoint has no values to compare",
-        "watch EXPR stops when a value changes; probe --changes shows a run's changes",
-    ),
-}
-_BEGIN_HITS = refuse_options(
-    {
-        **STOP_REFUSALS,
-        "thread": Refusal(
-            "the threads of a program are not known before it runs",
-            "debugger break LOC --thread N once it is stopped",
-        ),
-    },
-    help={"when": "stop there only if it is true", "nth": "stop at the Kth hit only"},
-    also={"when": ("--if", "--condition", "--cond")},
-    without=frozenset({"until"}),
-    unlisted=frozenset({"first", "inside", "after"}),
-)
-
-
-class FirstBreakpoints(Struct, frozen=True):
-    """The breakpoints that a program begins with, and the filter of their hits."""
-
-    places: tuple[str, ...] = ()  # LOC, or `LOC if COND`
-    hits: HitFilter = EVERY_HIT
-    command: str = ""
-
-    def build_specs(
-        self, call: CommandCall, *, near: list[str], current: str | None, program: str | None = None
-    ) -> Sequence[BreakpointSpec]:
-        """Return the breakpoints; those without a file are in the `current` one.
-
-        Raises:
-            DebuggerError: USAGE.
-        """
-        locate = partial(call.conditional_spec, near=near, current=current, program=program)
-        return [
-            filter_hits(locate(words), self.hits, locate, command=self.command)
-            for words in self.places
-        ]
-
-
-def _build_first(command: str, breaks: tuple[str, ...] = (), **given: Any) -> FirstBreakpoints:
-    hits: HitFilter = _BEGIN_HITS.build(command, **given)
-    if hits and not breaks:
-        flag, *value = hits.options()
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"{command}: {flag} chooses a hit of --break LOC, which is missing",
-            hint=f"debugger {command} … --break LOC {flag} {' '.join(value)}",
-        )
-    return FirstBreakpoints(breaks, hits, command)
-
-
-FIRST_BREAKPOINTS = OptionGroup(
-    (
-        Parameter(
-            "breaks",
-            tuple[str, ...],
-            (),
-            Option(
-                "--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"
-            ),
-        ),
-        *_BEGIN_HITS.parameters,
-    ),
-    _build_first,
-)
-NO_BREAKPOINTS = FirstBreakpoints()
 
 
 def filter_hits(
@@ -137,7 +46,7 @@ def filter_hits(
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{command} cannot count hits from the last one: the program's future is not known",
-            hint=_WHOLE_RUN,
+            hint=FUTURE_UNKNOWN.hint,
         )
     if spec.log is not None and hits.inside is not None:
         raise DebuggerError(

@@ -10,13 +10,11 @@ import struct
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 from msgspec import Struct
 
 from debugger import paths
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.command_registry import Option
 from debugger.output.html_page import MADE_BY
 from debugger.questions.runner.command_call import CommandCall
 
@@ -25,8 +23,6 @@ PNG = "png"
 INSTALL = "pip install 'debugger-cli[pictures]'"
 _ZOOM = 2.0  # for screens, and for those who look closely
 _PNG_HEAD = 33  # bytes of the signature and the first chunk
-
-Force = Annotated[bool, Option("--force", help="replace FILE also if debugger did not write it")]
 
 
 class PictureFile(Struct, frozen=True):

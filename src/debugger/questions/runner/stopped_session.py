@@ -17,7 +17,8 @@ from debugger.model.events import State
 from debugger.model.location import CRASH
 from debugger.model.program import StopReason
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session import stop_report
 from debugger.session.session import Session

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
-import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Option, register_command
-from debugger.model.location import FAIL
-from debugger.questions.recordings.saved_runs import recorded_programs
-from debugger.questions.runner import command_call
-from debugger.questions.runner.answer import ValueOrigin
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
     RECORDED_RUN,
     QuestionOptions,
     Words,
-    build_question,
-    keep_evidence,
 )
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.test import python_tests, test_question, test_runners
-from debugger.questions.test.answer import SuiteAnswer
-from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
-from debugger.questions.test.value_sources import is_open
-from debugger.questions.why.origin_line import find_python_origin, find_test_origin
-from debugger.targets import launch_target
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.answer import ValueOrigin
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.runner.question_run import QuestionRun
+    from debugger.questions.test import test_runners
+    from debugger.questions.test.answer import SuiteAnswer
+    from debugger.questions.test.test_runners import DebuggedRerun
 
 _TIMEOUT_S = 60.0
 _RECORDED = frozenset({"pytest", "unittest", "python"})  # Python's, whose runs `why` records
@@ -59,6 +50,10 @@ async def run_tests(
     them. Other failures are listed by name. Compile errors, tests not found and tests that do not
     end are reported as such.
     """
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import keep_evidence
+    from debugger.questions.test import test_runners
+
     requested = msgspec.structs.replace(options, verb="test", words=words, keep=keep)
     runner_call = test_runners.parse_runner(words)
     if runner_call.runner == test_runners.PYTHON or _is_python(call, requested, runner_call):
@@ -77,6 +72,8 @@ async def run_tests(
 
 def _with_command(options: QuestionOptions, origin: ValueOrigin) -> ValueOrigin:
     """Return the origin of a value with the command that follows it further."""
+    from debugger.model.location import FAIL
+
     repeated = msgspec.structs.replace(options, verb="why", keep=False)
     command = repeated.repeat_command([origin.expression, "--at", FAIL])
     return msgspec.structs.replace(origin, command=shlex.join(command))
@@ -86,6 +83,8 @@ def _is_python(
     call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
 ) -> bool:
     """Tell whether a program is a script of Python: by its first line."""
+    from debugger.questions.test import test_runners
+
     if command.runner != test_runners.PROGRAM:
         return False
     path = _runner_program(call, options, command)
@@ -95,6 +94,14 @@ def _is_python(
 
 
 async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnswer:
+    import asyncio
+
+    from debugger.questions.recordings.saved_runs import recorded_programs
+    from debugger.questions.runner.question_build import build_question
+    from debugger.questions.test import python_tests
+    from debugger.questions.test.value_sources import is_open
+    from debugger.questions.why.origin_line import find_python_origin
+
     [program] = await recorded_programs(call, options)
     began = asyncio.get_running_loop().time()
     answer = await python_tests.find_failing_test(program)
@@ -121,6 +128,8 @@ def _runner_program(
     Raises:
         DebuggerError: LAUNCH_FAILED where there is none.
     """
+    from debugger.targets import launch_target
+
     name = command.words[0]
     folder = os.path.join(call.cwd, options.cwd or "")
     path = os.path.normpath(os.path.join(folder, os.path.expanduser(name)))
@@ -140,6 +149,14 @@ def _runner_program(
 async def _test_others(
     call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
 ) -> SuiteAnswer:
+    import asyncio
+    import tempfile
+
+    from debugger.questions.test import test_question
+    from debugger.questions.test.test_runners import RunnerSetting
+    from debugger.questions.why.origin_line import find_test_origin
+    from debugger.targets import launch_target
+
     cwd = os.path.normpath(os.path.join(call.cwd, options.cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(
@@ -173,6 +190,8 @@ async def _test_others(
 
 
 def _stdin_bytes(call: CommandCall, options: QuestionOptions) -> bytes:
+    from debugger.questions.runner import command_call
+
     if options.stdin is None:
         return b""
     return command_call.read_stdin_file(
@@ -184,6 +203,9 @@ def _runner_words(
     call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand, cwd: str
 ) -> tuple[str, ...]:
     """Return the words with the program's path; of a script of Node's, Node and the script."""
+    from debugger.questions.test import test_runners
+    from debugger.targets import launch_target
+
     if command.runner not in test_runners.SCRIPTS:
         return (_runner_program(call, options, command), *command.words[1:])
     name = command.runner
@@ -215,6 +237,7 @@ async def _debugged_question(
     seconds: float,
 ) -> QuestionRun:
     """Return how a test is debugged; its breakpoints are the runner's."""
+    from debugger.questions.runner.question_build import build_question
 
     def specs(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
         del language, keep

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
-from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
-from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.questions.runner.evidence_store import files_of
-from debugger.questions.runner.filtered_breakpoint import RUN_TO_REFUSALS, filter_hits
-from debugger.questions.runner.question_arguments import GROUP, keep_evidence, options_of
-from debugger.questions.try_change import trial
-from debugger.questions.try_change.trial import parse_changes
-from debugger.session.session import Session
+from debugger.model.hit_filter import EVERY_HIT, RUN_TO_REFUSALS, HitFilter, refuse_options
+from debugger.questions.runner.question_arguments import GROUP, options_of
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.session.session import Session
 
 _TIMEOUT_S = 60.0
 _UNTIL_HITS = refuse_options(
@@ -60,6 +58,11 @@ async def try_(
     stays exactly where it is. The answer says whether --expect was true, with its values, and what
     the program printed.
     """
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import keep_evidence
+    from debugger.questions.try_change import trial
+    from debugger.questions.try_change.trial import parse_changes
+
     session = call.current_session()
     patience = call.wait_limit(_TIMEOUT_S if timeout is None else timeout)
     changes = parse_changes(words)
@@ -111,5 +114,8 @@ def _check_filter(hits: HitFilter, until: str | None, *, is_here: bool) -> None:
 
 
 def _until_spec(call: CommandCall, session: Session, until: str, hits: HitFilter) -> BreakpointSpec:
+    from debugger.questions.runner.command_call import spec_in_session
+    from debugger.questions.runner.filtered_breakpoint import filter_hits
+
     locate = partial(spec_in_session, call, session)
     return filter_hits(locate(until), hits, locate, command="try")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
@@ -24,37 +22,21 @@ from debugger.model.hit_filter import (
     refuse_options,
     require_one_hit,
 )
-from debugger.questions.locations import event_location
-from debugger.questions.locations.chosen_hit import (
-    ChosenHit,
-    explain_false_condition,
-    find_chosen_hit,
-)
-from debugger.questions.runner.command_call import CommandCall, launch_argv
-from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
     QuestionOptions,
     Words,
-    build_question,
-    keep_evidence,
     options_of,
     run_options,
 )
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.runner.stopped_session import locate_stop, question_of_session
-from debugger.questions.who_wrote import (
-    agent_writes,
-    javascript_recording,
-    javascript_writes,
-    php_writes,
-    python_writes,
-    watched_writes,
-)
-from debugger.questions.who_wrote.answer import WhoWrote
-from debugger.questions.who_wrote.value_writers import WriteRequest
-from debugger.questions.why import last_write
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.runner.question_run import QuestionRun
+    from debugger.questions.who_wrote.answer import WhoWrote
+    from debugger.questions.who_wrote.value_writers import WriteRequest
 
 _COUNT_MAX = 100_000
 _TIMEOUT_S = 60.0
@@ -99,6 +81,15 @@ async def who_wrote(
     Each line that wrote is shown with its number of writes, the first and the last values, and its
     callers. Without a location and a command the value is that of the session's stop.
     """
+    from debugger.questions.locations import event_location
+    from debugger.questions.locations.chosen_hit import (
+        ChosenHit,
+        explain_false_condition,
+        find_chosen_hit,
+    )
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import build_question, keep_evidence
+
     if at is None and not words and call.sessions.current is not None:
         return await _writers_at_stop(call, expression, limit, options)
     if at is None:
@@ -153,6 +144,13 @@ async def _writers_at_stop(
     call: CommandCall, expression: str, limit: int | None, options: QuestionOptions
 ) -> answers.Answer:
     """Find the writers of a value at the stop of the session, whose program is run again."""
+    from debugger.backends.base import LaunchTarget
+    from debugger.questions.runner.command_call import launch_argv
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import keep_evidence
+    from debugger.questions.runner.stopped_session import locate_stop, question_of_session
+    from debugger.questions.who_wrote.value_writers import WriteRequest
+
     one_line(expression)
     _check_count("--limit", limit)
     session = call.current_session()
@@ -206,6 +204,8 @@ def _write_request(  # noqa: PLR0917 - as they were given
     limit: int | None,
     when: str,
 ) -> WriteRequest:
+    from debugger.questions.who_wrote.value_writers import WriteRequest
+
     target = made.target
     script = target.program
     near = [target.cwd]
@@ -232,6 +232,17 @@ def _write_request(  # noqa: PLR0917 - as they were given
 async def _writers_answer(
     call: CommandCall, options: QuestionOptions, made: QuestionRun, request: WriteRequest
 ) -> WhoWrote:
+    from debugger.backends.base import LaunchTarget
+    from debugger.questions.who_wrote import (
+        agent_writes,
+        javascript_recording,
+        javascript_writes,
+        php_writes,
+        python_writes,
+        watched_writes,
+    )
+    from debugger.questions.why import last_write
+
     target = made.target
     assert isinstance(target, LaunchTarget)  # what is run, and not attached to
     if target.python is not None and options.adapter is None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.hit_filter import (
@@ -21,37 +19,20 @@ from debugger.model.hit_filter import (
     refuse_options,
     require_one_hit,
 )
-from debugger.model.location import CRASH, ENDS, FAIL
-from debugger.questions.locations import event_location
-from debugger.questions.locations.chosen_hit import (
-    ChosenHit,
-    explain_false_condition,
-    find_chosen_hit,
-)
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
     QuestionOptions,
     Words,
-    build_question,
-    keep_evidence,
     run_options,
 )
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.runner.stopped_session import locate_stop, question_of_session
-from debugger.questions.why import trace_dispatch
-from debugger.questions.why.answer import Why
-from debugger.questions.why.why_request import (
-    RUNS_PATIENT,
-    RUNS_USUAL,
-    USUAL_S,
-    WhyRequest,
-    check_expression,
-    program_words,
-)
-from debugger.recorders.script import script_recorder
+
+if TYPE_CHECKING:
+    from debugger.model import answers
+    from debugger.questions.runner.command_call import CommandCall
+    from debugger.questions.runner.question_run import QuestionRun
+    from debugger.questions.why.answer import Why
+    from debugger.questions.why.why_request import WhyRequest
 
 _TIMEOUT_S = 60.0
 _SCRIPTS = (".py", ".js", ".go", ".rb", ".php")
@@ -82,6 +63,14 @@ async def why(
     each link is marked: seen in the run, seen in a rerun, or inferred from the source. Without a
     command the value is that of the session's stop.
     """
+    import asyncio
+
+    from debugger.model.location import ENDS
+    from debugger.questions.locations import event_location
+    from debugger.questions.locations.chosen_hit import explain_false_condition
+    from debugger.questions.runner.question_build import build_question
+    from debugger.questions.why.why_request import check_expression, program_words
+
     loop = asyncio.get_running_loop()
     began = loop.time()
     expression = check_expression(expression)
@@ -118,6 +107,9 @@ async def _trace_or_find(
     request: WhyRequest,
 ) -> Why:
     """Follow a value, in JavaScript from the crash that only the end of the program shows."""
+    from debugger.model.location import CRASH
+    from debugger.questions.why import trace_dispatch
+
     try:
         return await trace_dispatch.trace_value(call, question, request)
     except DebuggerError as error:
@@ -149,6 +141,10 @@ async def _why_request(  # noqa: PLR0917 - as they were given
     hits: HitFilter,
 ) -> tuple[WhyRequest, tuple[str, ...]]:
     """Return the request, and notes on the hit that a run before has chosen."""
+    from debugger.questions.locations import event_location
+    from debugger.questions.locations.chosen_hit import ChosenHit, find_chosen_hit
+    from debugger.questions.why.why_request import RUNS_PATIENT, RUNS_USUAL, USUAL_S, WhyRequest
+
     is_usual = options.timeout is None
     runs_most = RUNS_USUAL if is_usual else RUNS_PATIENT
     usual_s = USUAL_S if is_usual else 0.0
@@ -183,6 +179,8 @@ async def _find_event(
     call: CommandCall, options: QuestionOptions, request: WhyRequest
 ) -> WhyRequest:
     """Return the request for the last hit of the line that an event happens at."""
+    from debugger.questions.locations import event_location
+
     found = await event_location.locate_event(call, options, request.place)
     spec = BreakpointSpec(file=found.file, line=found.line)
     runs = request.runs + 1
@@ -200,6 +198,10 @@ async def _find_hit(
 
     Python's recorder and gdb find both in their own runs.
     """
+    from debugger.model.location import CRASH, FAIL
+    from debugger.questions.locations.chosen_hit import find_chosen_hit
+    from debugger.recorders.script import script_recorder
+
     if question.language == "python":
         return request
     is_script = question.language in script_recorder.LANGUAGES
@@ -224,6 +226,10 @@ async def _trace_at_stop(
     shows_all: bool,
 ) -> answers.Answer:
     """Follow a value at the stop of the session, whose program is run again."""
+    from debugger.questions.runner.stopped_session import locate_stop, question_of_session
+    from debugger.questions.why import trace_dispatch
+    from debugger.questions.why.why_request import USUAL_S, WhyRequest
+
     if at is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -257,6 +263,9 @@ async def _trace_at_stop(
 
 
 def _keep_answer(call: CommandCall, again: tuple[str, ...], answer: Why) -> Why:
+    from debugger.questions.runner.evidence_store import files_of
+    from debugger.questions.runner.question_build import keep_evidence
+
     frames = [answer.frame, *(one.frame for one in answer.links)]
     return keep_evidence(
         call, again, answer, summary=answer.cause, files=files_of([one for one in frames if one])

@@ -19,7 +19,8 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import CRASH, FAIL
 from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
+from debugger.questions.runner.question_arguments import QuestionOptions
+from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     freed_block,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from debugger.backends import abilities
+from debugger.backends.backend_names import LLDB_CLI
 from debugger.backends.base import (
     AttachTarget,
     BackendEnded,
@@ -46,7 +47,7 @@ from debugger.system.program_streams import ProgramStreams
 T = TypeVar("T")
 
 ADAPTER = "lldb"
-KIND = "lldb-cli"
+KIND = LLDB_CLI
 _ONE_LINE = "debugger raw COMMAND takes one; debugger raw help lists some"
 _END_S = 2.0
 # Seconds of a detach: stop, remove traps, run until no signal is pending, up to three times.
