@@ -38,7 +38,6 @@ SHORT_MODULES: Mapping[str, str] = {
     "model/typescript_refusal.py": "pure, and shared by several questions",
     "questions/recordings/command.py": "a question's commands stand in a module of their own",
     "backends/backend_names.py": "constants, for what only describes commands",
-    "questions/runner/filtered_breakpoint.py": "one function, which several commands share",
     "questions/probe/false_conditions.py": "a second run of a probe, and no other part of it",
     "questions/adapter_suite/answer.py": "the answer, which its text and its scenes share",
     "questions/adapter_suite/render.py": "a question's text stands in a module of its own",
