@@ -21,6 +21,7 @@ _PDB_PROGRAMS: Final = frozenset(
     ["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"]
 )
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*t?\Z")
+_RUNNER: Final = re.compile(rf"{_PYTHON.pattern}|(?:.*/)?(?:java|ruby[\d.]*|php[\d.]*)\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(rf"[^-]\S*\.{SCRIPT_SUFFIX}\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
@@ -198,7 +199,9 @@ def runs_tests(words: Sequence[str]) -> bool:
 
 def _correct_noun(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
     """Correct what a program or an address is called before it: `core ./app core.1`."""
-    if words[0] in {"core", "core-file", "corefile"} and words[1:]:
+    if _PYTHON.match(words[0]) and re.match(r"\w[\w.]*\(", " ".join(words[1:])):  # gdb's
+        return Correction("a statement is eval", (("eval", " ".join(words[1:])),))
+    if words[0] in {"core", "core-file", "corefile", "coredump", "core-dump"} and words[1:]:
         opened = parse_native([one for one in words[1:] if one != "-c"], behind, is_lldb=False)
         core = opened.core or words[-1]
         program = next((one for one in opened.program if one != core), "PROGRAM")
@@ -243,7 +246,7 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path and words[1:2] and (_CORE.match(words[-1]) or words[1] in _COMMAND_FLAGS):
         return parse_native(words, behind, is_lldb=False).correction("a program is started")
-    if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
+    if is_path or _SCRIPT.match(words[0]) or (_RUNNER.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(command_words),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
         return Correction("a program is started", (start_words([*words[1:], *behind]),))
