@@ -319,9 +319,11 @@ def _examine(rest: Words) -> Result | None:
     return ("memory", "read", *rest) if rest else None
 
 
-def _run(rest: Words) -> Result | None:
+def _run(rest: Words) -> Result | None:  # noqa: PLR0911 - one for each form
     if rest[:1] in (("to",), ("until",)) or not rest:
         return None
+    if rest[1:3] in (("with", "args"), ("with", "arguments")):
+        return Correction("arguments follow --", (("start", rest[0], "--", *rest[3:]),))
     if _PROGRAM.match(rest[0]) or rest[0].startswith("--"):
         return ("start", *rest)
     if rest[0] in {"test", "tests"} and len(rest) > 1:

@@ -125,8 +125,10 @@ class _Invocation:
 def start_words(program: Sequence[str], options: Sequence[str] = ()) -> Words:
     """Return `start PROGRAM OPTIONS -- ARGS`, without an interpreter before a script."""
     words = list(program)
-    if len(words) > 1 and (_PYTHON.match(words[0]) or _NODE.match(words[0])):
-        words = words[1:]
+    is_code = not {"-c", "-e", "-p"}.isdisjoint(words[1:2])
+    if len(words) > 1 and (_PYTHON.match(words[0]) or _NODE.match(words[0])) and not is_code:
+        at = next((at for at, one in enumerate(words) if _SCRIPT.match(one)), 1)
+        words = words[at if words[1][:1] == "-" and words[1] != "-m" else 1 :]
     if words[0] == "-m" and len(words) > 1:
         first, args = ["-m", words[1]], words[2:]
     else:
@@ -207,6 +209,10 @@ def _correct_noun(words: Sequence[str], behind: Sequence[str]) -> Correction | N
         program = next((one for one in opened.program if one != core), "PROGRAM")
         opens = tuple((name, "--core", core, program) for name in ("crash", "attach"))
         return Correction("a core file is an option", opens)
+    runner = list(words[2:]) if words[0] in _MANAGERS and words[1:2] == ("run",) else []
+    scripts = runner[1:2] if runner and _PYTHON.match(runner[0]) else runner[:1]
+    if scripts and _SCRIPT.match(scripts[0]):  # `uv run python app.py`
+        return Correction("a program is started", (start_words([*runner, *behind]),))
     if words[0] in {"inspect", "remote"} and words[1:] and _ADDRESS.match(words[1]):
         return Correction("an address is --connect", (("attach", "--connect", words[1]),))
     return None

@@ -39,6 +39,7 @@ _INTERPRETER_SWITCHES: Final = frozenset({"-u", "-B", "-O", "-OO", "-I", "-s", "
 _CHOSEN_PYTHON: Final = re.compile(r"(?:.*/(?:python|pypy)[\d.]*|python[23]\.\d+|pypy[\d.]*)t?\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _SCRIPT: Final = re.compile(rf"\S+\.{SCRIPT_SUFFIX}\Z")
+_SOURCE: Final = re.compile(rf"[^\s:]+\.(?:{SCRIPT_SUFFIX}|[ch]|cc|cpp|cxx|hpp|rs|kt|f90)\Z")
 # What is caught: a filter of an adapter, or a class.
 _EXCEPTION: Final = re.compile(
     r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception))\Z"
@@ -116,6 +117,9 @@ def _separate_values(arranged: ArrangedWords) -> Correction | None:
         ):  # before the program it is understood
             fixed = (*given[: at + 2], word, *behind)
             reason = "one --env for each variable"
+        elif flag == "--break" and behind[0].isdecimal() and _SOURCE.match(first):
+            fixed = (*given[: at + 1], f"{first}:{behind[0]}", *behind[1:])
+            reason = "a line is FILE:LINE"
         else:
             continue
         own = arrange_words(arranged.name, arranged.command, fixed, arranged.rest)
