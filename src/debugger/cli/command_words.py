@@ -63,6 +63,7 @@ _LEAST_LOST: Final = 4  # words of which a correction takes only the first
 _LEAST_REQUEST: Final = 3  # words of a request
 # A value of a program with a member, an element or a call: `order.price`.
 _VALUE: Final = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_]\w*|->\w+|\[[^\]]+\]|\(.*\))+\Z")
+_NAME: Final = re.compile(r"[A-Za-z_$][\w$.]*(?:->\w+|\[[^\]]+\])*\Z")
 _ADDRESS: Final = re.compile(r"(?!ssh://)[\w.-]+:\d+\Z")
 _SWITCH: Final = re.compile(r"-[A-Z][a-z]{3,}\Z")  # PowerShell's
 _DEPTH: Final = 2  # how often a correction is itself put into order
@@ -213,7 +214,7 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     name = _find_name(split.words, known)
     if name is None:
         return _correct_unknown(split, typed, known) or split
-    found = _correct_program_alone(split, known[name]) or _arrange_command(split, name, known)
+    found = _correct_program_words(split, known[name]) or _arrange_command(split, name, known)
     is_dropped = isinstance(found, Correction) and found.commands[0] == name
     if is_dropped and (has_known_words(typed[1:]) or len(typed) >= _LEAST_LOST):
         return read_request(typed, split.rest) or found  # `go back one step`
@@ -258,7 +259,10 @@ def _correct_unknown(split: SplitArgv, typed: tuple[str, ...], known: Paths) -> 
 
 
 def _correct_value(split: SplitArgv) -> Correction | None:
-    """Suggest `print order.price` for the value alone, as pdb takes it."""
+    """Suggest `print order.price` for the value alone, as pdb takes it, and `set` for `x = 3`."""
+    name, *value = split.words
+    if value[:1] == ["="] and value[1:] and split.rest is None and _NAME.match(name):
+        return Correction("an assignment is set", (("set", name, " ".join(value[1:])),))
     is_alone = len(split.words) == 1 and split.rest is None
     if not is_alone or not _VALUE.match(split.words[0]) or begins_program(split.words):
         return None
@@ -269,6 +273,23 @@ def _is_for_a_command(typed: tuple[str, ...], known: Paths) -> bool:
     """Tell whether words begin with an option, or are `breakpoint`, which needs a word more."""
     is_alone = len(typed) == 1 and any(path[0] == typed[0] for path in known)
     return is_alone or typed[0].startswith("-")
+
+
+def _correct_program_words(split: SplitArgv, command: Command) -> Correction | None:
+    """Correct `why crash ./app`, `trace app.py f`, and a program in place of a value."""
+    own = split.words[1:]
+    if command.name == "why" and own and own[0] in _EVENTS:
+        program = (*own[1:], *(split.rest or ()))
+        if begins_program(program):
+            return Correction("the question of it", ((_EVENTS[own[0]], "--", *program),))
+    named = own[1:] if own[:1] == ("add",) else own
+    if command.name == "trace add" and len(named) == len(("app.py", "f")) and split.rest is None:
+        script = next((one for one in named if begins_program([one])), None)
+        if script is not None and not is_file_line(script):
+            function = named[1 if named[0] == script else 0]
+            commands = (("calls", function, "--", script), ("trace", "add", function))
+            return Correction("trace add takes functions", commands)
+    return _correct_program_alone(split, command)
 
 
 def _correct_program_alone(split: SplitArgv, command: Command) -> Correction | None:
@@ -294,6 +315,7 @@ def _correct_program_alone(split: SplitArgv, command: Command) -> Correction | N
     return Correction("a program has no value", (("crash", *program), question))
 
 
+_EVENTS: Final = {"crash": "crash", "hang": "hang", "fail": "test"}
 # These take words of any kind, in which a sentence is not to be looked for.
 _TAKE_WORDS: Final = frozenset(
     {"print", "eval", "raw", "input", "holds", "try", "probe", "call", "read", "write", "start",

@@ -39,6 +39,7 @@ class Selection:
     thread: int | None = None
     frame: Frame | None = None
     shown_index: int = 0  # of the frame that the stop was reported in
+    stop_frame: Frame | None = None  # that frame, whichever is selected since
     file: str | None = None
     stop: Stopped | None = None
     # The identity of the shown frame, and its locals; `before` is the same of the stop before.
@@ -84,7 +85,7 @@ class Selection:
             self.trail, self.anchor = (how,), (stop, self.frame, tuple(hits))
         elif len(self.trail) < TRAIL_MAX:
             self.trail = (*self.trail, how)
-        self.frame, self.shown_index = None, 0
+        self.frame, self.stop_frame, self.shown_index = None, None, 0
 
     def _make_move(
         self, how: ResumeKind | None, stop: Stopped | None, breakpoints: Breakpoints
@@ -126,6 +127,7 @@ class Selection:
     def begin_at(self, frame: Frame | None) -> None:
         """Select the frame that a stop is reported in."""
         self.frame, self.shown_index = frame, frame.index if frame is not None else 0
+        self.stop_frame = None if frame is None else self.stop_frame or frame
 
     def note_file(self, file: str | None) -> None:
         """Record the file that a bare line number means."""

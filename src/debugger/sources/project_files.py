@@ -237,6 +237,29 @@ def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> l
     return list(found)[:_FILES_MAX]
 
 
+_PYTHON_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t].*", re.MULTILINE)
+
+
+def imported_python_files(scripts: Iterable[Path], files: Sequence[Path]) -> list[Path]:
+    """Return scripts, and those of the files that they import by name, the nearest first.
+
+    Names are compared without their packages: the order of files is all that is needed of them.
+    """
+    by_module: dict[str, list[Path]] = {}
+    for path in files:
+        module = path.parent.name if path.stem == "__init__" else path.stem
+        by_module.setdefault(module, []).append(path)
+    found = dict.fromkeys(scripts)
+    waiting = list(found)
+    while waiting and len(found) < _LOADED_MAX:
+        lines = _PYTHON_IMPORT.findall(_read_source(waiting.pop(0)))
+        names = dict.fromkeys(re.findall(r"\w+", "\n".join(lines)))
+        imported = [one for name in names for one in by_module.get(name, ()) if one not in found]
+        found |= dict.fromkeys(imported)
+        waiting += imported
+    return list(found)
+
+
 _PACKAGE = re.compile(
     r"""\b(?:from|require\s*\(|import\s*\(?)\s*["'](?P<name>@[\w.-]+/[\w.-]+|[\w-][\w.-]*)["'/]"""
 )

@@ -230,3 +230,17 @@ def test_a_place_is_told_in_a_few_words():
 )
 def test_what_is_no_variable_of_the_program_is_left_out(name, value, is_none):
     assert stop_report.is_no_variable(Variable(name=name, value=value)) is is_none
+
+
+def test_the_frame_of_the_last_stop_is_not_the_frame_that_is_selected_since():
+    selection = Selection()
+    called, caller, other = (Frame(at, name, 1, "/a.c", 3) for at, name in enumerate("fgh"))
+    selection.begin_at(called)
+    selection.select_frame(caller)
+    assert selection.stop_frame == called
+    selection.select_thread(2)
+    selection.begin_at(other)
+    assert selection.stop_frame == called
+    selection.begin_at(None)  # a jump: the program is elsewhere
+    selection.begin_at(caller)
+    assert selection.stop_frame == caller

@@ -364,7 +364,7 @@ def describe_session(session: Session) -> answers.Status:
         backend=session.backend_kind,
         breakpoints=len(session.breakpoints.user_breakpoints()),
         unread_output=len(session.timeline.lines(since=session.cursors.asked).lines),
-        last_stop=stop_location_text(session.last_stop, session.selection.frame) or UNSET,
+        last_stop=stop_location_text(session.last_stop, session.selection.stop_frame) or UNSET,
         exit_code=exited.code if exited is not None and exited.code is not None else UNSET,
         signal=exited.signal if exited is not None and exited.signal else UNSET,
         error=session.error or UNSET,

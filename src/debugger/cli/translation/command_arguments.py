@@ -189,6 +189,8 @@ def _arrange_log(arranged: ArrangedWords) -> Result:
     if texts := arranged.role_values("+text"):
         arranged = arranged.change(without=("+text",), positionals=(*arranged.positionals, *texts))
     words = list(arranged.positionals)
+    if words[1:2] == ["at"] and len(words) == len(("x", "at", "f.c:3")) and is_file_line(words[2]):
+        return correct("log takes LOC TEXT", arranged.change(positionals=[words[2], words[0]]))
     at = next((at for at in range(2, len(words) - 1) if words[at] in {"if", "when"}), 0)
     if not at or arranged.role_values("--condition"):
         return arranged

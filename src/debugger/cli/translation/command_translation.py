@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import pairwise
 from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
@@ -35,6 +34,13 @@ from debugger.cli.translation.foreign_commands import (
     EXACT_COMMANDS,
 )
 from debugger.cli.translation.frame_translation import translate_frame, write_register
+from debugger.cli.translation.process_translation import (
+    attach_script,
+    connect_server,
+    save_core,
+    translate_process,
+    translate_target,
+)
 from debugger.cli.translation.program_words import SCRIPT_SUFFIX, begins_program
 from debugger.cli.translation.question_names import QUESTION_NAMES
 from debugger.cli.translation.request_reading import read_request
@@ -313,9 +319,11 @@ def _examine(rest: Words) -> Result | None:
     return ("memory", "read", *rest) if rest else None
 
 
-def _run(rest: Words) -> Result | None:
+def _run(rest: Words) -> Result | None:  # noqa: PLR0911 - one for each form
     if rest[:1] in (("to",), ("until",)) or not rest:
         return None
+    if rest[1:3] in (("with", "args"), ("with", "arguments")):
+        return Correction("arguments follow --", (("start", rest[0], "--", *rest[3:]),))
     if _PROGRAM.match(rest[0]) or rest[0].startswith("--"):
         return ("start", *rest)
     if rest[0] in {"test", "tests"} and len(rest) > 1:
@@ -365,33 +373,6 @@ def _short_thread(rest: Words) -> Result | None:
 def _all_threads(rest: Words) -> Result | None:
     """Translate `taas bt` and `tfaas bt`."""
     return ("backtrace", "--all", *rest[1:]) if rest[:1] in (("bt",), ("backtrace",)) else None
-
-
-def _connect(rest: Words) -> Result | None:
-    if not rest:
-        return None
-    return ("attach", "--connect", rest[0])
-
-
-def _target(rest: Words) -> Result | None:
-    """Translate gdb's `target remote`, and LLDB's `target create` with a core file."""
-    cores = [after for flag, after in pairwise(rest) if flag in {"-c", "--core"}]
-    if rest[:1] == ("create",) and cores:
-        program = [one for one in rest[1:] if not one.startswith("-") and one != cores[0]]
-        opened = ("attach", "--core", cores[0], *(program or ["PROGRAM"]))
-        return Correction("a core file is attached to", (opened,))
-    is_remote = rest[:1] in (("remote",), ("extended-remote",))
-    return _connect(rest[1:]) if is_remote else None
-
-
-def _process(rest: Words) -> Result | None:
-    """Translate LLDB's `process connect`, and the options of `process launch`."""
-    if rest[:1] == ("launch",) and any(one.startswith("-") for one in rest[1:]):
-        is_stopped = {"-s", "--stop-at-entry"} & set(rest)
-        args = [one for one in rest[1:] if not one.startswith("-")]
-        launched = ("start", "PROGRAM", *(["--stop-on-entry"] if is_stopped else []))
-        return Correction("which program?", ((*launched, *(["--", *args] if args else [])),))
-    return _connect(rest[1:]) if rest[:1] == ("connect",) else None
 
 
 def _memory(rest: Words) -> Result | None:
@@ -462,21 +443,18 @@ def _list_range(rest: Words) -> Result | None:
     return Correction("source takes a location", (("source", middle, "--context", around),))
 
 
+def _layout(rest: Words) -> Result | None:
+    """Tell gdb's `tui enable` from the start of our own `tui`."""
+    if not rest:
+        return None
+    is_start = rest[0] in {"start", "run", "open"}
+    return Correction("the whole stop", (("tui",) if is_start else ("context",),))
+
+
 def _print_values(rest: Words) -> Result | None:
     """Suggest the values of `printf "%d", x`."""
     values = [one.strip() for one in " ".join(rest).split(",")][1:]
     return Correction("values are printed", (("print", ", ".join(values)),)) if values else None
-
-
-def _attach_script(rest: Words) -> Result | None:
-    """Refuse `attach python f.py`, since only what runs is attached to, and `attach ./app 12`."""
-    is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
-    if is_pair:
-        return Correction("a process is named by its ID", (("attach", rest[1]),))
-    is_script = len(rest) > 1 and re.fullmatch(r"(?:python[\d.]*|node|ruby|php)", rest[0])
-    if is_script:
-        return Correction("what does not run is started", (("start", rest[1]),))
-    return None
 
 
 def _restart(rest: Words) -> Result | None:
@@ -553,14 +531,17 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "trace": _trace_all,
     "rbreak": trace_pattern,
     "register": write_register,
-    "gdb-remote": _connect,
-    "target": _target,
-    "process": _process,
+    "gdb-remote": connect_server,
+    "target": translate_target,
+    "process": translate_process,
     "dprintf": set_formatted,
     "memory": _memory,
     "set-breakpoint": set_breakpoint,
     "add-breakpoint": set_breakpoint,
     "examinemem": lambda rest: ("memory", "read", *rest),
+    **dict.fromkeys(("gcore", "generate-core-file"), save_core),
+    "sb": lambda rest: set_breakpoint(rest) or set_node_breakpoint(rest),
+    "cb": remove_node_breakpoint,
     "sb(": set_node_breakpoint,
     "setbreakpoint(": set_node_breakpoint,
     "cb(": remove_node_breakpoint,
@@ -584,9 +565,9 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "show": _show_answer,
     "output": _show_output,
     **dict.fromkeys(("source", "list", "l"), _list_range),
-    "tui": lambda rest: Correction("the whole stop", (("context",),)) if rest else None,
+    "tui": _layout,
     "printf": _print_values,
-    "attach": _attach_script,
+    "attach": attach_script,
     "go": _go_on,
     "stop": _stop_in,
     "restart": _restart,

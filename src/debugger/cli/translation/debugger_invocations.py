@@ -21,6 +21,7 @@ _PDB_PROGRAMS: Final = frozenset(
     ["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"]
 )
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*t?\Z")
+_RUNNER: Final = re.compile(rf"{_PYTHON.pattern}|(?:.*/)?(?:java|ruby[\d.]*|php[\d.]*)\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(rf"[^-]\S*\.{SCRIPT_SUFFIX}\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
@@ -124,8 +125,10 @@ class _Invocation:
 def start_words(program: Sequence[str], options: Sequence[str] = ()) -> Words:
     """Return `start PROGRAM OPTIONS -- ARGS`, without an interpreter before a script."""
     words = list(program)
-    if len(words) > 1 and (_PYTHON.match(words[0]) or _NODE.match(words[0])):
-        words = words[1:]
+    is_code = not {"-c", "-e", "-p"}.isdisjoint(words[1:2])
+    if len(words) > 1 and (_PYTHON.match(words[0]) or _NODE.match(words[0])) and not is_code:
+        at = next((at for at, one in enumerate(words) if _SCRIPT.match(one)), 1)
+        words = words[at if words[1][:1] == "-" and words[1] != "-m" else 1 :]
     if words[0] == "-m" and len(words) > 1:
         first, args = ["-m", words[1]], words[2:]
     else:
@@ -198,12 +201,18 @@ def runs_tests(words: Sequence[str]) -> bool:
 
 def _correct_noun(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
     """Correct what a program or an address is called before it: `core ./app core.1`."""
-    if words[0] in {"core", "core-file", "corefile"} and words[1:]:
+    if _PYTHON.match(words[0]) and re.match(r"\w[\w.]*\(", " ".join(words[1:])):  # gdb's
+        return Correction("a statement is eval", (("eval", " ".join(words[1:])),))
+    if words[0] in {"core", "core-file", "corefile", "coredump", "core-dump"} and words[1:]:
         opened = parse_native([one for one in words[1:] if one != "-c"], behind, is_lldb=False)
         core = opened.core or words[-1]
         program = next((one for one in opened.program if one != core), "PROGRAM")
         opens = tuple((name, "--core", core, program) for name in ("crash", "attach"))
         return Correction("a core file is an option", opens)
+    runner = list(words[2:]) if words[0] in _MANAGERS and words[1:2] == ("run",) else []
+    scripts = runner[1:2] if runner and _PYTHON.match(runner[0]) else runner[:1]
+    if scripts and _SCRIPT.match(scripts[0]):  # `uv run python app.py`
+        return Correction("a program is started", (start_words([*runner, *behind]),))
     if words[0] in {"inspect", "remote"} and words[1:] and _ADDRESS.match(words[1]):
         return Correction("an address is --connect", (("attach", "--connect", words[1]),))
     return None
@@ -243,7 +252,7 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path and words[1:2] and (_CORE.match(words[-1]) or words[1] in _COMMAND_FLAGS):
         return parse_native(words, behind, is_lldb=False).correction("a program is started")
-    if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
+    if is_path or _SCRIPT.match(words[0]) or (_RUNNER.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(command_words),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
         return Correction("a program is started", (start_words([*words[1:], *behind]),))

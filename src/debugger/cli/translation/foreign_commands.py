@@ -516,7 +516,19 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "var *": "print {}; set {}",
     "go to *": "until {}; jump {}",
     "go to line *": "until {}; jump {}",
-    **dict.fromkeys(("cleanup", "clean-up"), "stop; stop --all"),
+    **dict.fromkeys(("stopped", "stopped?", "running", "running?", "alive"), "status"),
+    **dict.fromkeys(("web", "browser", "serve"), "ui; mcp"),
+    "gui": "ui; tui",
+    "vscode": "dap",
+    "doctor --fix": "setup",
+    "log level *": "daemon logs",
+    "sizeof *": "print 'sizeof({})'",
+    **{
+        f"{name} {verb}": name
+        for name in ("mcp", "ui")
+        for verb in ("start", "serve", "run", "open")
+    },
+    **dict.fromkeys(("clean", "cleanup", "clean-up"), "stop; stop --all"),
     "exec-command *": "raw {}",
     "pause at *": "break {}",
     "print all locals": "locals",

@@ -140,7 +140,7 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
         count = 1 if command.name == "probe" else value_counts(command)[flag]
         values = tuple(words[index + 1 : index + 1 + count])
         behind = words[index + 1 + count :]
-        if command.name == "breakpoint add" and flag == "--condition":
+        if command.name == "breakpoint add" and flag in {"--condition", "--when"}:
             values, behind = (" ".join((*values, *behind)),), []
         fixed = arranged.change(positionals=(*words[:index], *behind), add=[(flag, values)])
         return Correction(f"{word} is an option: {flag}", (fixed.to_typed_order(),))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from debugger.cli.reference import positional_parameters
 from debugger.cli.translation.argument_order import (
     OPTION_SPELLINGS,
     ArrangedWords,
@@ -78,6 +79,8 @@ def _split_program(arranged: ArrangedWords) -> tuple[list[str], Words | None]:
             return given[:index], program
     # Without `--` only a place that is named shows that a program follows.
     is_trace = arranged.command.name == "trace add"
+    if not positional_parameters(arranged.command) and begins_program(given):
+        return [], tuple(given)  # `backtrace ./app 3`
     at = find_program(given, first=1)
     is_path = at is not None and arranged.command.name == "breakpoint add" and given[at][:1] in "./"
     if at is None or not (is_trace or is_path or _is_placed(given[:at])):

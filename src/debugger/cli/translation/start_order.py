@@ -13,6 +13,7 @@ from debugger.cli.translation.argument_order import (
     arrange_words,
     drop_needless,
     find_own_option,
+    resolve_flag,
 )
 from debugger.cli.translation.debugger_invocations import (
     names_debugger,
@@ -38,6 +39,7 @@ _INTERPRETER_SWITCHES: Final = frozenset({"-u", "-B", "-O", "-OO", "-I", "-s", "
 _CHOSEN_PYTHON: Final = re.compile(r"(?:.*/(?:python|pypy)[\d.]*|python[23]\.\d+|pypy[\d.]*)t?\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _SCRIPT: Final = re.compile(rf"\S+\.{SCRIPT_SUFFIX}\Z")
+_SOURCE: Final = re.compile(rf"[^\s:]+\.(?:{SCRIPT_SUFFIX}|[ch]|cc|cpp|cxx|hpp|rs|kt|f90)\Z")
 # What is caught: a filter of an adapter, or a class.
 _EXCEPTION: Final = re.compile(
     r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception))\Z"
@@ -45,8 +47,12 @@ _EXCEPTION: Final = re.compile(
 _ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line", "+condition")
 
 
-def order_start(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each kind
+def order_start(arranged: ArrangedWords) -> Result:
     """Put the words of `start` into order, or say how they should be typed."""
+    return _separate_values(arranged) or _order_program(arranged)
+
+
+def _order_program(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each kind
     if pids := arranged.role_values("+pid"):
         others = [one for one in _option_words(arranged) if one not in {"+pid", pids[0]}]
         return Correction("a process that runs is attached to", (("attach", pids[0], *others),))
@@ -90,6 +96,35 @@ def order_start(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each k
             commands = (apart.to_words(), arranged.to_words())
             return Correction("one argument, or several?", commands)
     return _correct_program(_take_environment(arranged))
+
+
+def _separate_values(arranged: ArrangedWords) -> Correction | None:
+    """Correct `--break f if x > 3`, whose condition would be arguments, and `--env A=1 B=2`."""
+    given = list(arranged.given)
+    for at, word in enumerate(given[:-2]):
+        flag = resolve_flag(arranged.command, word)
+        first, *behind = given[at + 1 :]
+        if flag == "--break" and behind[0] in {"if", "when"}:
+            ends = (i for i, one in enumerate(behind) if one[:2] == "--" or begins_program([one]))
+            end = next(ends, len(behind))
+            condition = " ".join((first, "if", *behind[1:end]))
+            fixed = (*given[: at + 1], condition, *behind[end:])
+            reason = "the condition is a part of the location"
+        elif (
+            flag == "--env"
+            and _ASSIGNED.match(first)
+            and (_ASSIGNED.match(behind[0]) and arranged.positionals[:1] != (behind[0],))
+        ):  # before the program it is understood
+            fixed = (*given[: at + 2], word, *behind)
+            reason = "one --env for each variable"
+        elif flag == "--break" and behind[0].isdecimal() and _SOURCE.match(first):
+            fixed = (*given[: at + 1], f"{first}:{behind[0]}", *behind[1:])
+            reason = "a line is FILE:LINE"
+        else:
+            continue
+        own = arrange_words(arranged.name, arranged.command, fixed, arranged.rest)
+        return Correction(reason, (own.to_words(),))
+    return None
 
 
 def _take_main(arranged: ArrangedWords) -> ArrangedWords:

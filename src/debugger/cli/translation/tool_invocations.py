@@ -69,7 +69,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     **dict.fromkeys(("coverage", "cprofile", "kernprof", "pyinstrument", "scalene"), _SAMPLER),
     **dict.fromkeys(("memray", "hyperfine", "nyc", "c8", "gcov", "uprof", "instruments"), _SAMPLER),
     **dict.fromkeys(("callgrind", "cachegrind", "gprof", "massif", "heaptrack"), _SAMPLER),
-    **dict.fromkeys(("pstack", "gstack", "eu-stack", "jstack", "gcore", "jcmd"), _STACK_READER),
+    **dict.fromkeys(("pstack", "gstack", "eu-stack", "jstack", "jcmd"), _STACK_READER),
     **dict.fromkeys(("valgrind", "catchsegv", "memcheck", "drmemory"), _MEMORY_CHECKER),
     "coredumpctl": _Tool("crash"),
 }

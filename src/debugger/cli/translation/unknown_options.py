@@ -18,7 +18,7 @@ from debugger.cli.translation.argument_order import (
     takes_command,
     value_counts,
 )
-from debugger.cli.translation.debugger_invocations import start_words
+from debugger.cli.translation.debugger_invocations import parse_native, start_words
 from debugger.cli.translation.program_words import find_program
 from debugger.cli.translation.question_phrases import correct_return_flag
 from debugger.model.command_registry import Command
@@ -35,6 +35,11 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
         return calls
     if (logged := _correct_log(arranged)) is not None:
         return logged
+    if command.name == "start" and arranged.unknown[0][1] in {"-ex", "-iex"}:
+        given, at = arranged.given, arranged.unknown[0][0]
+        end = next((i for i in range(at, len(given), 2) if given[i][-2:] != "ex"), len(given))
+        line = (*given[at:end], "--args", *given[:at], *given[end:], *(arranged.rest or ()))
+        return parse_native(line, (), is_lldb=False).correction("commands follow start")
     separated = _separate_program(arranged)
     first = arranged.unknown[0][0]
     is_behind = (

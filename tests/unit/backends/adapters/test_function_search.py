@@ -97,3 +97,17 @@ def test_several_functions_of_a_name_are_named(tmp_path: Path):
     found = python.find_function(_launch(path, tmp_path), None, BreakpointSpec(function="f"))
     assert isinstance(found, BreakpointSpec)
     assert found.note == "others of this name: b.py:2"
+
+
+def test_a_runners_function_is_that_of_the_files_which_its_arguments_import(tmp_path: Path):
+    runner = _write(tmp_path / "bin" / "pytest", "")
+    test = _write(tmp_path / "test_cart.py", "import sys\nfrom shop.cart import total\n")
+    _write(tmp_path / "another.py", "def tax(n):\n    return n\n")
+    _write(tmp_path / "shop" / "cart.py", "from . import rates\n")
+    meant = _write(tmp_path / "shop" / "rates" / "__init__.py", "def tax(n):\n    return n\n")
+    for argument in (test.name, f"{test.name}::test_total"):
+        launched = _launch(runner, tmp_path, argument)
+        found = python.find_function(launched, None, BreakpointSpec(function="tax"))
+        assert isinstance(found, BreakpointSpec)
+        assert found.file == str(meant)
+        assert found.note == "others of this name: another.py:2"

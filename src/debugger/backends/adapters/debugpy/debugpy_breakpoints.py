@@ -18,7 +18,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.location import near_names, short_paths
 from debugger.sources.function_names import choose_matches
-from debugger.sources.project_files import project_files, with_text
+from debugger.sources.project_files import imported_python_files, project_files, with_text
 from debugger.system.process_info import look_at
 
 # Bytes of a source: a larger one is generated, and takes seconds to parse.
@@ -195,6 +195,10 @@ def find_function(
         matches = _matching_functions([path], spec.function) if path is not None else []
     if not matches:
         return _not_found_bound(spec.function, files, folders)
+    if len(matches) > 1 and launched is not None:
+        # `pytest test_x.py`: what the named files import runs, others of the folder may not.
+        order = {one: at for at, one in enumerate(_named_files(launched, files))}
+        matches.sort(key=lambda one: order.get(one[0], len(order)))
     path, _, line = matches[0]
     names = short_paths(str(one) for one, _, _ in matches)
     others = [f"{names[str(one)]}:{at}" for one, _, at in matches[1 : 1 + _OTHERS_MAX]]
@@ -267,6 +271,13 @@ def _program_files(launched: LaunchTarget | None, folders: Sequence[str]) -> lis
     # A kernel's cell has a second file, with the name of its code.
     found = [one for one in project_files(folders, _SUFFIXES) if not _CODE_NAME.search(str(one))]
     return list(dict.fromkeys([*own, *found]))
+
+
+def _named_files(launched: LaunchTarget, files: Sequence[Path]) -> list[Path]:
+    """Return the sources that the command line names, and what they import."""
+    words = [launched.program or "", *(one.partition("::")[0] for one in launched.args)]
+    named = [Path(launched.cwd, one) for one in words if Path(one).suffix in _SUFFIXES]
+    return imported_python_files(named, files)
 
 
 def _search_path(
