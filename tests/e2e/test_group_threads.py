@@ -39,7 +39,9 @@ def await_verdict(
     def look() -> bool:
         found.update(read_again(cli, "hang", "--group")["verdict"])
         rows = [one for one in found["rows"] if one["is_laggard"]]
-        return found["kind"] == kind and len(rows) >= count
+        # A member that has not answered so far has its pid for a name.
+        is_named = all(not label.startswith("pid") for one in rows for label in one["members"])
+        return found["kind"] == kind and len(rows) >= count and is_named
 
     wait_until(look, 60, what=kind)
     return found

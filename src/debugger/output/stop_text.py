@@ -217,7 +217,7 @@ def _format_values(stop: Stop, page: RenderPage) -> list[TextSection]:
     return [
         inline_section(
             "changed",
-            [_format_change(one) for one in stop.changed],
+            [_format_change(one, stop.changed) for one in stop.changed],
             len(stop.changed),
             lambda cut: f"… {cut:,} more changed: debugger locals",
             rank=_LOCALS,
@@ -225,10 +225,14 @@ def _format_values(stop: Stop, page: RenderPage) -> list[TextSection]:
     ]
 
 
-def _format_change(change: ChangedValue) -> str:
+def _format_change(change: ChangedValue, every: Sequence[ChangedValue]) -> str:
+    """Format a change; where it is that of a value within, as of an element, only name that."""
     name, before = short_name(change.name), change.previous
     if before is None:
         return f"{name}={shorten_value(change.value, _SIDE, hint='debugger locals')}"
+    part = next((one for one in every if _is_within(one, before, change.value)), None)
+    if part is not None:
+        return f"{name}: that of {short_name(part.name)}"
     address = before.partition(" {")[0]
     # The stop before has shown what a pointer's former target holds.
     if _ADDRESS.fullmatch(address) and not change.value.startswith(f"{address} "):
@@ -236,6 +240,13 @@ def _format_change(change: ChangedValue) -> str:
     before = shorten_value(before, _SIDE)
     after = shorten_value(change.value, 2 * _SIDE - len(before), hint="debugger locals")
     return f"{name}={before}→{after}"
+
+
+def _is_within(part: ChangedValue, before: str, after: str) -> bool:
+    """Tell whether a change is that of a part alone; numbers are alike by chance."""
+    was = part.previous or ""
+    is_compound = was[-1:] in {")", "]", "}"} and len(was) > len("{1}")
+    return is_compound and len(was) < len(before) and before.replace(was, part.value, 1) == after
 
 
 def _format_stack(stop: Stop) -> list[TextSection]:

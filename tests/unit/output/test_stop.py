@@ -63,6 +63,20 @@ def test_the_next_stop_in_the_frame_shows_what_changed():
     )
 
 
+def test_a_change_of_an_element_is_not_shown_again_with_its_list():
+    item = ChangedValue("item", "Item(n=2)", "Item(n=3)")
+    items = ChangedValue("items", "[Item(n=1), Item(n=2)]", "[Item(n=1), Item(n=3)]")
+    other = ChangedValue("other", "[Item(n=2), Item(n=4)]", "[Item(n=3), Item(n=5)]")
+    counts = (ChangedValue("i", "2", "3"), ChangedValue("row", "[2]", "[3]"))
+    repeat = replace(
+        STOP, is_repeat=True, changed=(items, item, other, *counts), output=(), output_total=0
+    )
+    assert " ".join(stop_lines(repeat).split()).endswith(
+        "changed: items: that of item item=Item(n=2)→Item(n=3) "
+        "other=[Item(n=2), Item(n=4)]→[Item(n=3), Item(n=5)] i=2→3 row=[2]→[3]"
+    )
+
+
 def test_a_stop_where_nothing_is_known_is_one_line():
     assert stop_lines(Stop(session="s", state="stopped")) == "stopped: unknown reason"
 

@@ -32,8 +32,7 @@ _HITS = refuse_options(
     },
     help={"when": "stop there only if it is true", "nth": "stop at the Kth hit only"},
     also={"when": ("--if", "--condition", "--cond")},
-    without=frozenset({"until"}),
-    unlisted=frozenset({"first", "inside", "after"}),
+    unlisted=frozenset({"first", "inside", "after", "until"}),
 )
 
 
@@ -50,11 +49,18 @@ class FirstBreakpoints(Struct, frozen=True):
         """Return the breakpoints; those without a file are in the `current` one.
 
         Raises:
-            DebuggerError: USAGE.
+            DebuggerError: USAGE, also for a filter without a breakpoint.
         """
         from debugger.questions.runner.filtered_breakpoint import filter_hits
 
         locate = partial(call.conditional_spec, near=near, current=current, program=program)
+        if self.hits and not self.places:
+            flag, *value = self.hits.options()
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"{self.command}: {flag} chooses a hit of --break LOC, which is missing",
+                hint=f"debugger {self.command} … --break LOC {flag} {' '.join(value)}",
+            )
         return [
             filter_hits(locate(words), self.hits, locate, command=self.command)
             for words in self.places
@@ -63,13 +69,8 @@ class FirstBreakpoints(Struct, frozen=True):
 
 def _build_first(command: str, breaks: tuple[str, ...] = (), **given: Any) -> FirstBreakpoints:
     hits: HitFilter = _HITS.build(command, **given)
-    if hits and not breaks:
-        flag, *value = hits.options()
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"{command}: {flag} chooses a hit of --break LOC, which is missing",
-            hint=f"debugger {command} … --break LOC {flag} {' '.join(value)}",
-        )
+    if hits.until is not None and not breaks and hits == HitFilter(until=hits.until):
+        return FirstBreakpoints((hits.until.text,), command=command)  # it runs until there
     return FirstBreakpoints(breaks, hits, command)
 
 
