@@ -112,6 +112,7 @@ if os.fork():
 os.setsid()
 if os.fork():
     os._exit(0)
+open("pid", "w").write(str(os.getpid()))
 time.sleep(600)
 """
 
@@ -120,15 +121,21 @@ time.sleep(600)
 def test_a_daemon_that_a_python_program_leaves_is_ended_and_told(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
-    # Its parent has ended when debugpy hears of it, and that parent's own had before.
+    # Its parent has ended when debugpy hears of it, and that parent's own had before. On a busy
+    # machine that may be after the program's end: it is ended then all the same, but not told.
     (tmp_path / "leaves.py").write_text(DAEMON)
-    answer = cli("crash", "--json", "--", sys.executable, "leaves.py", check=0, cwd=tmp_path)
-    told = answer.data["data"]
-    assert (told["outcome"], told["exit_code"]) == ("exited", 0)
-    (note,) = told["notes"]
-    assert note.startswith("ended what the program left running: process "), note
-    assert not Path(f"/proc/{note.split()[-1]}").exists()
-    assert cli("sessions", check=0).out == "no sessions\n"
+    notes: list[str] = []
+    for _ in range(4):
+        answer = cli("crash", "--json", "--", sys.executable, "leaves.py", check=0, cwd=tmp_path)
+        told = answer.data["data"]
+        assert (told["outcome"], told["exit_code"]) == ("exited", 0)
+        pid = tmp_path / "pid"
+        left = int(pid.read_text()) if pid.is_file() else 0  # it may be ended before it writes
+        assert not left or not Path(f"/proc/{left}").exists()
+        assert cli("sessions", check=0).out == "no sessions\n"
+        if notes := told["notes"]:
+            break
+    assert notes == [f"ended what the program left running: process {left}"]
 
 
 @pytest.mark.adapter("lldb-dap")
