@@ -12,6 +12,8 @@ import sys
 from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
+# LLDB has added the folder of this module to Python's path.
+quote_bytes: Any = importlib.import_module("lldb_cpp").quote_bytes
 
 _CATEGORY = "debugger-cli"
 _ELEMENTS_MAX = 5
@@ -80,14 +82,8 @@ def _member_texts(value: Any) -> str:
 def quote_text(text: str) -> str:
     """Return a text in quotes."""
     # One line: a newline would break the answer's layout.
-    return '"' + "".join(map(_quote_letter, text)) + '"'
-
-
-def _quote_letter(letter: str) -> str:
-    code = ord(letter)
-    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - a byte that is no UTF-8 (PEP 383)
-        code -= 0xDC00
-    return _ESCAPES.get(letter, letter if letter.isprintable() else f"\\x{code:02x}")
+    shown = (_ESCAPES.get(one, one if one.isprintable() else f"\\x{ord(one):02x}") for one in text)
+    return '"' + "".join(shown) + '"'
 
 
 def _read_memory(value: Any, address: int, size: int) -> bytes | None:
@@ -103,8 +99,9 @@ def _pointed_text(
     content = _read_memory(value, address, size)
     if content is None:
         return f"<not a string: {size} bytes at {address:#x} cannot be read>"
-    errors = "surrogateescape" if unit == 1 else "replace"
-    return quote_text(content.decode(encoding, errors)) + "..." * (size > _BYTES_MAX)
+    is_wide = unit > 1
+    text = quote_text(content.decode(encoding, "replace")) if is_wide else quote_bytes(content)
+    return text + "..." * (size > _BYTES_MAX)
 
 
 def _with_address(summary: Any) -> Any:

@@ -44,7 +44,7 @@ _SOURCE: Final = re.compile(rf"[^\s:]+\.(?:{SCRIPT_SUFFIX}|[ch]|cc|cpp|cxx|hpp|r
 _EXCEPTION: Final = re.compile(
     r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception))\Z"
 )
-_ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line", "+condition")
+_ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line")
 
 
 def order_start(arranged: ArrangedWords) -> Result:
@@ -152,9 +152,8 @@ def _place_program(arranged: ArrangedWords, words: list[str], args: list[str]) -
 
 
 def _take_breakpoints(arranged: ArrangedWords) -> ArrangedWords:
-    """Take `--file F --line N`, `--break F:3,F:9` and `--condition C` for breakpoints."""
+    """Take `--file F --line N` and `--break F:3,F:9` for breakpoints."""
     files, lines = arranged.role_values("+file"), arranged.role_values("+line")
-    conditions = arranged.role_values("+condition")
     breaks = [
         place
         for typed in arranged.role_values("--break")
@@ -167,12 +166,9 @@ def _take_breakpoints(arranged: ArrangedWords) -> ArrangedWords:
     for line in lines:
         is_whole = ":" in line or not _SCRIPT.match(script)
         breaks.append(line if is_whole else f"{script}:{line}")
-    if len(breaks) == 1 and len(conditions) == 1 and " if " not in breaks[0]:
-        breaks = [f"{breaks[0]} if {conditions[0]}"]
-        conditions = []
-    if breaks == arranged.role_values("--break") and not files and not conditions:
+    if breaks == arranged.role_values("--break") and not files:
         return arranged
-    dropped = ["--break", "+file", "+line", "+program", *([] if conditions else ["+condition"])]
+    dropped = ("--break", "+file", "+line", "+program")
     added = [("+program", (one,)) for one in programs]
     return arranged.change(
         without=dropped, add=[*added, *(("--break", (spell_location(one),)) for one in breaks)]

@@ -200,9 +200,7 @@ def _is_for_the_interpreter(adapter: DebugAdapter | None, backend: str | None) -
     """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
     if backend not in {None, select_backend.DAP}:
         return True
-    return adapter is not None and not {"python", "javascript", "ruby", "php"} & set(
-        adapter.languages
-    )
+    return adapter is not None and _SCRIPTED.isdisjoint(adapter.languages)
 
 
 async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> PreparedAttach:
