@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -85,7 +84,7 @@ async def add_filtered(
     """Set a breakpoint or logpoint with a filter of its hits."""
     from debugger.questions.group.group_choice import choose_members
     from debugger.questions.runner.command_call import spec_in_session
-    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.questions.runner.filtered_breakpoint import filter_in_session
     from debugger.session import inspection, process_tree, views
 
     chosen = None if choice == NO_CHOICE else await choose_members(call, choice)
@@ -113,7 +112,7 @@ async def add_filtered(
     if thread is not None and session.state is State.STOPPED:
         await session.run_job(lambda: inspection.known_thread(session, thread))
     spec = msgspec.structs.replace(spec, hit_count=hit_count, log=log, temporary=temporary)
-    spec = filter_hits(spec, hits, partial(spec_in_session, call, session), command=command)
+    spec = filter_in_session(call, session, spec, hits, command=command)
     is_known = session.breakpoints.find_same(spec) is not None
     only = None
     if chosen is not None and chosen.is_subset:
@@ -315,8 +314,7 @@ async def watch(
     hits: Annotated[HitFilter, LIVE_HITS] = EVERY_HIT,
 ) -> answers.Answer:
     """Stop when a value changes; the stop shows it before and after, and the line that wrote it."""
-    from debugger.questions.runner.command_call import spec_in_session
-    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.questions.runner.filtered_breakpoint import filter_in_session
     from debugger.session import inspection
 
     session = call.current_session()
@@ -328,7 +326,7 @@ async def watch(
     one_line(expression)
     how = WatchAccess.READ if read else WatchAccess.ANY if access else WatchAccess.WRITE
     spec = BreakpointSpec(watch=expression, access=how)
-    spec = filter_hits(spec, hits, partial(spec_in_session, call, session), command="watch")
+    spec = filter_in_session(call, session, spec, hits, command="watch")
 
     async def job() -> answers.Answer:
         frame = await inspection.frame_of(session)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from debugger.cli.commands import breakpoint_commands
@@ -77,8 +76,7 @@ async def trace_add(
     `debugger events --kind function_enter` shows them. A debugger that cannot trace logs the entry
     of functions with these names, shown by `events --kind logpoint`; so does a trace with a filter.
     """
-    from debugger.questions.runner.command_call import spec_in_session
-    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.questions.runner.filtered_breakpoint import filter_in_session
     from debugger.session import function_tracing
 
     session = call.current_session()
@@ -100,9 +98,7 @@ async def trace_add(
     return await function_tracing.log_entries(
         session,
         patterns,
-        lambda spec: filter_hits(
-            spec, hits, partial(spec_in_session, call, session), command="trace add"
-        ),
+        lambda spec: filter_in_session(call, session, spec, hits, command="trace add"),
     )
 
 

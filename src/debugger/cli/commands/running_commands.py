@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -166,13 +165,13 @@ async def until(
 ) -> answers.Answer:
     """Run to a location; other breakpoints stop the program too, and are kept."""
     from debugger.questions.runner.command_call import spec_in_session
-    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.questions.runner.filtered_breakpoint import filter_in_session
     from debugger.session import stepping
 
     session = call.current_session()
     session.require_state(State.STOPPED, to="run to a location")
     spec = spec_in_session(call, session, place)
-    spec = filter_hits(spec, hits, partial(spec_in_session, call, session), command="until")
+    spec = filter_in_session(call, session, spec, hits, command="until")
     return await stepping.run_until(session, spec, call.wait_limit(timeout))
 
 

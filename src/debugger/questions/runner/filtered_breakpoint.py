@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -15,6 +16,19 @@ from debugger.model.hit_filter import (
     HitFilter,
     require_one_condition,
 )
+from debugger.questions.runner.command_call import CommandCall, spec_in_session
+from debugger.session.session import Session
+
+
+def filter_in_session(
+    call: CommandCall, session: Session, spec: BreakpointSpec, hits: HitFilter, *, command: str
+) -> BreakpointSpec:
+    """Return a breakpoint of a session with the filter, whose events are located there.
+
+    Raises:
+        DebuggerError: What `filter_hits` and locating an event raise.
+    """
+    return filter_hits(spec, hits, partial(spec_in_session, call, session), command=command)
 
 
 def filter_hits(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -115,7 +114,7 @@ def _check_filter(hits: HitFilter, until: str | None, *, is_here: bool) -> None:
 
 def _until_spec(call: CommandCall, session: Session, until: str, hits: HitFilter) -> BreakpointSpec:
     from debugger.questions.runner.command_call import spec_in_session
-    from debugger.questions.runner.filtered_breakpoint import filter_hits
+    from debugger.questions.runner.filtered_breakpoint import filter_in_session
 
-    locate = partial(spec_in_session, call, session)
-    return filter_hits(locate(until), hits, locate, command="try")
+    spec = spec_in_session(call, session, until)
+    return filter_in_session(call, session, spec, hits, command="try")
