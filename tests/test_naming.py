@@ -273,7 +273,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/path": 2037,
     "questions/probe": 3464,
     "questions/recordings": 2678,
-    "questions/runner": 1810,
+    "questions/runner": 1815,
     "questions/test": 3384,
     "questions/try_change": 692,
     "questions/who_wrote": 2160,

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
-from debugger.backends import backend_names
 from debugger.backends.adapters import configured_adapter
 from debugger.backends.adapters.debugpy.debugpy_adapter import DebugpyAdapter
 from debugger.backends.adapters.delve.delve_adapter import DelveAdapter
@@ -23,6 +22,7 @@ from debugger.backends.adapters.js_debug.js_adapter import JsDebugAdapter
 from debugger.backends.adapters.lldb import codelldb_adapter, lldb_dap_adapter
 from debugger.backends.adapters.rdbg.rdbg_adapter import RdbgAdapter
 from debugger.backends.adapters.xdebug.xdebug_adapter import XdebugAdapter
+from debugger.backends.backend_names import BACKENDS, DAP, FRIDA, LLDB_CLI
 from debugger.backends.base import Backend, LaunchTarget, Sink
 from debugger.backends.dap.dap_backend import DapBackend
 from debugger.backends.dap.dap_client import AdapterLimits
@@ -54,10 +54,6 @@ ADAPTERS: Mapping[str, DebugAdapter] = {
     )
 }
 PYTHON_ADAPTER = DebugpyAdapter.name
-DAP = backend_names.DAP
-LLDB_CLI = backend_names.LLDB_CLI
-FRIDA = backend_names.FRIDA
-BACKENDS = backend_names.BACKENDS
 _DEFAULT = "default"
 # A program for the trial of the in-process engine: any that ends by itself.
 _SMALL = "/bin/true"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names, select_backend
 from debugger.backends.dap.conversation import AdapterConversation
 from debugger.backends.dap.dap_client import AdapterLimits
 from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
@@ -132,7 +132,7 @@ async def _check_adapter(
 ) -> answers.Check:
     own = select_backend.find_backend_name(adapter)
     name = own or adapter.name
-    maker = "lldb-dap" if own == select_backend.LLDB_CLI else adapter.name
+    maker = "lldb-dap" if own == backend_names.LLDB_CLI else adapter.name
     fix = f"debugger setup {maker} --yes" if maker in RECIPES else adapter.install_command
     section = configured.get(adapter.name)
     if section is not None and section.path is not None:
@@ -148,9 +148,9 @@ async def _check_adapter(
         return answers.Check(name=name, status=status, message=error.message, fix=fix)
     path = found.program or found.argv[0]
     try:
-        if own == select_backend.LLDB_CLI:
+        if own == backend_names.LLDB_CLI:
             version = await select_backend.try_lldb_cli(found, env, scratch_root)
-        elif own == select_backend.FRIDA:
+        elif own == backend_names.FRIDA:
             version = await select_backend.try_frida(found, env, scratch_root)
         else:
             version = await check_adapter_starts(adapter, found, env, scratch_root)
@@ -174,7 +174,7 @@ def _check_backend(env: Mapping[str, str], configured: str | None) -> answers.Ch
         selected = select_backend.choose_backend(None, env, configured)
     except DebuggerError as error:
         return answers.Check(name="backend", status="error", message=error.message, fix=error.hint)
-    others = ", ".join(name for name in select_backend.BACKENDS if name != selected.name)
+    others = ", ".join(name for name in backend_names.BACKENDS if name != selected.name)
     message = f"{selected.name} ({selected.source}); --backend takes {others}, too"
     return answers.Check(name="backend", status="ok", message=message)
 

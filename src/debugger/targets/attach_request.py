@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names, select_backend
 from debugger.backends.base import AttachTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
@@ -80,7 +80,7 @@ def choose_adapter(
 
 def is_named(request: AttachRequest) -> bool:
     """Tell whether the command itself names the adapter."""
-    is_own = request.backend.is_explicit and request.backend.name != select_backend.DAP
+    is_own = request.backend.is_explicit and request.backend.name != backend_names.DAP
     return request.adapter is not None or is_own
 
 

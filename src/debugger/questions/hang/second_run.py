@@ -11,7 +11,7 @@ from functools import partial
 
 import msgspec
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model.hit_filter import HitFilter
@@ -62,7 +62,7 @@ async def _probe_places(
     places: Sequence[tuple[str, str]],
 ) -> Probe:
     async def build_frida() -> QuestionRun:
-        chosen = msgspec.structs.replace(options, backend=select_backend.FRIDA)
+        chosen = msgspec.structs.replace(options, backend=backend_names.FRIDA)
         return await build_question(call, chosen)
 
     return await take_probes(

@@ -215,16 +215,16 @@ async def _check(
 
 async def _question_inside(call: CommandCall, options: QuestionOptions) -> QuestionRun | None:
     """Return the program for the engine inside of it; None where it cannot be used."""
-    from debugger.backends import select_backend
+    from debugger.backends import backend_names, select_backend
     from debugger.questions.runner.question_build import build_question
 
-    own = select_backend.OWN[select_backend.FRIDA]
+    own = select_backend.OWN[backend_names.FRIDA]
     has_default = call.config.defaults.adapter is not None or call.config.defaults.backend
     if has_default or call.env.get("DEBUGGER_BACKEND"):
         return None
     try:
         select_backend.find_adapter(own, call.env, call.config.adapters)
-        chosen = msgspec.structs.replace(options, backend=select_backend.FRIDA)
+        chosen = msgspec.structs.replace(options, backend=backend_names.FRIDA)
         return await build_question(call, chosen)
     except DebuggerError:
         return None

@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 from msgspec import Struct
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.hit_filter import HitFilter, refuse_thread_name
@@ -320,5 +320,5 @@ async def condition_values(
 
 def _frida_run(call: CommandCall, options: QuestionOptions) -> Callable[[], Awaitable[QuestionRun]]:
     """Return what builds the same program for the Frida engine."""
-    traced = msgspec.structs.replace(options, backend=select_backend.FRIDA)
+    traced = msgspec.structs.replace(options, backend=backend_names.FRIDA)
     return partial(build_question, call, traced)

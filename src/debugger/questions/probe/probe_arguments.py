@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
@@ -252,7 +252,7 @@ def means_for(found: QuestionRun, hits: HitFilter, by: Means | None) -> Means | 
     Raises:
         DebuggerError: NOT_SUPPORTED for a chosen method that cannot.
     """
-    has_thread = found.traits.log.thread is not None or by == select_backend.FRIDA
+    has_thread = found.traits.log.thread is not None or by == backend_names.FRIDA
     needs = "--in" if hits.inside is not None else None
     if hits.thread_name or (hits.thread is not None and not has_thread):
         needs = "--thread"
@@ -305,5 +305,5 @@ async def _by_logpoints(
 ) -> Probe:
     ending = await probe_by_logpoints(found, points, table)
     table.finish()
-    means = found.adapter if found.adapter == select_backend.FRIDA else "logpoints"
+    means = found.adapter if found.adapter == backend_names.FRIDA else "logpoints"
     return of_ending(ending, points, table, means=means)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.recordings import counted_run, recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
@@ -34,7 +34,7 @@ def can_count(program: str) -> bool:
     """Tell whether Frida can translate a program: one for this machine, with a loader."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         return False
-    if importlib.util.find_spec(select_backend.FRIDA) is None:
+    if importlib.util.find_spec(backend_names.FRIDA) is None:
         return False
     try:
         with Path(program).open("rb") as file:

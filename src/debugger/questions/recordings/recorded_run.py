@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
@@ -275,7 +275,7 @@ async def run_recorded(
             await program.traced(), program.words, is_compared=is_compared
         )
         return RecordedRun(
-            _picked_recording(pick, (traced,)) or traced, (traced,), view_, select_backend.FRIDA
+            _picked_recording(pick, (traced,)) or traced, (traced,), view_, backend_names.FRIDA
         )
     if program.is_counted:
         return await _run_counted(program, window, pick)

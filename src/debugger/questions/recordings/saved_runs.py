@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
@@ -394,7 +394,7 @@ async def recorded_programs(
         one = msgspec.structs.replace(options, words=words)
         made = await build_question(call, one)
         assert isinstance(made.target, LaunchTarget)  # what is run, and not attached to
-        traced = msgspec.structs.replace(one, backend=select_backend.FRIDA)
+        traced = msgspec.structs.replace(one, backend=backend_names.FRIDA)
         call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
         found.append(
             RecordedProgram(

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names, select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
@@ -198,7 +198,7 @@ _SCRIPTED = frozenset({"python", "javascript", "ruby", "php"})
 
 def _is_for_the_interpreter(adapter: DebugAdapter | None, backend: str | None) -> bool:
     """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
-    if backend not in {None, select_backend.DAP}:
+    if backend not in {None, backend_names.DAP}:
         return True
     return adapter is not None and _SCRIPTED.isdisjoint(adapter.languages)
 

@@ -6,7 +6,7 @@ import asyncio
 
 from msgspec import structs
 
-from debugger.backends import select_backend
+from debugger.backends import backend_names, select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model.debugger_words import ForkFollowing, Runtime
@@ -18,7 +18,7 @@ from debugger.symbols.program_file import may_fork, may_start_processes
 
 def has_frida(call: CommandCall) -> bool:
     """Tell whether the Frida engine is installed, and no other debugger is the user's default."""
-    own = select_backend.OWN[select_backend.FRIDA]
+    own = select_backend.OWN[backend_names.FRIDA]
     try:
         select_backend.find_adapter(own, call.env, call.config.adapters)
     except DebuggerError:
@@ -42,8 +42,8 @@ async def follow_started(
         return None
     if not await asyncio.to_thread(may_start_processes, path):
         return None
-    if question.adapter != select_backend.FRIDA and has_frida(call):
-        return structs.replace(requested, backend=select_backend.FRIDA)
+    if question.adapter != backend_names.FRIDA and has_frida(call):
+        return structs.replace(requested, backend=backend_names.FRIDA)
     is_followed = question.traits.fork_following is not ForkFollowing.NEVER
     if is_followed or not await asyncio.to_thread(may_fork, path):
         return None
