@@ -7,8 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -27,11 +28,12 @@ ROWS = [
 
 
 @pytest.fixture
-def sleeper() -> Iterator[int]:
+def sleeper(wait_until: Callable[..., None]) -> Iterator[int]:
     words = [sys.executable, "-c", "import time; print(flush=True); time.sleep(600)"]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
         running.stdout.readline()
+        wait_until(lambda: psutil.Process(running.pid).status() == psutil.STATUS_SLEEPING)
         yield running.pid
         running.kill()
 
