@@ -4,10 +4,12 @@
 
 For each count (8, 64 and 128 without any), real Python processes that multiprocessing forks and
 that wait at a barrier, all but one: the time until all are members, a merged backtrace and its
-characters, `hang --group`, the time until all are stopped by `pause` where they run Python code,
-the time of `stop`, and the daemon's memory per member. For 1,000 simulated members: the merged
-backtrace, and the memory of each. For a group of one: the daemon's processor time for `print` and
-`backtrace` over the same in a plain session, measured in turns.
+characters, `hang --group`, the time of `pause` where they run Python code, and until the last of
+them had stopped, the time of `stop`, and the daemon's memory per member. For 1,000 simulated
+members: the merged backtrace, and the memory of each. For a group of one: the daemon's processor
+time for `print` and `backtrace` over the same in a plain session, measured in turns. For 32
+compiled processes that `debugger member` takes, by each adapter: the same, and the memory of their
+debuggers per member. The machine's load is that at the end of a row.
 
 What `pause` stops computes without an end up to 8 processes for each processor (`load: full`).
 More would measure how the machine shares its processors: they sleep 50 ms in each turn of their
@@ -22,15 +24,19 @@ import asyncio
 import json
 import os
 import resource
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from run import Daemon, once, turns
+from run import ANSWER_S, Daemon, once, turns
 
 from debugger.output.structured import OutputStyle, RenderPage, fit_sections
 from debugger.questions.group.member_stacks import read_group_stacks
@@ -64,6 +70,27 @@ if __name__ == "__main__":
         one.start()
     for one in members:
         one.join()
+"""
+NATIVE, NATIVE_ADAPTERS = 32, ("lldb-dap", "gdb")
+NATIVE_RANK = """#include <stdlib.h>
+#include <unistd.h>
+static void wait_for_data(void) {
+    int ends[2];
+    char read_to;
+    if (!pipe(ends)) read(ends[0], &read_to, 1);
+}
+static void wait_for_signal(void) { pause(); }
+int main(void) {
+    if (atoi(getenv("RANK")) == 2) wait_for_data(); else wait_for_signal();
+    return 0;
+}
+"""
+NATIVE_JOB = """i=0
+while [ $i -lt %d ]; do
+    RANK=$i %s -m debugger member --group native --adapter %s -- ./rank &
+    i=$((i + 1))
+done
+wait
 """
 ONE = "def work(n):\n    return n\nwork(1)\nwork(2)\n"
 
@@ -107,11 +134,75 @@ def measure_members(folder: Path, count: int) -> dict[str, Any]:
         is_full = count <= FULL_LEAST * len(os.sched_getaffinity(0))
         found["load"] = "full" if is_full else "light"
         start_members(daemon, program, count, found["load"])
-        found["pause, ms"] = round(once(lambda: daemon.run("pause", "--timeout", "1")))
-        stopped = json.loads(daemon.run("--json", "status"))["data"]["states"]
-        states = {one["state"]: len(one["members"]) for one in stopped}
-        found["stopped by pause"] = states.get("stopped", 0)
+        found |= measure_pause(daemon)
         return found
+
+
+def measure_pause(daemon: Daemon, *words: str) -> dict[str, Any]:
+    """Stop the members that run; an event's time is that of the monotonic clock."""
+    begun = time.monotonic_ns()
+    found: dict[str, Any] = {"pause, ms": round(once(lambda: daemon.run("pause", *words)))}
+    last = json.loads(daemon.run("--json", "events", "--kind", "stop", "--limit", "1", *words))
+    found["last stop, ms"] = round((last["data"]["events"][0]["time_ns"] - begun) / 1e6)
+    stopped = json.loads(daemon.run("--json", "status", *words))["data"]["states"]
+    states = {one["state"]: len(one["members"]) for one in stopped}
+    found["stopped by pause"] = states.get("stopped", 0)
+    return found
+
+
+def measure_native(folder: Path, adapter: str) -> dict[str, Any]:
+    """Measure compiled members, each of which has a debugger of its own."""
+    build = [shutil.which("cc") or "cc", "-g", "-o", "rank", "rank.c"]
+    subprocess.run(build, cwd=folder, check=True)
+    job = ["/bin/sh", "-c", NATIVE_JOB % (NATIVE, sys.executable, adapter)]
+    with Daemon(folder) as daemon:
+        launcher = subprocess.Popen(job, env=daemon.env, cwd=folder, start_new_session=True)
+        try:
+            row = measure_job(daemon, launcher)
+        finally:
+            # What has not ended by `stop` is ours to end: its debuggers are only attached to it.
+            with suppress(ProcessLookupError):
+                os.killpg(launcher.pid, signal.SIGKILL)
+        return {"members": NATIVE, "adapter": adapter, **row}
+
+
+def measure_job(daemon: Daemon, launcher: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Measure the members that a launcher starts, and end them.
+
+    Raises:
+        NotMeasured: Some are not there in time.
+    """
+    before, begun = daemon.memory_mb(), time.perf_counter()
+    group, all_members = ("--group", "native"), ("--kill", "--members", "all")
+    expected = f"{NATIVE} members: {NATIVE} running"
+    while expected not in (found := daemon.run("backtrace", "--by", "state", *group)):
+        if time.perf_counter() > begun + BEGIN_S:
+            states = found.partition("\n")[0]
+            raise NotMeasured(f"not all there after {BEGIN_S:g} s: {states}")
+    row: dict[str, Any] = {
+        "all there, s": round(time.perf_counter() - begun, 1),
+        "mb a member": round((daemon.memory_mb() - before) / NATIVE, 2),
+        "mb a debugger": round(children_mb(daemon.pid()) / NATIVE, 1),
+        "hang, ms": round(once(lambda: daemon.run("hang", *group))),
+        "cause": daemon.run("hang", *group).splitlines()[0],
+        **measure_pause(daemon, *group),
+        "backtrace, ms": round(turns(5, lambda: daemon.ask("backtrace", *group))[0]),
+        "characters": len(daemon.run("backtrace", *group)),
+        "stop, ms": round(once(lambda: daemon.run("stop", *all_members, *group))),
+    }
+    launcher.wait(ANSWER_S)
+    return row
+
+
+def children_mb(pid: int) -> float:
+    """Return the memory of all processes below one; what several share counts once."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    total = 0.0
+    for one in map(int, children):
+        rollup = Path(f"/proc/{one}/smaps_rollup").read_text()
+        pss = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
+        total += int(pss.split()[1]) / 1024 + children_mb(one)
+    return total
 
 
 async def measure_simulated() -> dict[str, Any]:
@@ -183,6 +274,7 @@ def main() -> int:
         folder = Path(name)
         (folder / "ranks.py").write_text(RANKS)
         (folder / "one.py").write_text(ONE)
+        (folder / "rank.c").write_text(NATIVE_RANK)
         measures: list[tuple[dict[str, Any], Callable[[], dict[str, Any]]]] = [
             ({"members": 1}, partial(measure_one, folder)),
             ({"members": SIMULATED}, lambda: asyncio.run(measure_simulated())),
@@ -190,12 +282,17 @@ def main() -> int:
                 ({"members": one + 1}, partial(measure_members, folder, one))
                 for one in given.counts
             ),
+            *(
+                ({"members": NATIVE, "adapter": one}, partial(measure_native, folder, one))
+                for one in NATIVE_ADAPTERS
+            ),
         ]
         for what, measure in measures:
             try:
                 row = measure()
-            except (NotMeasured, TimeoutError) as error:
+            except (NotMeasured, TimeoutError, OSError, subprocess.SubprocessError) as error:
                 row, status = {**what, "not measured": str(error)}, 1
+            row["machine's load"] = round(os.getloadavg()[0], 1)
             text = ", ".join(f"{name}: {value}" for name, value in row.items())
             print(json.dumps(row) if given.json else text, flush=True)
     if folder.exists():

@@ -426,16 +426,19 @@ def ask_question(case: Case, work: Path, runtime: Path) -> tuple[str, float, int
 
 
 def judge_answer(case: Case, answer: str, statement: Sequence[str]) -> tuple[int | None, bool]:
-    """Look for the cause in an answer.
+    """Return the row of an answer that names the cause first, and whether its function is named."""
+    numbers = range(case.line, case.through + 1)
+    row = find_row(answer, Path(case.file).name, numbers, statement)
+    name = case.function.rsplit(".", 1)[-1].rsplit("::", 1)[-1]
+    return row, bool(re.search(rf"\b{re.escape(name)}\b", answer))
+
+
+def find_row(answer: str, file: str, numbers: range, statement: Sequence[str]) -> int | None:
+    """Return the first row of an answer that names one of some lines of a file; None without one.
 
     A row names it as FILE:LINE, as FILE:FIRST-LAST of few lines, as :LINE where the rows before it
     are of the same file, or as the number of a line of source before its text.
-
-    Returns:
-        The row of the answer that names it first, and whether its function is named.
     """
-    file = Path(case.file).name
-    numbers = range(case.line, case.through + 1)
     spans = re.compile(rf"(?<![\w.]){re.escape(file)}:(\d+)-(\d+)")
     full = [re.compile(rf"(?<![\w.]){re.escape(file)}:{number}(?!\d)") for number in numbers]
     short = [re.compile(rf"(?<![\w.]):{number}(?!\d)") for number in numbers]
@@ -445,21 +448,17 @@ def judge_answer(case: Case, answer: str, statement: Sequence[str]) -> tuple[int
         if text.strip()
     ]
     listed = [re.compile(rf"^\W*{number}\b.*{re.escape(text)}") for number, text in texts]
-    row = None
     of_file = False
     for count, said in enumerate(answer.splitlines(), 1):
         other = re.findall(r"[\w.-]+\.(?:py|[cm]?js|ts|c|cc|cpp|h|hpp|go|rs)(?=:\d)", said)
         spanned = any(covers(span.groups(), numbers) for span in spans.finditer(said))
         if spanned or any(pattern.search(said) for pattern in full):
-            row = count
-            break
+            return count
         of_file = file in said or (of_file and not other)
         patterns = [*short, *listed] if of_file else listed
         if any(pattern.search(said) for pattern in patterns):
-            row = count
-            break
-    name = case.function.rsplit(".", 1)[-1].rsplit("::", 1)[-1]
-    return row, bool(re.search(rf"\b{re.escape(name)}\b", answer))
+            return count
+    return None
 
 
 def covers(ends: Sequence[str], numbers: range) -> bool:

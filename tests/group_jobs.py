@@ -215,5 +215,5 @@ class Job:
 
 
 def _is_connection(line: bytes) -> bool:
-    """Tell whether a process carries the connection to a host, which stays open for a while."""
+    """Return whether a process carries the connection to a host, which stays open for a while."""
     return line.split(b"\0")[0] == b"ssh" or b"\0connect\0--stdio\0" in line

@@ -125,6 +125,7 @@ QUESTIONS: Final = {
     "crash -- mpirun -n 2 ./loop": "debugger crash --group -- mpirun -n 2 ./loop",
     "hang --after 2 -- mpirun -n 2 ./loop": "debugger hang --group -- mpirun -n 2 ./loop",
     "probe --at loop.c:3 x -- mpirun -n 2 ./loop": "debugger probe --group --at LOC EXPR -- mpirun",
+    "hang --group -- mpirun -n 2": "debugger hang --group -- mpirun -n 4 PROGRAM",
     "calls main -- mpirun -n 2 ./loop": "debugger path --group -- mpirun -n 2 ./loop",
     "why x --at hang -- ./loop": "debugger hang -- CMD names the line; debugger probe --at hang",
     "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
@@ -139,7 +140,7 @@ QUESTIONS: Final = {
     "crash -- ./loop '>' x": (
         "debugger crash --stdin FILE -- PROGRAM; debugger start PROGRAM -- ARGS"
     ),
-    "crash -- bash x.sh": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
+    "crash -- bash -c x.sh": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
     "crash -- timeout 5 ./loop": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
     "crash -- ./lop": "debugger crash -- ./loop",
     "crash -- './loop 3'": "debugger crash -- ./loop 3",
@@ -194,7 +195,7 @@ QUESTIONS: Final = {
     "start './loop 3'": "debugger start ./loop -- 3",
     "start ./loop --nth 2": "debugger start … --break LOC --nth 2",
     "start ./loop --break 'calculate if n > 1' --when 'n > 2'": (
-        "debugger start … --break LOC --when EXPR, of which EXPR joins them"
+        "debugger start … --break LOC --when EXPR, with both conditions in EXPR"
     ),
     "crash --timeout 9 './loop 3'": "debugger crash --timeout 9 -- ./loop 3",
     "calls calculat -- ./loop": "debugger calls calculate -- CMD",
@@ -215,6 +216,7 @@ QUESTIONS: Final = {
     f"probe --at calculate i --plot x.jpg {_PY}": "debugger probe --plot x.svg …",
     "path -- ./notes.txt": "debugger path -- PROGRAM ARGUMENTS, the program itself",
     "who-wrote nope --at loop.c:7 -- ./loop": "debugger who-wrote NAME --at loop.c:7 -- CMD",
+    f"who-wrote square --at loop.py:19 {_PY}": "debugger who-wrote square --at loop.py:20 -- CMD",
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
     "why i -- ./loop": "debugger why i --at LOC -- ./loop",
     "why i --at loop.c:7": "debugger why i --at loop.c:7 -- CMD; at a stop: debugger why EXPR",
@@ -246,6 +248,9 @@ BEGINNINGS: Final = {
     "attach": WAYS,
     "attach 1 --name x": WAYS,
     "attach nope": "debugger attach --name nope",
+    "attach --group --pids 1,nope": "debugger attach --group --pids N,N",
+    "crash --core nofile ./loop": "debugger crash --core FILE PROGRAM",
+    "update": "pip install --upgrade debugger-cli; debugger setup --list shows the adapters",
     "attach --core notes.txt loop": CORE,
     "attach --core nofile": CORE,
     "attach --connect nope": "debugger attach --connect localhost:5678",
@@ -280,7 +285,7 @@ BY_ADAPTER: Final = {
         "set 3 3": "debugger eval runs any statement",
         "step --instruction": "debugger next and debugger step go by lines",
         "break '*0x1'": "debugger break FILE:LINE, or a function's name",
-        "watch i": "debugger who-wrote i --at FILE:LINE -- CMD names the lines that wrote it",
+        "watch i": "debugger who-wrote i names the lines that wrote it up to here",
         "memory read 0x0": "debugger print EXPR shows a value, debugger set changes it",
         "registers": "debugger locals shows the variables",
         "disassemble": "shows Python's own instructions",
@@ -290,7 +295,7 @@ BY_ADAPTER: Final = {
     },
     "js-debug": {
         "raw '1 +'": "raw evaluates an expression of the program's language here; debugger locals",
-        "watch i": "debugger break LINE --condition EXPR stops where a value is so",
+        "watch i": "debugger who-wrote i names the lines that wrote it up to here",
         "memory read 0x0": "debugger print BUFFER shows the bytes of a Buffer or a typed array",
         "jump 9999": "debugger set NAME VALUE changes what comes next",
     },
@@ -328,10 +333,14 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
+    "questions/runner/started_command.py: debugger X … -- PROGRAM ARGUMENTS, the command": (
+        "tests/questions/test_started_command.py"
+    ),
     "errors.py: debugger daemon status names the directory": "tests/unit/daemon/test_server.py",
     "questions/who_wrote/python_writes.py: debugger why X --at XX -- CMD": (
         "tests/questions/test_who_wrote.py"
     ),
+    "targets/launch_target.py: debugger X X (made by X X": "tests/e2e/test_bad_start.py",
     "cli/commands/compound_start.py": "tests/e2e/test_launch_json.py",
     "sources/java_command.py": "tests/unit/backends/adapters/test_java.py",
     "questions/recordings/java_run.py: debugger setup": (
@@ -458,7 +467,7 @@ REASONS: Final = {
     "questions/why/python_trace.py": "tests/questions/test_why_python.py",
     "questions/diff/diff_probes.py": "options and commands that no comparison takes: "
     "tests/questions/test_diff_at.py",
-    "questions/why/why_request.py: debugger why X --at FILE:LINE": (
+    "questions/why/why_request.py: debugger frame 0; debugger why X": (
         f"another frame is selected at a stop: {READ}"
     ),
     "questions/runner/stopped_session.py": "tests/questions/test_why.py",

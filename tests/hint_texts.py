@@ -27,7 +27,7 @@ _KEYWORDS = {"hint", "remedy", "fix"}
 
 
 def asks_help(words: Sequence[str]) -> bool:
-    """Tell whether a command asks for a help page, which there must be.
+    """Return whether a command asks for a help page, which there must be.
 
     A client of its own for each would take most of a second.
 

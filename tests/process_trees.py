@@ -19,7 +19,7 @@ def list_sessions(cli: Cli) -> dict[str, dict[str, Any]]:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs: one that has ended may still wait for its parent."""
+    """Return whether a process runs: one that has ended may still wait for its parent."""
     try:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
     except OSError:

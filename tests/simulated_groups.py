@@ -7,6 +7,7 @@ from typing import Any
 
 from debugger.backends.base import ChildStarted
 from debugger.session.group import Group, MemberFacts
+from debugger.session.session import Session
 from debugger.session.session_list import SessionList
 from event_loop import await_condition
 from fakes.fake_backend import LAUNCH, FakeBackend
@@ -31,6 +32,22 @@ async def start_member(above: FakeBackend) -> FakeBackend:
     above.sink(ChildStarted(child, 4712, ("worker.py",)))
     await await_condition(lambda: "run" in child.calls, what="the child's run")
     return child
+
+
+async def start_joined(
+    sessions: SessionList, first: Session | None, name: str | None = None
+) -> tuple[Session, FakeBackend]:
+    """Start a program that nothing of ours has started, as a member of the first one's group."""
+    made: list[FakeBackend] = []
+
+    def make(sink: Any, tasks: asyncio.TaskGroup) -> FakeBackend:
+        made.append(FakeBackend(sink, tasks))
+        return made[-1]
+
+    chosen = name if first is None else sessions.name_member(first)
+    session = await sessions.create(LAUNCH, make, name=chosen, joined=first)
+    await session.run_job(session.start_program)
+    return session, made[-1]
 
 
 async def start_group(sessions: SessionList, count: int) -> tuple[Group, list[FakeBackend]]:

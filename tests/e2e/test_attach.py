@@ -216,7 +216,7 @@ def test_what_a_library_raises_stops_in_the_programs_own_code_at_every_attach(cl
             cli("detach", check=0)
 
 
-_PYPY = """\
+_MAPPING = """\
 import mmap, sys
 with open(sys.argv[1], "rb") as file:
     kept = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -226,10 +226,14 @@ sys.stdin.read()
 """
 
 
-def test_a_process_of_pypy_is_refused_at_once(cli, tmp_path):
-    (tmp_path / "libpypy3.11-c.so").write_bytes(bytes(4096))
-    (tmp_path / "app.py").write_text(_PYPY)
-    words = (sys.executable, tmp_path / "app.py", tmp_path / "libpypy3.11-c.so")
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [("libpypy3.11-c.so", "PyPy"), ("libpython3.13t.so.1.0", "free-threaded Python")],
+)
+def test_a_python_that_cannot_be_entered_is_refused_at_once(cli, tmp_path, library, name):
+    (tmp_path / library).write_bytes(bytes(4096))
+    (tmp_path / "app.py").write_text(_MAPPING)
+    words = (sys.executable, tmp_path / "app.py", tmp_path / library)
     with run_program(*words, ready="mapped") as process:
         check_refused(
             cli,
@@ -237,7 +241,7 @@ def test_a_process_of_pypy_is_refused_at_once(cli, tmp_path):
             str(process.pid),
             exit=1,
             code="NOT_SUPPORTED",
-            says=f"process {process.pid} is PyPy",
+            says=f"process {process.pid} is {name}",
             hint="app.py",
         )
 

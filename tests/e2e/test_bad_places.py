@@ -104,9 +104,9 @@ NO_PLACES = [
     (":6", "lines are numbers from 1"),
     ("{name}:99999999999", "no line 99999999999"),
     ("*0xzz", "not an address"),
-    ("", "not a place"),
-    ("ma\nin", "not a place"),
-    ("lo\x01op:6", "not a place"),
+    ("", "not a location"),
+    ("ma\nin", "not a location"),
+    ("lo\x01op:6", "not a location"),
 ]
 
 

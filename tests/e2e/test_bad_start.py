@@ -45,6 +45,10 @@ def test_a_text_file_is_no_program(cli, tmp_path):
     check_refused(
         cli, "start", "notes.txt", **LAUNCH, says="not executable", hint="--adapter", cwd=tmp_path
     )
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    words = ("probe", "--at", "a.c:1", "1", "--", "./a.c")
+    hint = f"debugger probe --at a.c:1 1 -- {tmp_path}/a (made by gcc -g -O0 {tmp_path}/a.c"
+    check_refused(cli, *words, **LAUNCH, says="is a source file", hint=hint, cwd=tmp_path)
 
 
 @lldb
@@ -177,7 +181,7 @@ BAD_OPTIONS = [
     (("--timeout", "1e99"), "USAGE", 2, "from 0 to 86400"),
     (("--timeout", "nan"), "USAGE", 2, "not nan"),
     (("--timeout", "soon"), "USAGE", 2, "'soon' is not a valid float"),
-    (("--break", ""), "USAGE", 2, "not a place"),
+    (("--break", ""), "USAGE", 2, "not a location"),
     (("--session", "-x"), "USAGE", 2, "not a session's name"),
     (("--session", "a\nb"), "USAGE", 2, "not a session's name"),
 ]
@@ -189,6 +193,9 @@ def test_a_bad_option_of_start_is_refused_and_starts_nothing(cli):
             cli, "start", find_source("loop.py"), *words, exit=exit_code, code=code, says=says
         )
         no_session_is_left(cli)
+    words = ("start", find_source("loop.py"), "--when", "i > 2")
+    hint = "--break LOC --when 'i > 2'"
+    check_refused(cli, *words, exit=2, code="USAGE", says="which is missing", hint=hint)
 
 
 @pytest.mark.parametrize("verb", ["crash", "test"])

@@ -120,7 +120,7 @@ def test_the_files_of_events_go_with_their_session(cli, runtime_dir) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Tell whether a process has given up its files and locks; its parent may not know yet."""
+    """Return whether a process has given up its files and locks; its parent may not know yet."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
         threads = os.listdir(f"/proc/{pid}/task")

@@ -46,7 +46,7 @@ def execute(cli: Cli, mode: str, *words: str, target: object = "", count: int = 
 
 
 def is_stopped_in(cli: Cli, function: str) -> bool:
-    """Tell whether the current session is stopped there."""
+    """Return whether the current session is stopped there."""
     now = cli("--json", "context").data
     return bool(now["ok"] and now["data"]["frame"]["function"] == function)
 

@@ -82,6 +82,8 @@ def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
     assert read_again(cli, "hang", "--group", "ranks")["group"] == "ranks"
     assert verdict["rows"][0]["call"] == "Queue.get"
     assert " 1-2,4 wait in Barrier.wait at take_step ranks.py:" in verdict["cause"]
+    if method == "spawn":
+        check_suspended(cli, "2")
     pids = [one["pid"] for one in list_sessions(cli).values()]
     # The stack of one in focus is read while it runs, as in the group's answer.
     cli("focus", "3", check=0)
@@ -91,6 +93,17 @@ def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
     cli("stop", check=0)
     assert list_sessions(cli) == {}
     wait_until(lambda: not any(map(is_alive, pids)), what="the end of all processes")
+
+
+def check_suspended(cli: Cli, label: str) -> None:
+    """A member that a signal has stopped cannot answer: that is said, and at once."""
+    (pid,) = [one["pid"] for one in read_again(cli, "status")["members"] if one["label"] == label]
+    os.kill(pid, signal.SIGSTOP)
+    rows = read_again(cli, "hang", "--group")["verdict"]["rows"]
+    os.kill(pid, signal.SIGCONT)
+    assert [(one["members"], one["detail"]) for one in rows if one["kind"] == "stopped"] == [
+        ([label], f"by a signal: kill -CONT {pid} lets it go on")
+    ]
 
 
 def start_stopped(cli: Cli) -> dict[str, Any]:
@@ -386,7 +399,9 @@ def test_a_running_tree_is_attached_to_side_by_side_and_let_go(
 
 
 @pytest.mark.adapter("gdb-cli")
-def test_compiled_programs_have_the_ranks_of_their_environment(cli: Cli) -> None:
+def test_compiled_programs_have_the_ranks_of_their_environment(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
     reader, other = build_debuggee("stdin.c"), build_debuggee("endless.c")
     with ExitStack() as running:
         pids = [
@@ -404,8 +419,22 @@ def test_compiled_programs_have_the_ranks_of_their_environment(cli: Cli) -> None
         rows = [(one["is_laggard"], one["kind"], one["members"]) for one in verdict["rows"]]
         assert rows == [(True, "computes", ["2"]), (False, "waits", ["0", "1"])]
         assert verdict["rows"][1]["place"]["text"].startswith("while (fgets(line")
+
+        def state_of(label: str) -> str:
+            return next(
+                str(one["state"])
+                for one in read_again(cli, "status")["members"]
+                if one["label"] == label
+            )
+
+        # gdb does not notice that a program is killed which it has stopped.
+        cli("pause", "--members", "2", "--timeout", "30", check=0)
+        assert state_of("2") == "stopped"
+        os.kill(pids[2], signal.SIGKILL)
+        wait_until(lambda: state_of("2") == "ended by SIGKILL", what="the end of a stopped member")
+        assert state_of("1") == "running"
         cli("detach", check=0)
-        assert [find_tracer(one) for one in pids] == [0] * len(pids)
+        assert [find_tracer(one) for one in pids[:2]] == [0, 0]
 
 
 def test_a_group_takes_only_one_way_to_attach(cli: Cli) -> None:

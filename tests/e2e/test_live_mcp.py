@@ -93,7 +93,7 @@ async def test_threads_are_let_go_each_by_itself_and_paused_all_at_once(runtime_
         states = await all_states(agent)
         assert set(states.values()) == {"stopped"}
         text = await agent.refused("debug_continue", action="step-over", thread=first)
-        assert "step-over is of the current thread" in text
+        assert "step-over acts on the current thread only" in text
         await agent.call("debug_continue", thread=first, timeoutMs=500)
         states = await all_states(agent)
         # Of the thread that was let go nothing is left, or it runs; the main one stays.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -96,6 +97,15 @@ def test_a_launcher_that_we_start_gets_the_command_put_before_its_program(
     assert (end["member"], end["stop"]["exit_code"]) == ("main", 0)
     cli("stop", "--group", "rank", check=0)
     assert list_sessions(cli) == {}
+
+
+def test_what_a_launcher_starts_one_after_another_is_one_group(cli: Cli, runtime_dir: Path) -> None:
+    cli("break", "nowhere", check=None)  # starts the daemon
+    member = shlex.join((*MEMBER, "/bin/true"))
+    environment = {**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)}
+    subprocess.run(["/bin/sh", "-c", f"{member}; {member}; :"], env=environment, check=True)
+    assert set(list_sessions(cli)) == {"true", "true.1"}
+    assert len(read_again(cli, "status", "--group", "true")["members"]) == 2
 
 
 @pytest.mark.parametrize("victim", ["launcher", "1", "daemon", "supervisor"])

@@ -112,6 +112,9 @@ def test_rust_values_and_names_are_readable(cli: Cli) -> None:
     assert "size=5" in text
     assert '"grace"' in text
     assert "(lldb)" not in text
+    cli("next", check=0)
+    lines = answer_data(cli("--json", "output", "--all", check=0))["lines"]
+    assert not any("Breakpoint" in one["text"] for one in lines)  # LLDB's own words
 
 
 def test_a_rust_panic_can_be_stopped_at_and_ends_with_101(cli: Cli) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import threading
@@ -88,6 +89,19 @@ def test_php_without_xdebug_is_an_error_with_the_remedy(cli, tmp_path, monkeypat
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
     missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "pecl install xdebug"}
     check_refused(cli, "start", CART, **missing, says="xdebug is not installed")
+    check_refused(cli, "crash", CART, **missing, says="xdebug is not installed")
+
+
+def test_php_records_itself_without_xdebug(cli, tmp_path, monkeypatch):
+    php = shutil.which("php")
+    (tmp_path / "php").write_text(f'#!/bin/sh\nexec {php} -n -dextension=tokenizer "$@"\n')
+    (tmp_path / "php").chmod(0o755)
+    (tmp_path / "twice.php").write_text(
+        "<?php\nfunction twice($n) {\n  return $n * 2;\n}\ntwice(4);\n"
+    )
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    words = ("path", "--", "php", "twice.php")
+    assert "twice($n=4) :2 → 8" in cli(*words, cwd=tmp_path, check=0).out
 
 
 def test_what_xdebug_cannot_do_is_refused(cli):
@@ -127,13 +141,35 @@ def test_a_running_program_pauses_and_takes_breakpoints(cli):
     wait_until(lambda: "counting" in cli("output", "--all", check=0).out)
     stop = answer_data(cli("--json", "pause", check=0))
     assert (stop["reason"], stop["frame"]["function"]) == ("pause", "count_turns")
-    assert int(print_value(cli, "$counter")) > 0
+    assert int(print_value(cli, "$counter + 0")) > 0  # in its own frame, not in our handler's
     cli("continue", "--no-wait", check=0)
     told = answer_data(cli("--json", "break", marked_location("endless.php", "count"), check=0))
     assert told["verified"]
     stop = answer_data(cli("--json", "await", "--timeout", "20", check=0))
     assert stop["reason"] == "breakpoint"
     cli("stop", check=0)
+
+
+def test_what_waits_in_another_process_is_the_stop_after_the_end_of_the_stepped_one(cli, tmp_path):
+    (tmp_path / "pair.php").write_text(
+        "<?php\nfunction work($n) { $got = $n * 2; return $got; }\n$kids = [];\n"
+        "foreach ([1, 2] as $n) {\n  $kid = pcntl_fork();\n"
+        "  if ($kid === 0) {\n    exit(work($n));\n  }\n  $kids[] = $kid;\n}\n"
+        "foreach ($kids as $kid) {\n  pcntl_waitpid($kid, $status);\n}\n"
+    )
+    words = ("--json", "start", "pair.php", "--break", "work")
+    first = answer_data(cli(*words, cwd=tmp_path, check=0))["session"]
+
+    def count_stopped():
+        sessions = answer_data(cli("--json", "sessions", check=0))["sessions"]
+        return sum(one["state"] == "stopped" for one in sessions)
+
+    wait_until(lambda: count_stopped() == 2)
+    cli("finish", check=0)
+    stop = answer_data(cli("--json", "next", check=0))
+    assert (stop["reason"], stop["frame"]["function"]) == ("function_breakpoint", "work")
+    assert stop["session"] != first
+    cli("stop", "--all", check=0)
 
 
 def test_a_step_out_of_a_function_shows_what_it_returns(cli):
@@ -294,13 +330,21 @@ def test_the_failing_test_of_phpunit_is_explained(cli, tmp_path):
         "<?php\nclass CartTest extends PHPUnit\\Framework\\TestCase {\n"
         "  public function testCounts(): void {\n    $total = array_sum([3, 5]);\n"
         "    $this->assertSame(11, $total);\n  }\n"
-        "  public function testFine(): void { $this->assertTrue(true); }\n}\n"
+        "  public function testFine(): void { $this->assertTrue(true); }\n"
+        "  public function testWarns(): void { $none = []; $none['key']; }\n}\n"
     )
-    told = answer_data(cli("--json", "test", "--", "phpunit", "CartTest.php", cwd=tmp_path))
+    words = ("--json", "test", "--", "phpunit", "--filter", "testCounts|testFine", "CartTest.php")
+    told = answer_data(cli(*words, cwd=tmp_path))
     assert (told["outcome"], told["test"]) == ("failed", "CartTest::testCounts")
     assert "Failed asserting that 8 is identical to 11" in told["cause"]
     assert told["frame"]["line"] == 5
     assert {"$total": "8"}.items() <= {one["name"]: one["value"] for one in told["values"]}.items()
+    words = ("--json", "test", "--", "phpunit", "--filter", "testWarns", "CartTest.php")
+    told = answer_data(cli(*words, cwd=tmp_path))
+    assert told["cause"].startswith(
+        'PHPUnit\\Framework\\Error\\Warning: Undefined array key "key", in'
+    )
+    assert told["frame"]["line"] == 8
 
 
 def test_who_wrote_finds_the_writes_of_a_property_in_another_class_also_in_a_child(cli, tmp_path):
@@ -367,12 +411,16 @@ def test_private_properties_and_enums_are_shown_as_php_writes_them(cli, tmp_path
     (tmp_path / "e.php").write_text(
         "<?php\nenum Suit: string { case Hearts = 'H'; }\n"
         "class Card { public function __construct(private Suit $suit) {} }\n"
-        "$card = new Card(Suit::Hearts);\necho 1;\n"
+        '$card = new Card(Suit::Hearts); $any = new class { }; $keys = ["a\\0b" => 1];\necho 1;\n'
     )
     stop = answer_data(
         cli("--json", "start", tmp_path / "e.php", "--break", f"{tmp_path}/e.php:5", check=0)
     )
-    assert stop["locals"][0]["value"] == "Card {suit: Suit::Hearts}"
+    assert {one["name"]: one["value"] for one in stop["locals"]} == {
+        "$card": "Card {suit: Suit::Hearts}",
+        "$any": "class@anonymous {}",
+        "$keys": "['a␀b' => 1]",
+    }
     assert print_value(cli, "$card->suit") == "Suit::Hearts"
 
 
@@ -390,6 +438,31 @@ def test_two_breakpoints_of_one_file_stay_apart_while_it_is_loaded(cli):
     told = answer_data(cli("--json", "breakpoints", check=0))
     lines = [one["line"] for one in told["breakpoints"]]
     assert lines == [find_marker("bank.php", "deposit"), find_marker("bank.php", "look")]
+
+
+def test_expressions_are_those_of_the_selected_frame(cli, tmp_path):
+    (tmp_path / "frames.php").write_text(
+        "<?php\nclass Shop {\n    private $name = 'ada';\n    function find($day) {\n"
+        "        $tries = 2;\n        return new DateTime($day);\n    }\n}\n"
+        "function outer($day) {\n    $tries = 7;\n"
+        "    return array_map(fn ($one) => (new Shop)->find($one), [$day]);\n}\n"
+        "outer('no day');\n"
+    )
+    crash = answer_data(cli("--json", "crash", "--", "php", "frames.php", cwd=tmp_path))
+    assert (crash["frame"]["function"], crash["frame"]["line"]) == ("Shop->find", 6)
+    values = {one["name"]: one["value"] for one in crash["locals"]}
+    assert values == {"$day": "'no day'", "$tries": "2", "$this": "Shop {name: 'ada'}"}
+    cli("start", "frames.php", "--break", "frames.php:6", cwd=tmp_path, check=0)
+    cli("catch", "raised", check=0)
+    cli("continue", check=0)  # PHP stands in DateTime's constructor
+    assert print_value(cli, "$this->name . ($tries + 1)") == "'ada3'"
+    stack = answer_data(cli("--json", "backtrace", check=0))["frames"]
+    outer = next(one["index"] for one in stack if one["function"] == "outer")
+    cli("frame", str(outer), check=0)
+    assert print_value(cli, "$tries + 1") == "8"
+    cli("set", "$tries", "40", check=0)
+    assert print_value(cli, "$tries + 1") == "41"
+    assert "undefined variable $one" in cli("print", "$one", check=1).err
 
 
 def test_crash_tells_an_error_that_is_no_exception(cli, tmp_path):

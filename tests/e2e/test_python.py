@@ -314,7 +314,7 @@ def test_a_jump_runs_nothing_between_and_stays_in_the_function(cli: Cli) -> None
 def test_what_python_has_not_names_what_to_use(cli: Cli) -> None:
     start_program(cli, "loop.py", "--break", marked_location("loop.py", "step"))
     for words, instead in (
-        (("watch", "i"), "--condition"),
+        (("watch", "i"), "debugger who-wrote i"),
         (("registers",), "debugger locals"),
         (("memory", "read", "0x10"), "debugger print"),
         (("disassemble",), "dis"),

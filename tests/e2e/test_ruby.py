@@ -272,12 +272,40 @@ def test_probe_shows_the_values_of_each_turn(cli):
     assert (price["first"], price["last"], total["last"]) == ("3", "5", "3")
 
 
+OWN_NAMES = """\
+class Base
+  def self.find(key) = key * 2
+  def twice(n) = n * 2
+end
+class Item < Base
+  def self.name(node) = node.upcase
+  def self.to_s = raise("not text")
+  def self.grade(n) = name(n)
+end
+Item.grade("a")
+Item.find(3)
+Item.new.twice(4)
+"""
+
+
+def test_methods_are_found_by_a_class_that_has_another_name_method_or_inherits_them(cli, tmp_path):
+    program = tmp_path / "own_names.rb"
+    program.write_text(OWN_NAMES)
+    words = ("Item.grade", "n", "Item.find", "key", "Base.find", "key", "Item#twice", "n")
+    places = [word for at in range(0, 8, 2) for word in ("--at", words[at], words[at + 1])]
+    probed = answer_data(cli("--json", "probe", *places, "--", "ruby", str(program)))
+    assert [one["hits"] for one in probed["places"]] == [1, 1, 1, 1]
+    assert "Item.grade" in cli("path", "--", "ruby", str(program)).out
+
+
 @pytest.mark.parametrize(
     ("how", "kind", "text"),
     [
         ("mutexes", "deadlock", "waits for other.lock"),
         ("queues", "deadlock", "receives from done (Queue)"),
         ("signal", "waiting", "waits for opened (ConditionVariable) to be signalled"),
+        # Of Ruby's own methods this one is written in Ruby.
+        ("ractor", "waiting", "the main thread receives from Ractor"),
     ],
 )
 def test_hang_names_what_the_threads_wait_for(cli, how, kind, text):
@@ -308,6 +336,20 @@ def test_writes_in_a_fiber_are_known_whose_first_frame_is_one_of_c(cli, tmp_path
         (2, "1"),
         (3, "6"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "line", "writes"),
+    [("total", 11, [(9, "6"), (10, "7")]), ("acc.total", 17, [(11, "21"), (16, "7")])],
+)
+def test_a_write_is_of_the_line_that_wrote_it_whatever_that_line_called(
+    cli, expression, line, writes
+):
+    program = find_source("given.rb")
+    told = answer_data(
+        cli("--json", "who-wrote", expression, "--at", f"{program}:{line}", "--", program)
+    )
+    assert [(one["frame"]["line"], one["final_new"]) for one in told["writers"]] == writes
 
 
 def test_holds_finds_the_statement_in_another_method(cli):

@@ -41,7 +41,7 @@ Cli = Callable[..., Any]
 
 
 def can(spec: AdapterSpec, row: str) -> bool:
-    """Tell whether a debugger can do what a row says, by its specification."""
+    """Return whether a debugger can do what a row says, by its specification."""
     needed = capabilities.ABILITIES[ROWS[row] or "supportsExceptionFilterOptions"]
     return needed in spec.abilities
 

@@ -72,12 +72,12 @@ def reverse_request(command: str, /, **arguments: object) -> Json:
 
 
 def is_response(item: Item) -> TypeGuard[Json]:
-    """Tell whether the item answers a request."""
+    """Return whether the item answers a request."""
     return isinstance(item, dict) and item["type"] == "response"
 
 
 def is_event(item: Item, *names: str) -> TypeGuard[Json]:
-    """Tell whether the item is one of these events."""
+    """Return whether the item is one of these events."""
     return isinstance(item, dict) and item["type"] == "event" and item["event"] in names
 
 

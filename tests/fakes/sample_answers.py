@@ -71,6 +71,7 @@ from debugger.questions.runner.answer import (
     EvidenceReport,
     EvidenceShown,
     EvidenceView,
+    ReachingCondition,
     ThreadGroup,
 )
 from debugger.questions.test.answer import (
@@ -106,6 +107,7 @@ LOCALS = (
     a.VariableView("sum", "4950", "int"),
     a.VariableView("i", "49", "int"),
 )
+REACHED = ReachingCondition(SUM_TO, "n > 0", is_true=True)
 STOP = a.Stop(
     session="main",
     state="stopped",
@@ -387,6 +389,8 @@ EXAMPLES: tuple[a.Answer, ...] = (
             ),
             WhyLink(LinkKind.CONSTANT, LinkCertainty.INFERRED, "the constant 1", frame=MAIN),
         ),
+        reached=(REACHED,),
+        decided=(REACHED,),
         ended=ChainEnd.CONSTANT,
         ending="1 is a literal",
         runs=2,
@@ -475,7 +479,10 @@ EXAMPLES: tuple[a.Answer, ...] = (
             MadeView(SUM_TO, "sum = main()", (a.VariableView("sum", "3"),)),
         ),
         dropped_promises=(DroppedPromiseView(SUM_TO, "save();", MAIN, "rejected", 2),),
-        spectrum=SpectrumView(2, ("test_a",), (SpectrumRow(SUM_TO, 43, "sum = 3", 1),), 3, 0.5),
+        spectrum=SpectrumView(
+            *(2, ("test_a",), (SpectrumRow(SUM_TO, 43, "sum = 3", 1, (REACHED,)),), 3, 0.5),
+            left_out=(SpectrumRow(SUM_TO, 44, "sum = 4", 2, (REACHED,)),),
+        ),
         inside=MAIN,
         callers=(CallerView(MAIN, "sum_to(5)", (a.VariableView("x", "5"),)),),
         others=(FailedTest("test_b", "no", MAIN),),

@@ -1,4 +1,5 @@
-# Ends never: `mutexes` taken in two orders, `queues` that nobody fills, or a `signal` that nobody gives.
+# Ends never: `mutexes` taken in two orders, `queues` that nobody fills, a `signal` that nobody gives,
+# or a `ractor` that gives nothing.
 class Account
   attr_reader :lock
 
@@ -28,4 +29,6 @@ when "signal"
   lock, opened, is_open = Mutex.new, ConditionVariable.new, false
   Thread.new { loop { sleep 0.1 } }
   lock.synchronize { opened.wait(lock) until is_open }
+when "ractor"
+  Ractor.new { Ractor.receive }.take
 end

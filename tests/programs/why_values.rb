@@ -143,3 +143,16 @@ puts "cell #{cell}"  # @mark12
 def twice(number) = number * 2
 double = twice(4)
 puts "double #{double}"  # @mark13
+
+spent = 0
+thread = Thread.new { [3, 4].each { |one| spent += one } }
+thread.join
+puts "spent #{spent}"  # @mark14
+
+fiber = Fiber.new do |start|
+  got = Fiber.yield start
+  spent = got - 1
+end
+fiber.resume(1)
+fiber.resume(6)
+puts "spent #{spent}"  # @mark15

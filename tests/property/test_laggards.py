@@ -109,6 +109,23 @@ def test_a_group_of_one_is_where_its_member_is() -> None:
     assert (verdict.kind, verdict.cause) == ("unknown", "main waits in Queue.get at load data.py:7")
 
 
+def test_a_member_that_has_ended_is_the_one_that_a_barrier_lacks() -> None:
+    there = [wait(one, meeting=Meeting(parties=3, came=2)) for one in ("0", "1")]
+    main = wait("main", CHILD, ODD, is_main=True)
+    verdict = judge_waits([*there, main, MemberWait("2", ENDED)])
+    assert verdict.cause == (
+        "2 has ended; 0-1 wait in Barrier.wait at step train.py:14: 2 of 3 are there"
+    )
+    assert [one.members for one in verdict.rows if one.is_laggard] == [("2",)]
+
+
+def test_a_member_that_is_stopped_at_an_exception_comes_before_those_that_wait() -> None:
+    raised = wait("main", STOPPED, ODD, detail="KeyError: 'missing'", is_main=True)
+    verdict = judge_waits([raised, wait("1", place=None)])
+    assert verdict.cause == "main is stopped in Queue.get at load data.py:7: KeyError: 'missing'"
+    assert verdict.rows[0].is_laggard
+
+
 def test_members_that_only_compute_are_said_to_compute() -> None:
     verdict = judge_waits([wait("0", COMPUTES), wait("1", COMPUTES)])
     assert (verdict.kind, verdict.cause) == ("computing", "0-1: computing, at no wait")
@@ -207,7 +224,7 @@ def test_members_that_wait_for_each_others_locks_are_a_deadlock() -> None:
     verdict = judge_waits(waits)
     assert verdict.kind == "deadlock"
     assert verdict.cause == (
-        "1 waits in Queue.get at load data.py:7: a lock that member 2 holds; "
+        "deadlock: 1 waits in Queue.get at load data.py:7: a lock that member 2 holds; "
         "2 waits in Queue.get at load data.py:7: a lock that member 1 holds"
     )
     assert verdict.rows[0].members == ("1", "2")
@@ -249,25 +266,32 @@ def test_members_that_import_or_have_just_come_are_looked_at_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "until_s", "works_until_s"),
+    ("row", "until_s", "works_until_s", "silent_until_s"),
     [
         # One that waits, or computes in its own function, is where it hangs.
-        (WaitRow(("1",), WAITS, ODD, is_laggard=True), 0, 0),
-        (WaitRow(("1",), COMPUTES, MEET, "solve", is_laggard=True), 0, 0),
-        # What does not answer is late as long as it works; so is what imports.
-        (WaitRow(("main",), SILENT), 10, 300),
-        (WaitRow(("1",), COMPUTES, MEET, "<module>", is_laggard=True), 60, 300),
+        (WaitRow(("1",), WAITS, ODD, is_laggard=True), 0, 0, 0),
+        (WaitRow(("1",), COMPUTES, MEET, "solve", is_laggard=True), 0, 0, 0),
+        # What does not answer is late as long as it works itself: the others are looked at, which
+        # uses a processor, too. So is what imports.
+        (WaitRow(("main",), SILENT), 10, 10, 300),
+        (WaitRow(("1",), COMPUTES, MEET, "<module>", is_laggard=True), 60, 300, 300),
     ],
 )
 def test_a_program_on_its_way_is_looked_at_as_long_as_it_works(
-    row: WaitRow, until_s: int, works_until_s: int
+    row: WaitRow, until_s: int, works_until_s: int, silent_until_s: int
 ) -> None:
     verdict = GroupVerdict("blocked" if row.kind == SILENT else "lagging", "", (row,))
-    for works, until in ((False, until_s), (True, works_until_s)):
+    cases = ((False, False, until_s), (True, False, works_until_s), (True, True, silent_until_s))
+    for works, silent_works, until in cases:
         looked_at = [
             second
             for second in range(1, 400)
-            if is_looked_at_again(verdict, verdict, elapsed_s=second - 0.5, works=works)
+            if is_looked_at_again(
+                *(verdict, verdict),
+                elapsed_s=second - 0.5,
+                works=works,
+                silent_works=silent_works,
+            )
         ]
         assert looked_at == list(range(1, until + 1))
 
@@ -292,6 +316,20 @@ def thread(label: str, key: str, place: StackPlace | None, *to: Blocker, **more)
     return MemberWait(
         label, more.pop("kind", WAITS), place, "", thread=key, name=key, blockers=to, **more
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "cause"),
+    [
+        (STOPPED, "by a signal", "2 is stopped: by a signal"),
+        (SILENT, "no answer within 3 s", "2 does not answer: no answer within 3 s"),
+    ],
+)
+def test_a_member_without_a_line_is_named_with_the_reason(
+    kind: str, detail: str, cause: str
+) -> None:
+    waits = [wait("1", place=ODD, blockers=(Blocker("2"),)), MemberWait("2", kind, detail=detail)]
+    assert judge_waits(waits).cause.startswith(f"{cause}")
 
 
 def test_the_thread_that_holds_what_a_laggard_waits_for_comes_first() -> None:
@@ -341,11 +379,20 @@ def test_a_program_that_joins_what_still_writes_to_it_is_a_deadlock() -> None:
     verdict = judge_waits(waits)
     assert verdict.kind == "deadlock"
     # A line of the program's own comes before the library's threads.
-    assert verdict.cause.startswith("main waits in Queue.get at load data.py:7; ")
+    assert verdict.cause.startswith("deadlock: main waits in Queue.get at load data.py:7; ")
     assert verdict.rows[0].members == ("main",)
     # Any thread that does not wait for one of them might read.
     free = judge_waits([*waits, thread("main", "reader", SLEEPS)])
     assert free.kind != "deadlock"
+
+
+def test_a_thread_of_its_own_that_could_read_what_a_member_writes_is_no_deadlock() -> None:
+    waits = [
+        wait("1", place=ODD, blockers=(Blocker("2", is_possible=True),), has_both_ends=True),
+        wait("2", place=ODD, blockers=(Blocker("1"),)),
+    ]
+    assert judge_waits(waits).kind == "deadlock"
+    assert judge_waits([*waits, thread("1", "reader", SLEEPS)]).kind != "deadlock"
 
 
 def test_of_those_that_could_read_a_pipe_the_one_that_waits_for_nobody_comes_first() -> None:
@@ -479,7 +526,9 @@ def test_the_task_of_an_engine_is_named_and_not_who_waits_for_work(
     kind: str, own: StackPlace | None
 ) -> None:
     main = wait("main", place=own, is_main=True)
-    verdict = judge_waits([main, wait("1", **IDLE), wait("2", kind, TASK), wait("3", **IDLE)])
+    queued = wait("4", place=None, blockers=(Blocker("3"),))  # for the lock of a pool's queue
+    idle = [wait("1", **IDLE), wait("3", **IDLE), queued]
+    verdict = judge_waits([main, wait("2", kind, TASK), *idle])
     assert [one.members for one in verdict.rows if one.is_laggard] == [("2",)]
     assert verdict.cause.startswith("2 ")
     assert " tasks.py:9" in verdict.cause

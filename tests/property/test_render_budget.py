@@ -68,7 +68,7 @@ def texts(times):
 NUMBER = st.one_of(st.integers(0, 3), st.integers(-(2**70), 2**70))
 WORDS = {
     "state": ["stopped", "running", "terminated", "odd"],
-    "reason": ["breakpoint", "step", "exception", "signal", "watchpoint", "exit", "goto", None],
+    "reason": ["breakpoint", "step", "exception", "signal", "watchpoint", "exit", "goto"],
     "kind": ["line", "function", "address", "watchpoint", "exception"],
     "stream": ["stdout", "stderr", "console"],
 }
@@ -154,6 +154,8 @@ def test_a_text_never_exceeds_its_budget_nor_lets_a_control_character_through(
     plain.encode()
     # Rows as CSV have been printed before.
     is_printed = isinstance(answer, Probe) and answer.csv is not None
+    # --follow has shown those that it counts.
+    is_printed |= isinstance(answer, answers.Events) and not answer.events and bool(answer.total)
     if budget > 0 and not isinstance(answer, (*VERBATIM, SILENT)) and not is_printed:
         assert plain
 

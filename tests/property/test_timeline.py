@@ -219,7 +219,7 @@ COMPARED = {
 
 
 def passes(one: Event, asked: Filters) -> bool:
-    """Tell whether an event passes all filters, as one would ask it of each event in turn."""
+    """Return whether an event passes all filters, as one would ask it of each event in turn."""
     returned, took = one.data.get("returned"), one.data.get("duration_ns")
     wants = asked.returned
     if wants is not None:

@@ -182,6 +182,12 @@ func Of(kind string) int {
 	return len(kind)
 }
 """
+INIT = """package price
+
+import "example.org/kinds"
+
+func init() { kinds.Add("free") }
+"""
 TESTS = """package price
 
 import "testing"
@@ -204,7 +210,12 @@ func TestOther(t *testing.T) {
 def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("go")
     (folder / "price").mkdir()
-    (folder / "go.mod").write_text("module example.org/shop\n\ngo 1.16\n")
+    (folder / "kinds").mkdir()
+    replaced = "require example.org/kinds v0.0.0\n\nreplace example.org/kinds => ./kinds\n"
+    (folder / "go.mod").write_text(f"module example.org/shop\n\ngo 1.16\n\n{replaced}")
+    (folder / "kinds" / "go.mod").write_text("module example.org/kinds\n\ngo 1.16\n")
+    (folder / "kinds" / "kinds.go").write_text("package kinds\n\nfunc Add(kind string) {}\n")
+    (folder / "price" / "init.go").write_text(INIT)
     (folder / "main.go").write_text(GO)
     (folder / "price" / "price.go").write_text(PRICE)
     (folder / "price" / "price_test.go").write_text(TESTS)
@@ -222,12 +233,13 @@ def test_what_ran_of_go_is_counted_up_to_a_panic_or_the_end_of_its_time(
     assert "panic: assignment to entry in nil map" in answer.out
     answer = cli("path", "--", *run, "ab", cwd=go, check=0)
     assert "Of price.go:4" in answer.out
+    assert "Add kinds.go:3" in answer.out  # of a module that go.mod replaces by a folder
     # The stacks of the goroutines are left out, and not what is said before them.
     assert "err| fatal error: all goroutines are asleep - deadlock!" in answer.out
     answer = cli("path", "--timeout", "8", "--", *run, "abc", cwd=go, check=3)
     assert "still running after" in answer.out
     assert "Of price.go:4" in answer.out
-    assert sorted(one.name for one in go.iterdir()) == ["go.mod", "main.go", "price"]
+    assert sorted(one.name for one in go.iterdir()) == ["go.mod", "kinds", "main.go", "price"]
 
 
 @pytest.mark.adapter("delve")

@@ -144,7 +144,7 @@ def test_a_program_that_never_ends_is_answered_in_part(
 ) -> None:
     answer = cli("crash", "--timeout", "1", "--", program, "stays", check=3)
     assert answer.out.startswith("no crash yet: still running after 1 s; it was in ")
-    assert "  here" in answer.out
+    assert "output: here" in answer.out
     assert cli("sessions", check=0).out == "no sessions\n"
 
 
@@ -440,6 +440,10 @@ def test_a_sanitizers_report_is_told_where_the_debugger_does_not_stop_for_it(
     assert first.endswith("in main over.c:4")
     assert "note: allocated in main over.c:3" in rest
     assert "note: the debugger did not see it: this is from the program's own report" in rest
+    # `--at crash` is there, too.
+    why = cli("why", "p", "--at", "crash", "--timeout", "100", "--", path, check=0, timeout=120).out
+    assert why.splitlines()[0].endswith("in main at over.c:4")
+    assert "end (allocation): malloc(4) at over.c:3" in why
 
 
 @pytest.mark.adapter("frida")

@@ -37,11 +37,24 @@ def test_the_worker_that_failed_is_named_and_not_what_its_end_led_to(
     assert len(ends) == 3
     if way in {"exit", "killed", "raise"}:
         assert answer["crash"]["frame"]["line"] == find_marker(POOL, way)
-    if way in {"exit", "killed"}:
+    if way in {"exit", "killed", "raise"}:
         assert [(one["name"], one["value"]) for one in answer["crash"]["locals"]] == [("item", "2")]
     if way == "raise":
         assert answer["crash"]["exception"]["type"] == "ValueError"
     assert list_sessions(cli) == {}
+
+
+def test_the_exception_of_a_task_has_the_place_and_the_values_of_its_worker(cli: Cli) -> None:
+    answer = read_again(
+        cli, "crash", "--group", "--", sys.executable, resolve_program(POOL), "task"
+    )
+    assert answer["member"] in {"1", "2", "3", "4"}
+    crash = answer["crash"]
+    assert (crash["exception"]["type"], crash["frame"]["function"]) == ("ValueError", "work")
+    assert crash["frame"]["line"] == find_marker(POOL, "raise")
+    assert [(one["name"], one["value"]) for one in crash["locals"]] == [("item", "2")]
+    ends = {label: one["how"] for one in answer["ends"] for label in one["members"]}
+    assert ends["main"] == "ValueError, then ended with status 1"
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -74,7 +74,7 @@ def test_good_input_and_bad_are_compared_hit_by_hit(cli: Cli, folder: Path) -> N
     assert "  count: the same\n" in out
     assert "\n   hit 2  total=2  count=1  box=Box(text='b')\n-> hit 3  total=3 | 5  count=2" in out
     assert "2 hits the same, 4 differ\n" in out
-    assert "output: 1 line, the last:\n  6\noutput: 1 line, the last:\n  8\n" in out
+    assert "output A: 6\noutput B: 8\n" in out
     assert "-- " + " ".join(SCAN) in cli("evidence", "show", "e1", check=0).out
 
 

@@ -157,7 +157,7 @@ def test_an_event_that_does_not_come_is_reported(cli: Cli, folder: Path) -> None
     ends = cli("holds", "total > 3", "--at", "exit", "--", "./ends", cwd=folder)
     assert "debugger probe --at exit EXPR -- ./ends (shows values there)" in ends.err
     hangs = cli("probe", "--at", "exit", "1", "--timeout", "1", "--", "./hangs", cwd=folder)
-    assert "--at exit: it did not end before the time was up" in hangs.err
+    assert "--at exit: the program did not end in time" in hangs.err
 
 
 def test_who_wrote_and_why_take_the_call_that_ends_the_program(cli: Cli, folder: Path) -> None:

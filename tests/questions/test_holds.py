@@ -200,6 +200,7 @@ def test_what_is_false_from_the_beginning_or_never_reached_is_said(
     answer = check("order.count > 0", "--at", "never_called_here", "--", *SHOP)
     assert answer["unreached"] == ["never_called_here"]
     assert answer["invariants"][0]["outcome"] == "never evaluated"
+    assert answer["notes"][0].startswith("never_called_here: no function never_called_here")
 
 
 def test_a_known_good_value_is_bound_and_written_into_an_expression_of_c(

@@ -117,6 +117,27 @@ def test_a_list_changed_in_its_loop_names_the_change(shared_cli: Cli, classes: P
     assert steps(found) == [("written", line("drops"))]
 
 
+def test_a_records_text_is_not_taken_for_a_lambda(shared_cli: Cli, classes: Path) -> None:
+    """A record's toString is linked at run time, as a lambda is."""
+    found = follow(shared_cli, classes, "text", at("text"), "text")
+    assert [one["kind"] for one in found["links"]] == ["written", "returned"]
+    assert found["ended"] == "not followed"
+    assert found["ending"].startswith("a value of toString at Origins.java:")
+
+
+def test_what_was_thrown_for_another_exception_leads_to_the_first_ones_value(
+    shared_cli: Cli, classes: Path
+) -> None:
+    found = follow(shared_cli, classes, "failed", "crash", "cause")
+    assert [one["text"] for one in found["links"]] == [
+        'IllegalArgumentException thrown for wrong=NumberFormatException: For input string: "x7"',
+        'NumberFormatException thrown for line.code()="x7"',
+        "Origins.Line.code written",
+        "passed as code to Origins.Line.<init>",
+    ]
+    assert found["ending"] == f'"x7" is a literal at {at("bad")}'
+
+
 def test_holds_names_a_write_two_calls_below_the_check(shared_cli: Cli, classes: Path) -> None:
     command = ("--", str(classes / "Range.class"))
     words = ("holds", "window.low <= window.high", "--at", "Range.check")

@@ -87,7 +87,7 @@ def test_runs_that_were_all_ended_at_their_limit_say_so(
         "path", "--timeout", "1", "--", *run, "a", "--vs", *run, "b", cwd=tmp_path, check=3
     )
     assert "note: all runs were ended at their limit" in answer.out, str(answer)
-    assert "--timeout 5 lets them end" in answer.out
+    assert "a longer --timeout may let them end" in answer.out
 
 
 def test_a_saved_run_is_not_run_again_for_its_values(cli: Callable[..., Any], folder: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_condition_within_a_line_that_decided_otherwise_is_named(
 def test_branches_that_went_the_same_way_are_not_told(cli: Callable[..., Any], rates: Path) -> None:
     # By threads, exceptions and longjmp nothing is lost, or counted twice.
     answer = cli("path", "--", rates, "3", "--vs", rates, "4", check=0)
-    assert "all runs came to the same functions and lines" in answer.out
+    assert "all runs came to the same functions and lines of their own code;" in answer.out
     assert "note: ended what" not in answer.out
 
 

@@ -97,7 +97,7 @@ def test_a_call_that_does_not_end_is_told_as_far_as_it_came(
 ) -> None:
     answer = cli("calls", "spin", "--timeout", "3", "--", *words(script, "spin"), check=3)
     assert "1 call of spin; still running after 3." in answer.out
-    assert "#1 spin() had not ended" in answer.out
+    assert "#1 spin() was not seen to end" in answer.out
 
 
 def test_the_way_to_a_function_is_told(cli: Callable[..., Any], script: Path) -> None:
@@ -136,7 +136,7 @@ def test_runs_that_end_alike_are_compared_and_that_is_said(
     said = words(script, "order", "a")
     answer = cli("path", "--", *said, "--vs", *said, check=0)
     assert "all runs passed: the first counts as the one that is wrong" in answer.out
-    assert "all runs came to the same functions and lines" in answer.out
+    assert "all runs came to the same functions and lines of their own code;" in answer.out
 
 
 def test_a_call_is_told_line_by_line(cli: Callable[..., Any], script: Path) -> None:

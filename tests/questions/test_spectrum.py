@@ -72,7 +72,8 @@ def test_the_lines_of_node_that_only_the_failing_test_ran_are_named(
     command = ["node", "--test", "prices.test.js"]
     answer = cli("test", "--", *command, cwd=folder, timeout=100, check=0)
     assert "only the failing test ran (of it and 2 passing tests beside it, " in answer.out
-    assert "  prices.js:7 in total  sum = discounted(sum);" in answer.out
+    row = "  prices.js:7 in total, as `prices.length > 2` was true :6  sum = discounted(sum);"
+    assert row in answer.out
     assert "  prices.js:13-14 in discounted  const percent = 20; · return sum - " in answer.out
 
 

@@ -49,6 +49,47 @@ def test_a_call_that_phps_own_function_throws_out_of_is_one_call(
     assert ended == [(None, "DivisionByZeroError: Division by zero")]
 
 
+@pytest.mark.adapter("xdebug")
+def test_a_call_of_php_that_leaves_a_finally_after_a_throw_has_no_known_end(
+    shared_cli: Cli, tmp_path: Path
+) -> None:
+    text = (
+        "<?php\nfunction sweep($n) {\n    try {\n        if ($n) throw new LogicException('no');\n"
+        "    } catch (LogicException $e) {\n        if ($n > 1) throw $e;\n    } finally {\n"
+        "        $n = 0;\n    }\n}\nsweep(1);\ntry {\n    sweep(2);\n"
+        "} catch (LogicException $e) {\n}\n"
+    )
+    (tmp_path / "sweep.php").write_text(text)
+    calls = shared_cli("--json", "calls", "sweep", "--", "php", tmp_path / "sweep.php", check=0)
+    found = answer_data(calls)
+    assert [(one["value"], one["has_ended"]) for one in found["lives"]] == [
+        ("", True),
+        (None, False),
+    ]
+    doubt = "LogicException was thrown in it, and whether it left the call is not known"
+    assert f"call 2 was not seen to end: {doubt}" in found["notes"]
+
+
+@pytest.mark.adapter("rdbg")
+@pytest.mark.parametrize(
+    ("function", "ends"),
+    [
+        ("check", [("3", None), (None, "RuntimeError: nothing found")]),
+        ("early", [("2", None)]),
+        ("down", [("3", None)]),
+    ],
+)
+def test_a_call_of_ruby_that_an_exception_leaves_through_an_ensure_clause_has_raised(
+    shared_cli: Cli, function: str, ends: list[tuple[str | None, str | None]]
+) -> None:
+    command = ("calls", function, "--", "ruby", resolve_program("thrown/ensured.rb"))
+    told = answer_data(shared_cli("--json", *command, check=0))
+    # A block on the first line is no call of its own.
+    assert [(one["value"], one["error"]) for one in told["lives"]] == ends
+    passed = "calls that one of these made, or other threads meanwhile, are not among them"
+    assert (passed in told["notes"]) is (function == "down")
+
+
 @pytest.mark.adapter("lldb-dap")
 @pytest.mark.parametrize(
     ("file", "thrown"),

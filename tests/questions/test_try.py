@@ -186,7 +186,7 @@ def test_what_does_not_hold_and_what_cannot_be_known_is_told(
 def test_bad_words_are_refused(cli: Callable[..., Any], folder: Path) -> None:
     assert "no debug session" in cli("try", "x=3", cwd=folder, check=4).err
     at = SessionAtStop(cli, folder, "prog.py", "--break", "add")
-    assert "neither NAME=VALUE nor return" in at("try", "x", check=2).err
+    assert "expected NAME=VALUE or return VALUE" in at("try", "x", check=2).err
     assert "expected a change to try, such as 'x=3'" in at("try", check=2).err
     assert "--timeout is in seconds" in at("try", "count=3", "--timeout", "-1", check=2).err
     assert "no line in" in at("try", "count=3", "--until", "prog.py:1x", check=2).err

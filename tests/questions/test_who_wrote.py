@@ -372,6 +372,14 @@ def test_a_field_is_followed_from_its_making_on_however_it_is_written(
     ]
 
 
+def test_what_a_line_of_another_thread_has_written_is_not_the_line_s_that_runs_meanwhile(
+    cli: Callable[..., Any],
+) -> None:
+    made, written = _python_writes(cli, "item.qty", "threads")
+    assert made == 'item = Item("a"): None → 1'
+    assert written.startswith("item.qty = 5; is_set.set();")
+
+
 def test_an_attribute_that_a_class_has_for_its_instances_is_followed_in_the_class(
     cli: Callable[..., Any],
 ) -> None:
@@ -429,6 +437,9 @@ def test_of_a_line_without_code_the_next_that_has_some_is_named(
     refused = cli("who-wrote", "x", "--at", "adds.py:4", *words, check=1, cwd=tmp_path)
     assert "adds.py:4 was not reached: line 4 has no code" in refused.err
     assert f"hint: debugger who-wrote x --at adds.py:5 {' '.join(map(str, words))}" in refused.err
+    refused = cli("why", "x", "--at", "adds.py:4", *words, check=1, cwd=tmp_path)
+    assert "line 4 has no code; nearest: 2, 3, 5, 6\n" in refused.err
+    assert f"hint: debugger why x --at adds.py:5 {' '.join(map(str, words))}" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from debuggees import build_debuggee, find_marker
-from debugger.questions.why import go_plan, go_source, go_values
+from debugger.questions.why import go_expressions, go_plan, go_source, go_values
 from debugger.questions.why.go_source import GoSources
+from debugger.questions.why.go_unwritten import describe_address_use
 
 PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
 _FLOW = PROGRAMS / "flow"
@@ -256,7 +257,6 @@ def test_what_has_no_value_or_no_such_place_is_refused(cli: Callable[..., Any]) 
 @pytest.mark.parametrize(
     ("expression", "markers", "ending"),
     [
-        ("base[1]", ["appended", "given"], "77 is a literal"),
         ("both[1].price", ["both", "pushed", "third"], "30 is a literal"),
         ("copied[2]", ["copied", "source"], "9 is a literal"),
     ],
@@ -342,7 +342,24 @@ def test_the_lines_that_may_give_a_value_are_planned_from_the_source_alone() -> 
     ],
 )
 def test_the_right_side_of_an_assignment_is_classified(text: str, kind: str) -> None:
-    assert go_source.classify_value(text).kind == kind
+    assert go_expressions.classify_value(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ("[4]int [0,0,123,0]", "[2]", "123"),
+        ("[4]int [0,0,123,0]", "[i]", None),
+        ("main.price {cents: -350, tax: 7}", ".tax", "7"),
+        ("*main.acc {balance: 14}", ".balance", None),  # what it points to may have changed
+        ("[]int len: 2, cap: 2, [1,2]", "[1]", None),
+        (None, ".tax", None),
+    ],
+)
+def test_a_part_of_a_copied_value_is_known(
+    text: str | None, part: str, expected: str | None
+) -> None:
+    assert go_values.part_of_value(text, part) == expected
 
 
 def test_what_got_the_address_of_an_unwritten_variable_is_named(tmp_path: Path) -> None:
@@ -356,7 +373,7 @@ def test_what_got_the_address_of_an_unwritten_variable_is_named(tmp_path: Path) 
         "}\n"
     )
     function = go_source.GoSourceFunction("read", str(file), 1, 6)
-    text = go_source.describe_address_use(function, "v", 5)
+    text = describe_address_use(function, "v", 5)
     assert text == "what got its address at read.go:3 `_ = json.Unmarshal([]byte(t), &v)`"
-    assert go_source.describe_address_use(function, "v", 3) == ""
-    assert go_source.describe_address_use(function, "other", 5) == ""
+    assert describe_address_use(function, "v", 3) == ""
+    assert describe_address_use(function, "other", 5) == ""

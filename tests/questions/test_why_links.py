@@ -25,6 +25,7 @@ _PY_TAKEN = "a_popped_value_of_python_is_followed_into_the_closure"
 _PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
 _RUST_CLOSURE = "a_value_of_rust_is_followed_into_closures_and_functions_on_one_line"
 _GO_VALUES = "a_value_of_go_is_followed_through_function_values_and_sends_on_one_line"
+_RUST_BLOCK = "a_pointer_into_a_moved_vector_of_rust_leads_to_the_block_and_the_files_byte"
 # By the link, then the language: the test that shows the cell.
 _SHOWN: Mapping[str, Mapping[str, str]] = {
     "written, copied": {
@@ -67,6 +68,11 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "C++": "a_value_of_cpp_is_followed_through_a_function_object_and_a_product",
         "Rust": _RUST_CLOSURE, "Go": _GO_VALUES,
     },
+    "atomic variable": {"Go": _GO_VALUES},
+    "part of a copied value": {
+        "C": "a_value_is_followed_through_structs_that_are_copied_to_a_literal",
+        "Rust": _RUST_FIELD, "Go": _GO_VALUES,
+    },
     "bit-field": {"C": "a_bit_field_was_not_written_by_what_wrote_its_neighbours"},
     "text that grew": {"C++": "the_origin_of_a_text_is_what_wrote_its_end"},
     "slices of one array": {
@@ -83,7 +89,9 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     },
     "channel": {"Go": _GO_CHANNEL},
     "allocated, freed, neighbour": {
-        "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash"
+        "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash",
+        "C++": "a_block_that_was_freed_since_its_value_was_written_is_said_to_be",
+        "Rust": _RUST_BLOCK,
     },
     "never written, zero value": {
         "C": "a_local_that_was_never_written_is_told_with_the_former_writer_of_its_memory",
@@ -92,10 +100,13 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     },
     "input": {
         "C": "the_byte_of_a_file_that_a_value_was_read_from_is_named",
-        "C++": "a_number_that_a_stream_read_is_an_input",
+        "C++": "a_number_that_a_stream_read_is_an_input", "Rust": _RUST_BLOCK,
         "Go": "a_text_of_go_is_followed_to_the_file_that_it_was_read_from",
         "JavaScript": _NODE_TAKEN,
         "Python": "a_byte_of_a_file",
+    },
+    "call that led to a returned literal": {
+        "C": "a_returned_null_is_followed_to_the_call_that_failed_and_the_jump",
     },
     "`--at crash`": {
         "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash",
@@ -106,6 +117,13 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     "`--at fail`": {
         "Go": "a_value_of_a_test_is_followed_into_the_package", "JavaScript": _NODE_FAIL,
         "Python": "a_failing_test_is_a_location",
+    },
+    "part of a failed check": {
+        "C++": "the_part_of_a_value_of_cpp_that_departs_is_followed",
+        "Rust": "a_crash_of_rust_follows_what_was_compared_and_no_condition_around_it",
+        "Go": "a_part_of_a_value_of_go_is_followed_into_the_package",
+        "JavaScript": "the_first_part_that_departs_is_followed",
+        "Python": "the_first_part_that_departs_is_followed",
     },
 }  # fmt: skip
 

@@ -93,6 +93,11 @@ def test_a_value_of_rust_is_followed_into_closures_and_functions_on_one_line(why
         ("x[2]", "other", "constant"),
         ("s.port", "port", "constant"),
         ("saved", "recover", "constant"),
+        # An atomic, parts of a literal and of a copied array, a result with a field of its own.
+        ("picked", "count", "constant"),
+        ("bent", "bent", "not followed"),
+        # A function of a variable, where a later line calls another one.
+        ("doubled", "inner", "not followed"),
     ],
 )
 def test_a_value_of_go_is_followed_through_function_values_and_sends_on_one_line(
@@ -132,3 +137,18 @@ def test_items_of_a_generator_and_a_deque_are_found_by_their_values(why: Why) ->
     assert total["ended"] == "not followed"
     oldest = why("iterated.py", "oldest")
     assert oldest["links"][1]["frame"]["line"] == find_marker("why/iterated.py", "window")
+
+
+def test_a_returned_null_is_followed_to_the_call_that_failed_and_the_jump(
+    cli: Callable[..., Any],
+) -> None:
+    program = build_debuggee("why/failed_calls.c")
+    words = ("got", "--at", "crash", "--timeout", "100", "--", program)
+    told = cli("--json", "why", *words, check=0, timeout=120)
+    answer = told.data["data"]
+    found = [(one["kind"], one["frame"]["line"]) for one in answer["links"][-3:]]
+    markers = [("returned", "null"), ("reached", "jump"), ("returned", "refused")]
+    assert found == [(kind, find_marker("why/failed_calls.c", one)) for kind, one in markers]
+    text = "reached by `goto fail`, as `!read_item(list, &text)` was true"
+    assert answer["links"][-2]["text"] == text
+    assert answer["reached"][0]["frame"]["line"] == find_marker("why/failed_calls.c", "digit")

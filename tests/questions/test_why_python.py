@@ -110,7 +110,8 @@ def test_an_exception_that_an_event_loop_raises_again_is_where_it_was_raised(
 
 def test_a_failing_test_is_a_location(cli: Callable[..., Any]) -> None:
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_totals.py")
-    data = why(cli, "total", "fail", *words)
+    # All tests run first, to find the one that fails.
+    data = why(cli, "total", "fail", *words, runs=2)
     assert data["frame"]["function"] == "test_total"
     assert [line for _, line in links(data)] == [30, 12, 11, 10, 6, 29, 19]
 

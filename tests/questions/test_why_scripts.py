@@ -37,6 +37,9 @@ RUBY = [
     ("cell", "grid[0][1] = 7", "constant"),
     # Its body is no line of its own.
     ("double", "def twice(number) = number * 2", "not followed"),
+    # A thread's and a fiber's blocks write variables of the code that made them.
+    ("spent", "thread = Thread.new { [3, 4].each { |one| spent += one } }", "not followed"),
+    ("spent", "got = Fiber.yield start", "not followed"),
 ]
 
 
@@ -109,6 +112,7 @@ def test_why_says_that_a_place_was_not_reached_and_that_a_name_is_unknown(cli, t
     words = ("--", "php", script)
     missed = cli("why", "$x", "--at", "short.php:4", *words, cwd=tmp_path, check=None)
     assert "short.php:4 was not reached" in missed.err
+    assert "(a PHP that it starts is not recorded)" in missed.err
     unknown = cli("why", "$y", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
     assert "Undefined variable $y" in unknown.err
     failed = cli("why", "nothing()", "--at", "short.php:6", *words, cwd=tmp_path, check=None)

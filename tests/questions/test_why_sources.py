@@ -71,6 +71,36 @@ def test_a_number_that_a_stream_read_is_an_input(why: Why, number_file: Path) ->
 
 
 @pytest.mark.adapter("gdb")
+def test_a_block_that_was_freed_since_its_value_was_written_is_said_to_be(
+    why: Why, number_file: Path
+) -> None:
+    answer = why("sources.cpp", "raw->key", "@stale", number_file)
+    (made, freed) = marked("sources.cpp", "made", "freed")
+    assert lines_of(answer) == [made]
+    (detail,) = answer["links"][0]["details"]
+    assert detail == f"the block was freed since, in read_freed at sources.cpp:{freed}"
+
+
+@pytest.mark.adapter("gdb")
+def test_a_pointer_into_a_moved_vector_of_rust_leads_to_the_block_and_the_files_byte(
+    why: Why, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.txt"
+    file.write_text("abcd123")
+    answer = why("raw_blocks.rs", "stale", "@end", file)
+    assert lines_of(answer)[1] == find_marker("why/raw_blocks.rs", "stored")
+    moved, allocated = marked("raw_blocks.rs", "moved", "allocated")
+    (detail,) = answer["links"][1]["details"]
+    assert detail == (
+        f"the block was freed in raw_blocks::main at raw_blocks.rs:{moved}, and allocated again in "
+        f"raw_blocks::stored at raw_blocks.rs:{allocated}"
+    )
+    # What the system wrote is no write of the allocator's.
+    assert lines_of(answer)[-1] == find_marker("why/raw_blocks.rs", "read")
+    assert (answer["ended"], answer["ending"]) == ("input", f"{file}, byte 3")
+
+
+@pytest.mark.adapter("gdb")
 def test_an_assignment_that_its_condition_left_out_gave_a_local_nothing(why: Why) -> None:
     answer = why("taken.c", "chosen", "@unset")
     assert answer["ended"] == "uninitialised"

@@ -18,7 +18,7 @@ from debugger.recorders.model import (
     RecordingLimits,
     ValuesChanged,
 )
-from recording.recorders import PROGRAMS, PYTHONS, run_recorded
+from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 from recording.test_rewritten import calls_in_all
 
 SOURCE = (PROGRAMS / "hot.py").read_text().splitlines()
@@ -154,3 +154,32 @@ async def test_calls_of_generators_that_are_followed_no_more_are_counted(
     assert (counted["each"], counted["wait"], counted["run"]) == (40, 40, 1)
     assert parent.uncounted == child.uncounted == frozenset()
     assert len(calls_of(parent, "each")) == len(calls_of(child, "each")) == 2
+
+
+async def test_lines_of_code_with_a_long_line_table_are_those_that_a_tracer_sees(
+    python: str, tmp_path: Path
+) -> None:
+    rows = "".join(f"        {number}: 'row {number}',\n" for number in range(1_500))
+    source = (PROGRAMS / "long_table.py").read_text().replace("        # rows\n", rows)
+    (tmp_path / "long.py").write_text(source)
+    (tmp_path / "main.py").write_text("import long\nprint(len(long.pick(9)))\n")
+    (tmp_path / "traced.py").write_text(
+        "import sys\nimport long\nlines = set()\n"
+        "def see(frame, event, _):\n"
+        "    if event == 'line' and frame.f_code is long.pick.__code__:\n"
+        "        lines.add(frame.f_lineno)\n"
+        "    return see\n"
+        "sys.settrace(see)\nlong.pick(9)\nsys.settrace(None)\nprint(*sorted(lines))\n"
+    )
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    ran = await run_recorded([python, "main.py"], tmp_path, scratch, lines=LineRecording.HIT)
+    expected = run_plain([python, "traced.py"], tmp_path)[1]
+    recording = ran.recordings[0]
+    found = {
+        line
+        for one in recording.events
+        if isinstance(one, LinesHit) and recording.find_function(one.function).name == "pick"
+        for line in one.lines
+    }
+    assert found == {int(one) for one in expected.split()}

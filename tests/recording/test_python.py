@@ -480,7 +480,7 @@ JOB = (FunctionPlace(name="job"),)
 
 
 def is_raised_again(python: str) -> bool:
-    """Tell whether what a `finally` raises again is known: before 3.11 it is not."""
+    """Return whether what a `finally` raises again is known: before 3.11 it is not."""
     words = [python, "-c", "import sys; print(sys.version_info >= (3, 11))"]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout == "True\n"
 
@@ -496,3 +496,9 @@ async def test_a_call_that_a_library_makes_is_of_the_line_that_called_the_librar
         one.find_function(each.function).name: each.line for each in walk_calls(build_trees(one))
     }
     assert (lines["Odd.default"], lines["seen"]) == (16, 7)
+
+
+def test_a_run_that_was_ended_at_once_is_not_said_to_run_no_python() -> None:
+    ran = CompletedRun(None, 9, is_timed_out=True, took_s=0.0, output=(), printed=0, recordings=())
+    with pytest.raises(DebuggerError, match="was ended before anything of it was recorded"):
+        require_recording(ran, ["python3", "x.py"])

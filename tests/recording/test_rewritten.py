@@ -230,6 +230,20 @@ async def test_code_of_the_program_that_exec_runs_is_traced(scratch: Path) -> No
     assert hit_lines(recording, "first") == [2]
 
 
+async def test_code_that_exec_runs_by_a_name_that_no_file_has_is_none_of_the_program(
+    scratch: Path,
+) -> None:
+    (scratch.parent / "prog.py").write_text(
+        "names = {}\nexec(compile('def limit():\\n    return 7', 'limits', 'exec'), names)\n"
+        "print(names['limit']())\n"
+    )
+    ran = await run_recorded([PYTHON, "prog.py"], scratch.parent, scratch, **HIT)
+    (recording,) = ran.recordings
+    assert ran.joined_output(OutputStream.STDOUT) == "7\n"
+    assert notes_of(recording) == []
+    assert not any(one.name == "limit" for one in recording.functions.values())
+
+
 @pytest.mark.skipif(sys.executable != PYTHON, reason="another Python may have no pytest")
 async def test_tests_of_pytest_are_rewritten_and_its_cache_is_not(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
@@ -251,3 +265,26 @@ async def test_tests_of_pytest_are_rewritten_and_its_cache_is_not(
     assert list((project / "__pycache__").iterdir())
     status, _, _ = run_plain(words, project)  # rewritten code could not be loaded again
     assert status == 0
+
+
+async def test_a_module_that_reads_bytecode_is_traced_if_it_gets_at_its_own_code(
+    tmp_path: Path, scratch: Path
+) -> None:
+    (tmp_path / "made.py").write_text(
+        "import marshal, sys\n"
+        "def f(x):\n    return sys._getframe().f_code.co_name\n"
+        "code = compile('f(1)', '<made>', 'eval')\n"
+        "print(f(0), eval(marshal.loads(marshal.dumps(code))), len(code.co_consts))\n"
+    )
+    (tmp_path / "own.py").write_text(
+        "def g(x):\n    code = g.__code__\n    return code.co_consts\n"
+        "def h(x):\n    return 'some'\n"
+        "print(g(0), getattr(h, '__code__').co_consts, h(0))\n"
+    )
+    (tmp_path / "main.py").write_text("import made, own\n")
+    ran = await run_recorded([PYTHON, "main.py"], tmp_path, scratch, **HIT)
+    plain = run_plain([PYTHON, "main.py"], tmp_path)
+    assert ran.joined_output(OutputStream.STDOUT) == plain[1]
+    notes = notes_of(ran.recordings[0])
+    assert notes == [("traced", f"{tmp_path / 'own.py'} reads bytecode")]
+    assert [len(hit_lines(ran.recordings[0], name)) for name in "fgh"] == [1, 2, 1]

@@ -43,6 +43,19 @@ def test_path_shows_the_calls_with_arguments_and_results(cli, command, tmp_path)
     assert "→ 12" in shown
 
 
+@pytest.mark.adapter("rdbg")
+def test_path_calls_what_a_thread_and_a_fiber_begin_with_blocks(cli, tmp_path):
+    (tmp_path / "blocks.rb").write_text(
+        "Thread.new do\n  puts 'in a thread'\nend.join\nFiber.new { puts 'in a fiber' }.resume\n"
+    )
+    shown = cli("path", "--", "ruby", "blocks.rb", cwd=tmp_path, check=0).out
+    assert "3 calls of 3 functions" in shown
+    assert "<main> blocks.rb:1 →" in shown
+    assert "block in <main> :2" in shown
+    assert "block in <main> :4" in shown
+    assert "had not ended" not in shown
+
+
 def test_path_names_the_lines_that_only_the_failing_run_passed(cli, command, tmp_path):
     good = " ".join(map(str, (*command, "4")))
     shown = cli("path", "--vs", good, "--", *command, "12", cwd=tmp_path, check=0).out

@@ -339,7 +339,10 @@ def _build_request(argv: list[str]) -> dict[str, Any]:
         "env": dict(os.environ),
         "width": _terminal_width() if tty else 80,
         "tty": tty,
-        "progress": sys.stderr is not None and sys.stderr.isatty(),
+        # It is one line that changes, which a dumb terminal cannot show.
+        "progress": sys.stderr is not None
+        and sys.stderr.isatty()
+        and os.environ.get("TERM") != "dumb",
         "client": __version__,
         "result": False,  # it prints the text
     }
@@ -390,6 +393,11 @@ def _say_not_running(argv: list[str]) -> int:
 
 
 def _show_logs(argv: list[str], directory: str) -> int:
+    if len(argv) > len(("daemon", "logs")):
+        # Its imports cost the client time.
+        from debugger.cli import local_answers
+
+        local_answers.check_words(argv)
     path = f"{directory}/{paths.LOG}"
     lines = paths.log_tail(path, lines=_LOG_LINES)
     if protocol.has_option(argv, "--json"):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections import deque
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Final
 
 from debugger.cli.reference import (
     GLOBAL_OPTIONS,
+    OVERVIEW_CELL,
     PROGRAM,
     Paths,
     command_overview,
@@ -44,6 +48,44 @@ def help_text(argv: Sequence[str], registry: Registry) -> str:
     return "\n".join(lines) + "\n"
 
 
+_ROW: Final = re.compile(r"(?P<first>  \S.*?) {2,}(?P<second>\S.*)")
+_BELOW: Final = 6  # columns of indentation of a second column that stands below the first
+_SECOND_CELL: Final = 2 + OVERVIEW_CELL + 2
+
+
+def fold_help(text: str, width: int) -> str:
+    """Fold the lines of a help page at words, for a terminal that is narrower than they are."""
+    return "".join(f"{part}\n" for line in text.splitlines() for part in _fold_line(line, width))
+
+
+def _fold_line(line: str, width: int) -> list[str]:
+    if len(line) <= width:
+        return [line]
+    # Two commands with their summaries.
+    if line[_SECOND_CELL - 2 : _SECOND_CELL] == "  " and "  " in line[_SECOND_CELL:]:
+        cells = (line[: _SECOND_CELL - 2].rstrip(), f"  {line[_SECOND_CELL:]}")
+        return [part for cell in cells for part in _fold_line(cell, width)]
+    row = _ROW.fullmatch(line)
+    if row is None:
+        return _fold_words(line, width, len(line) - len(line.lstrip(" ")))
+    if row.start("second") <= width // 3:
+        return _fold_words(line, width, row.start("second"))
+    return [
+        *_fold_words(row["first"], width, 2),
+        *_fold_words(" " * _BELOW + row["second"], width, _BELOW),
+    ]
+
+
+def _fold_words(line: str, width: int, indentation: int) -> list[str]:
+    return textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=" " * indentation,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def before_dashes(argv: Sequence[str]) -> list[str]:
     """Return the words before `--`."""
     return list(argv[: argv.index("--")]) if "--" in argv else list(argv)
@@ -71,9 +113,21 @@ def usage_error(message: str, name: str | None, *, advice: str = "") -> Debugger
     return DebuggerError(ErrorCode.USAGE, message, hint=f"{advice}{command}")
 
 
+_OWN_SHELL: Final = "your own shell runs it"
+_UPDATE: Final = "pip install --upgrade debugger-cli; debugger setup --list shows the adapters"
+# What is done without a command of ours.
+_ELSEWHERE: Final = {
+    "shell": _OWN_SHELL, "system": _OWN_SHELL, "update": _UPDATE, "upgrade": _UPDATE
+}  # fmt: skip
+
+
 def unknown_command_error(known: Paths, path: tuple[str, ...]) -> DebuggerError:
     """Return the error for words that name no command, with the near ones."""
     *group, word = path
+    if path[0] in _ELSEWHERE:
+        return DebuggerError(
+            ErrorCode.USAGE, f"no command {' '.join(path)!r}", hint=_ELSEWHERE[path[0]]
+        )
     if group:
         near = get_close_matches(word, subcommands(known, tuple(group)))
     else:

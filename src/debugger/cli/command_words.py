@@ -40,7 +40,11 @@ from debugger.cli.translation.loose_arguments import (
     correct_selection,
     take_argument_roles,
 )
-from debugger.cli.translation.misplaced_options import move_leading_options, take_options_behind
+from debugger.cli.translation.misplaced_options import (
+    correct_alias_behind_program,
+    move_leading_options,
+    take_options_behind,
+)
 from debugger.cli.translation.named_arguments import expand_named_arguments, read_request_object
 from debugger.cli.translation.plain_sentences import correct_sentence
 from debugger.cli.translation.program_words import begins_program
@@ -53,7 +57,11 @@ from debugger.cli.translation.request_reading import (
 )
 from debugger.cli.translation.session_programs import correct_session_program
 from debugger.cli.translation.tool_invocations import correct_tool
-from debugger.cli.translation.unknown_options import correct_lacking, correct_spelling
+from debugger.cli.translation.unknown_options import (
+    correct_lacking,
+    correct_spelling,
+    drop_roles,
+)
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Command, Registry
 
@@ -240,10 +248,8 @@ def _correct_tool_line(split: SplitArgv, own: frozenset[str]) -> Correction | No
     """Correct the command line of another debugger or tool, and a program alone."""
     if split.words and split.words[0] in own:
         return None
-    invocation = translate_invocation(split.words, split.rest)
-    if invocation is not None or not split.words:
-        return invocation
-    return correct_tool(split.words, split.rest or ())
+    tool = correct_tool(split.words, split.rest or ()) if split.words else None
+    return tool or translate_invocation(split.words, split.rest)
 
 
 def _correct_unknown(split: SplitArgv, typed: tuple[str, ...], known: Paths) -> Correction | None:
@@ -270,7 +276,7 @@ def _correct_value(split: SplitArgv) -> Correction | None:
 
 
 def _is_for_a_command(typed: tuple[str, ...], known: Paths) -> bool:
-    """Tell whether words begin with an option, or are `breakpoint`, which needs a word more."""
+    """Return whether words begin with an option, or are `breakpoint`, which needs a word more."""
     is_alone = len(typed) == 1 and any(path[0] == typed[0] for path in known)
     return is_alone or typed[0].startswith("-")
 
@@ -330,7 +336,7 @@ _TAKE_FILES: Final = _TAKE_WORDS | {
 
 
 def _omits_program(translated: tuple[str, ...] | Correction, typed: tuple[str, ...]) -> bool:
-    """Tell whether a translation has no place for the program that is typed: `timeline app.py`."""
+    """Check whether a translation has no place for the program that is typed: `timeline app.py`."""
     if not any(begins_program([one]) and not is_file_line(one) for one in typed[1:]):
         return False
     commands = translated.commands if isinstance(translated, Correction) else (translated,)
@@ -341,7 +347,7 @@ _UNDERSTOOD_MOST: Final = 2  # words of a command that a whole sentence stands f
 
 
 def _is_understood(words: tuple[str, ...], own: frozenset[str]) -> bool:
-    """Tell whether a whole sentence is in the tables: `show me the stack`, `what is x`."""
+    """Return whether a whole sentence is in the tables: `show me the stack`, `what is x`."""
     translated = translate_command(words, own)
     return isinstance(translated, tuple) and len(translated) <= _UNDERSTOOD_MOST
 
@@ -381,17 +387,16 @@ def _arrange_command(
     words = expand_named_arguments(known[name], split.words[len(name) :])
     split = replace(split, words=(*name, *words))
     typed = take_options_behind(arrange_words(name, known[name], words, split.rest))
-    if (of_question := correct_session_program(typed)) is not None:
-        return of_question
+    of_program = correct_session_program(typed) or correct_alias_behind_program(typed)
+    if of_program is not None:
+        return of_program
     arranged = spell_locations(drop_needless(typed))
     found: ArrangedWords | Correction = arranged
     if not arranged.unknown or arranged.command.name == "backtrace":
         order = order_question if is_question(arranged) else arrange_arguments
         found = correct_selection(arranged) or correct_option_words(arranged) or order(arranged)
-    if found is arranged and arranged.unknown:
-        found = correct_selection(arranged) or correct_spelling(arranged) or arranged
-    if found is arranged and arranged.lacking is not None and arranged.rest is None:
-        found = correct_lacking(arranged) or arranged
+    if found is arranged:
+        found = _correct_options(arranged)
     if isinstance(found, ArrangedWords) and not arranged.unknown:
         found = _take_loose_arguments(found)
     if isinstance(found, Correction):
@@ -402,9 +407,21 @@ def _arrange_command(
             message = f"{path}: no option {found.unknown[0][1]}"
             raise DebuggerError(ErrorCode.USAGE, message, hint=f"{PROGRAM} {path} --help")
         return split
-    if not found.is_changed or any(flag.startswith("+") for flag, _ in found.options):
+    if (without := drop_roles(found)) is not None:
+        return without
+    if not found.is_changed:
         return split
     return SplitArgv(split.common, *_split_rest(found))
+
+
+def _correct_options(arranged: ArrangedWords) -> ArrangedWords | Correction:
+    """Correct options that a command does not have, or that lack their value."""
+    found: ArrangedWords | Correction = arranged
+    if arranged.unknown:
+        found = correct_selection(arranged) or correct_spelling(arranged) or arranged
+    if found is arranged and arranged.lacking is not None and arranged.rest is None:
+        found = correct_lacking(arranged) or arranged
+    return found
 
 
 def _take_loose_arguments(arranged: ArrangedWords) -> ArrangedWords | Correction:
@@ -524,7 +541,7 @@ def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
 
 
 def _is_slip(typed: str, name: str) -> bool:
-    """Tell whether a word is a name with letters swapped or doubled, not another word: `edit`."""
+    """Return whether a word is a name with letters swapped or doubled, not another word: `edit`."""
     return sorted(set(typed)) == sorted(set(name))
 
 

@@ -168,7 +168,7 @@ def _serve_connection(
 
 
 def is_own_connection(port: int, server_port: int) -> bool:
-    """Tell whether a connection comes from a process of our user; True where nobody can say."""
+    """Return whether a connection comes from a process of our user; True where nobody can say."""
     try:
         rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
     except OSError:

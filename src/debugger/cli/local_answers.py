@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +10,28 @@ from typing import Any
 import msgspec
 
 from debugger.cli import commands
-from debugger.cli.command_help import before_dashes, help_text, leading_words, usage_error
+from debugger.cli.command_help import (
+    before_dashes,
+    fold_help,
+    help_text,
+    leading_words,
+    usage_error,
+)
 from debugger.cli.reference import HELP_FLAGS, PROGRAM
 from debugger.errors import DebuggerError
 from debugger.model.command_registry import COMMANDS
+
+
+def check_words(argv: Sequence[str]) -> None:
+    """Check the words of a command that the client answers itself.
+
+    Raises:
+        DebuggerError: USAGE with the corrected command.
+    """
+    from debugger.cli import parser  # with click, which help does without
+
+    commands.register_all()
+    parser.parse_argv(argv, COMMANDS)
 
 
 def print_local_answer(argv: Sequence[str]) -> int:
@@ -40,7 +59,10 @@ def _answer_text(argv: Sequence[str], words: Sequence[str], *, is_help: bool) ->
 
         parsed = parser.parse_argv(argv, COMMANDS)
         return skill.show_or_install(**parsed.command.bind_arguments(parsed.args))
-    return help_text(argv, COMMANDS)
+    text = help_text(argv, COMMANDS)
+    if not sys.stdout.isatty():
+        return text
+    return fold_help(text, shutil.get_terminal_size().columns)
 
 
 def _completion_text(words: Sequence[str], *, is_help: bool) -> str:

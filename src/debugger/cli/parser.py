@@ -88,6 +88,9 @@ def _parse_as_typed(argv: tuple[str, ...], registry: Registry) -> Invocation:
     try:
         return _parse_with_click(prepared, registry)
     except DebuggerError as error:
+        name, lacks, _ = error.message.partition(" needs ")
+        if lacks and " " in name and name in " ".join(argv):
+            raise  # a command of ours, as `memory write`, and not a request
         suggested = suggest_commands(argv, registry, parses=parses)
         if suggested is None:
             raise
@@ -339,20 +342,28 @@ def _usage_error(error: click.UsageError) -> DebuggerError:
     if type(error) is click.UsageError and isinstance(command, _CommandGroup):
         below = ", ".join(subcommands(command.known, command.path))
         return usage_error(f"{name} needs one of {below}" if name else "no command given", name)
+    if isinstance(command, _LeafCommand) and "unexpected extra arg" in error.message:
+        count = len(positional_parameters(command.asked))
+        takes = f"{count or 'no'} argument{'' if count == 1 else 's'}"
+        return usage_error(f"{name} takes {takes}: {_plain_message(error.message)}", name)
     return usage_error(prefix + _plain_message(error.message), name)
 
 
 def _no_option(
     error: click.NoSuchOption, command: click.Command | None, prefix: str
 ) -> DebuggerError:
-    known = [flag for each in command.params for flag in each.opts] if command else []
-    near = get_close_matches(error.option_name, [each for each in known if each.startswith("-")])
+    flags = [flag for each in command.params for flag in each.opts] if command else []
+    # Without the dashes, in which all are alike.
+    known = {flag.lstrip("-"): flag for flag in flags if flag.startswith("-")}
+    near = [known[one] for one in get_close_matches(error.option_name.lstrip("-"), known)]
     advice = ""
     if near:
         advice = f"did you mean {' or '.join(near)}? "
     elif isinstance(command, _CommandGroup):
         advice = "a command's options follow its name; "
-    elif isinstance(command, _LeafCommand) and positional_parameters(command.asked):
+    elif isinstance(command, _LeafCommand) and any(
+        map(takes_many, positional_parameters(command.asked))
+    ):
         advice = "what is no option of its own goes after `--`; "
     name = command.name if command else None
     return usage_error(f"{prefix}no option {error.option_name}", name, advice=advice)

@@ -46,7 +46,7 @@ GLOBAL_OPTIONS: Final = tuple(
         ("no_color", bool, False, Option("--no-color", help="no colour on a terminal")),
     )
 )
-_CELL: Final = WIDTH // 2 - 3
+OVERVIEW_CELL: Final = WIDTH // 2 - 3
 _LABEL: Final = 12
 _LEAST: Final = 3  # less than a third of the room says too little
 # Where a summary may end: the more it loses, the later is the way to end it.
@@ -114,12 +114,12 @@ def names_source(parameter: Parameter) -> str:
 
 
 def is_switch(parameter: Parameter) -> bool:
-    """Tell whether a parameter is an option without a value."""
+    """Return whether a parameter is an option without a value."""
     return isinstance(parameter.about, Option) and value_types(parameter) == (bool,)
 
 
 def takes_many(parameter: Parameter) -> bool:
-    """Tell whether a parameter is an argument of several words."""
+    """Return whether a parameter is an argument of several words."""
     about = parameter.about
     return isinstance(about, Argument) and (about.words or parameter.is_repeated)
 
@@ -309,14 +309,14 @@ def _overview_section(name: str, rows: Iterable[tuple[str, str]], *, is_cut: boo
     remaining = deque(_overview_cell(*row, is_cut=is_cut) for row in rows)
     while remaining:
         cell = remaining.popleft()
-        if remaining and max(len(cell), len(remaining[0])) <= _CELL:
-            cell = f"{cell:<{_CELL}}  {remaining.popleft()}"
+        if remaining and max(len(cell), len(remaining[0])) <= OVERVIEW_CELL:
+            cell = f"{cell:<{OVERVIEW_CELL}}  {remaining.popleft()}"
         yield f"  {cell}"
 
 
 def _overview_cell(label: str, summary: str, *, is_cut: bool) -> str:
     padded = f"{label:<{_LABEL}}  "
-    room = _CELL if is_cut and len(padded) < _CELL * 2 // 3 else WIDTH - 2
+    room = OVERVIEW_CELL if is_cut and len(padded) < OVERVIEW_CELL * 2 // 3 else WIDTH - 2
     return padded + _shorten_summary(summary, room - len(padded))
 
 

@@ -74,7 +74,7 @@ def _redirection_target(output: int) -> str | None:
 
 
 def _has_other_target() -> bool:
-    """Tell whether `a->next->name` made `next-` before `name`; twice is no other file."""
+    """Return whether `a->next->name` made `next-` before `name`; twice is no other file."""
     with os.scandir() as entries:
         return any(
             one.name.endswith("-") and not one.stat(follow_symlinks=False).st_size

@@ -40,6 +40,11 @@ class CommandRequest:
     # Set when the user wants the wait to end and an answer.
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def takes_colour(self) -> bool:
+        """Whether the client's environment allows colour (https://no-color.org: not empty)."""
+        return not self.env.get("NO_COLOR") and self.env.get("TERM") != "dumb"
+
     def cancel_wait(self) -> None:
         """Request that the handler ends its wait and answers with its current data."""
         self.interrupted.set()

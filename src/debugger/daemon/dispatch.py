@@ -35,6 +35,7 @@ from debugger.model.command_registry import (
     describe_activity,
 )
 from debugger.output import OutputStyle, to_data
+from debugger.output.location_text import format_count
 from debugger.questions.group.group_choice import acts_on_members
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
@@ -329,7 +330,7 @@ class Dispatcher:
         if not live:
             return ""
         events = live[-1].timeline.cursor()
-        so_far = f", {events:,} events so far" if events else ""
+        so_far = f", {format_count(events, 'event')} so far" if events else ""
         return f"{live[-1].name} is {live[-1].state.value}{so_far}"
 
     async def close(self) -> None:
@@ -348,8 +349,7 @@ def _build_reply(
     if invocation.is_json:
         shown = _encode_json({"ok": True, "data": data})
     else:
-        # https://no-color.org: set, and not empty.
-        is_color = invocation.is_color and not request.env.get("NO_COLOR")
+        is_color = invocation.is_color and request.takes_colour
         style = OutputStyle.TERMINAL if request.tty and is_color else OutputStyle.PLAIN
         budget = invocation.budget or _BUDGET
         shown = format_answer(
@@ -369,7 +369,7 @@ def _build_reply(
 
 
 def _is_about_launcher(invocation: Invocation, cwd: str) -> bool:
-    """Tell whether a command starts a launcher whose ranks may come to be on other hosts."""
+    """Return whether a command starts a launcher whose ranks may come to be on other hosts."""
     args = invocation.args
     words: tuple[str, ...] = args.get("words") or ("",)
     if invocation.command.name in _COMPARING and launchers.is_launcher(words[0]):

@@ -15,9 +15,10 @@ _LONGEST_PROGRAM: Final = 200  # characters
 # At the end of a command, perhaps with what the command shows: words behind it would be taken for
 # the program's, so they come to stand in brackets.
 _PROGRAM_PLACE: Final = re.compile(r"-- CMD(?:(?=;|,| \(|\Z)|:? (?P<note>[a-z][^;]*?)(?=;|\Z))")
-# The hint for a program that is at fault.
+# The hint for a program that is at fault, and for a value that cannot be watched.
 _QUESTION_TEMPLATE: Final = re.compile(
     r"debugger (?:(?:why|holds) EXPR --at LOC|who-wrote EXPR --at FILE:LINE|calls FUNCTION) -- "
+    r"|debugger who-wrote EXPR (?=names )"
 )
 
 
@@ -35,8 +36,8 @@ def complete_hint(
     if error.hint is None:
         return error
     hint = _with_more_time(_with_path(error, name, argv), name, argv)
-    hint = _name_arguments(hint, arguments)
     words = arguments.get("words")
+    hint = _with_program(_name_arguments(hint, arguments), name, argv, words)
     if isinstance(words, tuple) and words and not words[0].startswith("run:"):
         # A hint with CMD leaves the options out on purpose: one of them is at fault.
         is_same = "CMD" not in hint
@@ -100,6 +101,28 @@ def _name_arguments(hint: str, arguments: Mapping[str, object]) -> str:
     return head + hint[template.end() :]
 
 
+_OTHER_PROGRAM: Final = " -- ./program ARGUMENTS"
+_FLAG: Final = re.compile(r" (--[a-z-]+)")
+
+
+def _with_program(hint: str, name: str, argv: Sequence[str], words: object) -> str:
+    """Return the hint of another program with all that the user typed before the program."""
+    head, mark, rest = hint.partition(_OTHER_PROGRAM)
+    own = _words_before_program(name, argv, words)
+    is_same = head.split()[1:2] == [name] == own[:1] and set(_FLAG.findall(head)) <= set(own)
+    return f"debugger {escape_command(shlex.join(own))}{mark}{rest}" if mark and is_same else hint
+
+
+def _words_before_program(name: str, argv: Sequence[str], words: object) -> list[str]:
+    """Return what the user typed before the program, without options of every command."""
+    own = list(argv)
+    if "--" in own:
+        own = own[: own.index("--")]
+    elif isinstance(words, tuple) and words and tuple(own[-len(words) :]) == words:
+        own = own[: -len(words)]
+    return _own_words(name, own)
+
+
 def _name_program(hint: str, words: tuple[str, ...]) -> str:
     """Return the hint with the user's own program."""
     program = escape_command(shlex.join(words))
@@ -129,12 +152,7 @@ def _own_words(name: str, argv: Sequence[str]) -> list[str]:
 def _keep_options(hint: str, name: str, argv: Sequence[str], words: tuple[str, ...]) -> str:
     """Return the hint of the same command with the options that the user gave it."""
     bare = f"debugger {name} -- "
-    own = list(argv)
-    if "--" in own:
-        own = own[: own.index("--")]
-    elif tuple(own[-len(words) :]) == words:
-        own = own[: -len(words)]
-    own = _own_words(name, own)
+    own = _words_before_program(name, argv, words)
     if not hint.startswith(bare) or own[: len(name.split())] != name.split() or len(own) == 1:
         return hint
     return f"debugger {escape_command(shlex.join(own))} -- {hint[len(bare) :]}"

@@ -104,7 +104,7 @@ def command_words(argv: Sequence[str]) -> list[str]:
 
 
 def has_option(argv: Sequence[str], *options: str) -> bool:
-    """Tell whether one of these options stands in `argv` before a `--`."""
+    """Return whether one of these options stands in `argv` before a `--`."""
     for word in argv:
         if word == "--":
             return False
@@ -114,7 +114,7 @@ def has_option(argv: Sequence[str], *options: str) -> bool:
 
 
 def has_value_option(argv: Sequence[str], *options: str) -> bool:
-    """Tell whether one of these options, with its value, stands in `argv` before a `--`."""
+    """Return whether one of these options, with its value, stands in `argv` before a `--`."""
     for word in argv:
         if word == "--":
             return False

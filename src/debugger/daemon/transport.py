@@ -154,7 +154,7 @@ def listen_for_clients(directory: str, token: str) -> tuple[socket.socket, State
 
 
 def is_own_peer(sock: socket.socket) -> bool:
-    """Tell whether the peer process belongs to our user, as far as the system reports it."""
+    """Return whether the peer process belongs to our user, as far as the system reports it."""
     return _peer_credentials(sock)[1] in {None, os.getuid()}
 
 

@@ -261,7 +261,7 @@ class EditorConversation:
 
 
 def _is_action(request: EditorRequest) -> bool:
-    """Tell whether a request lets the program run, ends it or changes it."""
+    """Return whether a request lets the program run, ends it or changes it."""
     if request.command == "evaluate":  # what is typed may change something on purpose
         return bool((request.arguments or {}).get("context", "repl") == "repl")
     return request.command in _ACTS

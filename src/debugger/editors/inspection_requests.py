@@ -85,7 +85,7 @@ async def stack_trace(editor: EditorConversation, request: EditorRequest) -> Bod
     arguments = request.decode_arguments(EditorStackTraceArguments)
     found = editor.values.find_thread(arguments.thread_id)
     session = found.session
-    session.require_state(State.STOPPED, to="look at the stack")
+    session.require_state(State.STOPPED, to="show the stack")
     levels = min(arguments.levels or _FRAMES_MAX, _FRAMES_MAX)
     stack = await session.run_job(
         lambda: session.backend.read_stack(found.thread, start=arguments.start_frame, levels=levels)
@@ -290,7 +290,7 @@ async def exception_info(editor: EditorConversation, request: EditorRequest) -> 
     """Return the exception, or the signal, that the program stopped at."""
     arguments = request.decode_arguments(ExceptionInfoArguments)
     session = editor.values.find_thread(arguments.thread_id).session
-    session.require_state(State.STOPPED, to="tell the exception")
+    session.require_state(State.STOPPED, to="show the exception")
     stop = session.last_stop
     found = None
     # At other stops some adapters describe the breakpoint in the words of an exception.

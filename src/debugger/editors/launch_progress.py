@@ -29,7 +29,7 @@ class LaunchProgress:
         self._request: int | None = None
 
     def is_of(self, progress: str | None, request: int | None) -> bool:
-        """Tell whether a progress, or a request, is the present start."""
+        """Return whether a progress, or a request, is the present start."""
         is_this = progress == self._name or request == self._request
         return self._request is not None and is_this
 

@@ -32,6 +32,7 @@ from debugger.questions.group.answer import (
     MemberView,
     MergedState,
     NamedValues,
+    merge_ends,
 )
 from debugger.questions.group.branch_answer import build_branches, build_counted_branches
 from debugger.questions.group.laggards import judge_waits
@@ -336,10 +337,6 @@ def _merge_crashes(
             by_end.setdefault(end.how, []).extend(
                 (label, (end.after_s or 0.0) + later_s) for label in end.members
             )
-    ends = [
-        MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
-        for how, some in by_end.items()
-    ]
     lost = [MemberEnd((one.label,), f"{_SILENT}: {one.reason}", None) for one in silent]
     others = [one.others for one in answers if one.others is not None]
     return msgspec.structs.replace(
@@ -347,7 +344,7 @@ def _merge_crashes(
         group=group,
         total=sum(one.total for one in answers) + len(silent),
         others=_merge_stacks(group, others, ()) if others else None,
-        ends=(*ends, *lost),
+        ends=(*merge_ends(by_end), *lost),
         notes=(*first.notes, *_describe_clocks(earliest)),
         timed_out=first.failed_ns is None and any(one.timed_out for one in answers),
     )
@@ -413,7 +410,7 @@ def _merge_branches(
 
 
 def has_stopped(answer: GroupAnswer | Events | None) -> bool:
-    """Tell whether an answer is the stop of a member, for which others need not be awaited."""
+    """Return whether an answer is the stop of a member, for which others need not be awaited."""
     return isinstance(answer, GroupStop) and answer.stop.state == State.STOPPED.value
 
 

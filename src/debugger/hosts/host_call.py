@@ -117,7 +117,7 @@ class HostCall(Struct, frozen=True):
             "result": request.wants_result,
             "json": invocation.is_json,
             "budget": invocation.budget,
-            "color": invocation.is_color and not request.env.get("NO_COLOR"),
+            "color": invocation.is_color and request.takes_colour,
             **(changes or {}),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -39,6 +40,7 @@ from debugger.questions.group.answer import (
 from debugger.questions.group.branch_answer import add_source_texts
 from debugger.session.group import SilentMember
 
+_OF_GROUPS = re.compile("debugger (?:start|attach|hang|crash|probe|path|diff) --host ")
 _NO_ANSWER = ErrorCode.NOT_FOUND.value
 BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is merged
 # They have no form for groups, and are for all parts all the same.
@@ -93,7 +95,7 @@ class HostGroup:
         )
 
     def shares_part(self, other: HostGroup) -> bool:
-        """Tell whether another group has a part of the same name on the same host."""
+        """Return whether another group has a part of the same name on the same host."""
         return bool(self.parts.items() & other.parts.items())
 
     def forget_host(self, host: Host) -> None:
@@ -156,7 +158,7 @@ class HostGroup:
 
 
 def has_group_form(call: HostCall) -> bool:
-    """Tell whether a command acts on all members of a group."""
+    """Return whether a command acts on all members of a group."""
     command, args = call.invocation.command, call.invocation.args
     is_hang = command.name == "hang" and bool(args.get("is_group"))
     names = {one.name for one in command.parameters}
@@ -276,14 +278,27 @@ def forget_unreached(command: str, replies: Iterable[PartReply]) -> None:
 
 def join_failures(replies: Sequence[PartReply]) -> DebuggerError:
     """Return the error of a command that failed on all hosts, each named with its reason."""
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[str, list[Host]] = {}
     for one in replies:
         if one.error is not None:
             reason = _strip_host(one.host, one.error.message)
-            by_reason.setdefault(reason, []).append(one.host.label)
-    text = "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items())
+            by_reason.setdefault(reason, []).append(one.host)
+    text = "; ".join(
+        f"{', '.join(one.label for one in hosts)}: {reason}" for reason, hosts in by_reason.items()
+    )
     first = next(one.error for one in replies if one.error is not None)
-    return DebuggerError(first.code, text, hint=first.hint)
+    alike = next(iter(by_reason.values()))
+    return DebuggerError(first.code, text, hint=_name_hosts(first.hint or "", alike) or None)
+
+
+def _name_hosts(hint: str, hosts: Sequence[Host]) -> str:
+    """Return the first host's hint for all hosts that failed alike."""
+    names = [one.address.text for one in hosts]
+    own = re.compile(rf"(?<=--host ){re.escape(names[0])}(?= |\Z)")
+    every = own.sub(lambda _: ",".join(names), hint)
+    # Of several hosts these are for groups alone.
+    is_bare = len(names) > 1 and _OF_GROUPS.match(every) and "--group" not in every
+    return every.replace("--host", "--group --host", 1) if is_bare else every
 
 
 def _name_host(host: Host, message: str) -> str:
@@ -296,7 +311,7 @@ def _strip_host(host: Host, message: str) -> str:
 
 
 def _is_over(error: DebuggerError) -> bool:
-    """Tell whether a part has only nothing to do: it has ended, or no member of it is stopped."""
+    """Return whether a part has only nothing to do: it has ended, or no member of it is stopped."""
     return error.code in {ErrorCode.PROGRAM_EXITED, ErrorCode.WRONG_STATE}
 
 

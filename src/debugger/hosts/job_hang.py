@@ -47,11 +47,15 @@ async def find_laggards_of_job(
     after = call.invocation.args.get("after")
     look = call.replace_command("hang", {"is_group": True})
 
-    async def run_for(seconds: float) -> None:
-        states.append(await ask(call.replace_command("await", {"timeout": seconds})))
+    async def run_for(seconds: float, command: str = "await") -> None:
+        states.append(await ask(call.replace_command(command, {"timeout": seconds})))
 
     try:
-        await run_for(AFTER_S if after is None else after)
+        limit = loop.time() + (AFTER_S if after is None else after)
+        await run_for(limit - loop.time())
+        # What stops at an exception goes on to its end.
+        while _is_stopped(states[-1]) and loop.time() < limit:
+            await run_for(limit - loop.time(), "continue")
         began, before = loop.time(), None
         while not _has_ended(states[-1]):
             answer = await ask(look)
@@ -59,7 +63,7 @@ async def find_laggards_of_job(
                 return answer
             elapsed_s = loop.time() - began
             is_on = is_looked_at_again(answer.verdict, before, elapsed_s=elapsed_s)
-            if not is_on or call.request.interrupted.is_set():
+            if not is_on or _is_stopped(states[-1]) or call.request.interrupted.is_set():
                 return answer
             before = answer.verdict
             await run_for(AGAIN_S)
@@ -67,6 +71,10 @@ async def find_laggards_of_job(
     finally:
         # A client that has gone must not leave the job behind.
         await asyncio.shield(ask(call.replace_command("stop", {})))
+
+
+def _is_stopped(answer: Answer) -> bool:
+    return isinstance(answer, GroupStop) and answer.stop.state == State.STOPPED.value
 
 
 def _has_ended(answer: Answer) -> bool:

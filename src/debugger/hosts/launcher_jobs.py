@@ -202,7 +202,7 @@ class LauncherJobs:
         return merge_job_parts(self._hosts.own, answer, parts, call)
 
     def has_question(self, name: str) -> bool:
-        """Tell whether a launcher's shell is of a question that compares ranks."""
+        """Return whether a launcher's shell is of a question that compares ranks."""
         return name in self._questions
 
     async def compare_ranks(self, call: HostCall, run_here: RunHere) -> Answer:

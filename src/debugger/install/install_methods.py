@@ -162,7 +162,7 @@ class SystemPackages:
 
 
 def has_lists() -> bool:
-    """Tell whether apt has package lists; a fresh container has none."""
+    """Return whether apt has package lists; a fresh container has none."""
     return any(_APT_LISTS.glob("*_Packages*"))
 
 
@@ -360,7 +360,7 @@ class GoProgram:
             raise DebuggerError(ErrorCode.ADAPTER_FAILED, f"go install has made no {self.command}")
 
     async def _chooses_toolchain(self, machine: CallerMachine) -> bool:
-        """Tell whether this Go downloads a newer one for a module that needs it: since 1.21."""
+        """Return whether this Go downloads a newer one for a module that needs it: since 1.21."""
         ran = await machine.run_command(("go", "env", "GOVERSION"), within_s=_ASK_S)
         return version_numbers(ran.output.strip().removeprefix("go")) >= (1, 21)
 

@@ -107,7 +107,7 @@ def _split_program(given: dict[str, Any], properties: Schema) -> dict[str, Any]:
 
 
 def is_several(value: Any) -> bool:
-    """Tell whether a value is a list of several: no expression, which a command line would be."""
+    """Return whether a value is a list of several: no expression, which a command line would be."""
     return isinstance(value, list) and len(value) > 1
 
 

@@ -116,7 +116,7 @@ class AccessToken:
         return cls(given)
 
     def matches_header(self, header: str | None) -> bool:
-        """Tell whether an `Authorization` header has the token."""
+        """Return whether an `Authorization` header has the token."""
         scheme, _, found = (header or "").partition(" ")
         is_known = hmac.compare_digest(found.strip().encode(), self._value.encode())
         return is_known and scheme.lower() == "bearer"

@@ -261,6 +261,25 @@ class Breakpoints:
             hint="debugger breakpoint list",
         )
 
+    def at_location(self, spec: BreakpointSpec) -> list[Breakpoint]:
+        """Return the user's breakpoints that were requested at a location, or moved to its line."""
+        place = (spec.file, spec.line, spec.function, spec.address)
+        line = (spec.file, spec.line)
+        return [
+            one
+            for one in self.user_breakpoints()
+            if one.spec.kind not in {BreakpointKind.WATCHPOINT, BreakpointKind.EXCEPTION}
+            and (
+                (one.spec.file, one.spec.line, one.spec.function, one.spec.address) == place
+                # A pending one is bound to no line, as a function has none.
+                or (
+                    spec.line is not None
+                    and one.bound is not None
+                    and (one.bound.file, one.bound.line) == line
+                )
+            )
+        ]
+
     def remove(self, number: int) -> Breakpoint | None:
         """Remove a breakpoint; None if it was removed already."""
         return self._all.pop(number, None)
@@ -458,7 +477,7 @@ class Breakpoints:
         return known.hits if known is not None else 0
 
     def is_enabled(self, number: int) -> bool:
-        """Tell whether a breakpoint is set and enabled."""
+        """Return whether a breakpoint is set and enabled."""
         known = self._all.get(number)
         return known is not None and known.spec.enabled
 

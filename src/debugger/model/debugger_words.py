@@ -162,7 +162,7 @@ _GDB = re.compile(
 
 
 def uses_shell(command: str) -> bool:
-    """Tell whether a raw command of gdb or lldb runs a shell or a script of the debugger's own."""
+    """Check whether a raw command of gdb or lldb runs a shell or a script of the debugger's own."""
     # LLDB takes a command's words in quotes as well: "platform" 'shell'.
     plain = re.sub(r"[\"'\\]", "", command).strip().lstrip("`").strip()
     words = plain.split()

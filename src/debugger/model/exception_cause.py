@@ -250,12 +250,12 @@ def _explain_null(
     named = f" ({short})" if what != "nil" else ""
     if one is None:
         message = text.partition("runtime error: ")[2] or text
-        return ExceptionCause(
-            kind, f"{message}{named}" if what != "nil" else f"nil pointer: {message}"
-        )
+        begin = "nil pointer: " if what == "nil" else ""
+        return ExceptionCause(kind, f"{begin}{message}{named}")
     verb = "set" if property_ and property_["verb"] == "set" else "read"
-    inner = f"[{one.inner}]" if one.how == "[]" else f".{one.inner}" if one.inner else "it"
-    message = f"{label}: {one.base} is {what}, {inner} of it is {verb}{named}"
+    inner = f"[{one.inner}]" if one.how == "[]" else f".{one.inner}" if one.inner else ""
+    part = f"{inner} of it" if inner else "what it points to"
+    message = f"{label}: {one.base} is {what}, {part} is {verb}{named}"
     return ExceptionCause(kind, message, culprit=one.base)
 
 
@@ -441,7 +441,7 @@ def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ..
 
 
 def _is_shown(name: str, value: str, message: str) -> bool:
-    """Tell whether an error's message already has a field's value, as for system calls."""
+    """Return whether an error's message already has a field's value, as for system calls."""
     texts = _TEXT.findall(value)
     is_number = value.isdecimal() and value in message
     return name == "errno" or is_number or (bool(texts) and all(one in message for one in texts))
@@ -586,7 +586,7 @@ def fatal_error(lines: Sequence[str]) -> str | None:
 
 
 def is_cut(lines: Sequence[str]) -> bool:
-    """Tell whether a Node error report begins in an output, and does not end.
+    """Return whether a Node error report begins in an output, and does not end.
 
     Node writes the whole source line first; of the text that a process writes into a pipe at its
     end, Node loses all but 64 KB.

@@ -62,7 +62,7 @@ class HitFilter(Struct, frozen=True):
         return -self.nth if self.nth is not None and self.nth < 0 else 0
 
     def __bool__(self) -> bool:
-        """Tell whether the filter can omit a hit."""
+        """Return whether the filter can omit a hit."""
         return self != HitFilter()
 
     def options(self) -> list[str]:
@@ -353,7 +353,7 @@ ONE_HIT_NUMBERS = frozenset({"first", "last"})
 
 
 def is_plain_number(hits: HitFilter) -> bool:
-    """Tell whether a filter is the number of a hit, with a condition at most."""
+    """Return whether a filter is the number of a hit, with a condition at most."""
     return hits == HitFilter(conditions=hits.conditions, nth=hits.nth)
 
 

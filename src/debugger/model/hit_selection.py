@@ -121,7 +121,7 @@ CALLERS_MAX = 200  # frames in which a caller is searched
 
 
 def is_called_by(functions: Iterable[str | None], function: str) -> bool:
-    """Tell whether a stack, from its innermost function on, is that of the function or below.
+    """Return whether a stack, from its innermost function on, is that of the function or below.
 
     A name without its class or package means the function of any: `insert` is `Tree::insert`.
     """
@@ -129,7 +129,7 @@ def is_called_by(functions: Iterable[str | None], function: str) -> bool:
 
 
 def names_function(name: str, function: str) -> bool:
-    """Tell whether a debugger's name of a function is the one that a user typed."""
+    """Return whether a debugger's name of a function is the one that a user typed."""
     plain = plain_function(name)
     for one in (name, plain):
         if one == function or (one.endswith(function) and one[: -len(function)].endswith(_JOINTS)):

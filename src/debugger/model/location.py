@@ -31,7 +31,7 @@ _SUGGESTED_MAX: Final = 120  # characters of a name that a person would type
 
 
 def is_library(file: str | None, cwd: str) -> bool:
-    """Tell whether a file belongs to a library or a runtime; files below `cwd` are the user's.
+    """Return whether a file belongs to a library or a runtime; files below `cwd` are the user's.
 
     A package that is installed below `cwd` is still a library.
     """
@@ -41,13 +41,25 @@ def is_library(file: str | None, cwd: str) -> bool:
     return _LIBRARY.search(f"/{relative}" if relative != file else file) is not None
 
 
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "testing"})
+_TEST_FILE: Final = re.compile(
+    r"(?:^|[._-])(?:test|tests|spec)(?:[._-]|$)|^conftest\.py$", re.IGNORECASE
+)
+
+
+def is_test_file(file: str) -> bool:
+    """Return whether a file has tests, by its name and those of its last two folders."""
+    *folders, name = file.split("/")
+    return bool(_TEST_FILE.search(name)) or not _TEST_FOLDERS.isdisjoint(folders[-2:])
+
+
 class SourceMap(Struct, frozen=True):
     """Pairs of folders, at build time and on this machine, without a trailing slash."""
 
     pairs: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether there are any pairs."""
+        """Return whether there are any pairs."""
         return bool(self.pairs)
 
     def to_local(self, path: str) -> str:
@@ -136,7 +148,7 @@ def parse_location(text: str) -> Location:
     """
     words = text.strip()
     if not words or any(ord(letter) < ord(" ") for letter in words):
-        raise DebuggerError(ErrorCode.USAGE, f"not a place: {text!r}", hint=_HINT)
+        raise DebuggerError(ErrorCode.USAGE, f"not a location: {text!r}", hint=_HINT)
     if words.isdecimal():
         return Location(line=_parse_line_number(words))
     match = _FILE_LINE.match(words)
@@ -236,7 +248,7 @@ def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...
 
 
 def is_pattern(name: str) -> bool:
-    """Tell whether a function's name is a pattern: `incr*`, `MyClass::*`.
+    """Return whether a function's name is a pattern: `incr*`, `MyClass::*`.
 
     A pointer in brackets and an operator's name are no patterns: `main.(*Tree).Add`, `operator*`.
     """

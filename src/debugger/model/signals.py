@@ -81,7 +81,7 @@ def _by_number(address: int) -> tuple[str, str] | None:
 
 
 def _ends_here(stack: int, mapped: Sequence[MemoryRegion]) -> bool:
-    """Tell whether a stack pointer is at, or below, the lower end of writable memory."""
+    """Return whether a stack pointer is at, or below, the lower end of writable memory."""
     home = next((one for one in mapped if one.start <= stack < one.end), None)
     if home is None or "w" not in home.mode:
         return True

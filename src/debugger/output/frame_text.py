@@ -89,7 +89,8 @@ def _without_runtime(answer: Backtrace) -> Sequence[FrameView]:
     """Leave out the outermost frames without source, if they are many and none is selected."""
     own = answer.own if isinstance(answer.own, int) else len(answer.frames)
     is_short = len(answer.frames) - own < _RUNTIME_LEAST
-    return answer.frames if is_short or answer.current >= own else answer.frames[:own]
+    is_needed = own <= 0 or answer.current >= own
+    return answer.frames if is_short or is_needed else answer.frames[:own]
 
 
 def _format_stack(answer: Backtrace, command: str, *, rank: int) -> list[TextSection]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from debugger.model.answers import BreakpointView, FrameView, VariableView
@@ -73,6 +74,14 @@ def format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{ending}"
 
 
+# As Python, JavaScript, Ruby, Go, C and Rust write a letter that is not shown.
+_ESCAPE = re.compile(
+    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)"
+)
+_ESCAPE_MAX = 10  # characters
+_JOINERS = "\u200d\ufe0e\ufe0f"  # they belong to the letter before
+
+
 def shorten_value(value: str, limit: int, *, hint: str = "", tabs: bool = False) -> str:
     """Escape a value; over `limit` characters keep its head and tail, and state its length.
 
@@ -108,17 +117,33 @@ def _join_ends(value: str, head: str, tail: str) -> str:
 
 
 def _fitting_start(value: str, room: int, *, tabs: bool) -> str:
-    letters = value[: max(room, 0)]
+    letters = value[: _escape_span(value, max(room, 0))[0]]
     return (
         "".join(_fitting_letters(letters, room, tabs=tabs)) if _CONTROL.search(letters) else letters
     )
 
 
 def _fitting_end(value: str, room: int, *, tabs: bool) -> str:
-    letters = value[max(len(value) - room, 0) :]
+    letters = value[_escape_span(value, max(len(value) - room, 0))[1] :]
     if not _CONTROL.search(letters):
         return letters
     return "".join(reversed(list(_fitting_letters(letters[::-1], room, tabs=tabs))))
+
+
+def _escape_span(value: str, at: int) -> tuple[int, int]:
+    """Return where the escape sequence, or letter with its marks, begins and ends that a cut hits.
+
+    Both are `at` where the cut is between two letters.
+    """
+    before = value.rfind("\\", max(at - _ESCAPE_MAX, 0), at)
+    is_escaped = before > 0 and (len(value[:before]) - len(value[:before].rstrip("\\"))) % 2
+    found = _ESCAPE.match(value, before) if before >= 0 and not is_escaped else None
+    if found is not None and found.end() > at:
+        return before, found.end()
+    end = at
+    while 0 < end < len(value) and (unicodedata.combining(value[end]) or value[end] in _JOINERS):
+        end += 1
+    return at, end
 
 
 def _fitting_letters(letters: str, room: int, *, tabs: bool) -> Iterator[str]:
@@ -184,10 +209,13 @@ def base_name(path: str) -> str:
 
 
 def file_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return short names for files shown together: with folders if names are equal."""
+    """Return short names for files shown together: with folders if names are equal.
+
+    A location without a file has an empty name.
+    """
     every = list(dict.fromkeys(path for path in paths if path))
     parts = {path: re.split(r"[/\\]", path.strip("/\\")) for path in every}
-    found = {}
+    found = {"": ""}
     for path in every:
         others = [parts[other] for other in every if other != path]
         count = 1

@@ -243,7 +243,7 @@ def _format_change(change: ChangedValue, every: Sequence[ChangedValue]) -> str:
 
 
 def _is_within(part: ChangedValue, before: str, after: str) -> bool:
-    """Tell whether a change is that of a part alone; numbers are alike by chance."""
+    """Return whether a change is that of a part alone; numbers are alike by chance."""
     was = part.previous or ""
     is_compound = was[-1:] in {")", "]", "}"} and len(was) > len("{1}")
     return is_compound and len(was) < len(before) and before.replace(was, part.value, 1) == after

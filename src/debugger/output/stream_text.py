@@ -29,7 +29,8 @@ def format_output(answer: Output, page: RenderPage) -> list[TextSection]:
         return [*lost, fixed_section("output cleared")]
     notes = [fixed_section(f"note: {note}", 2) for note in answer.notes]
     if not answer.lines:
-        return [*lost, fixed_section("no new output"), *notes, *format_crashed(answer.crash)]
+        none = [] if answer.total else [fixed_section("no new output")]  # --follow has shown it
+        return [*lost, *none, *notes, *format_crashed(answer.crash)]
     lines = [format_output_line(line, page) for line in answer.lines]
     command = f"debugger output --all {width_option(lines)}"
     shown = list_section(
@@ -54,7 +55,7 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
     """Format events, one a line, with times in seconds since the first."""
     lost = [*_format_lost(answer.dropped, "event"), *format_crashed(answer.crash)]
     if not answer.events:
-        return [*lost, fixed_section("no events")]
+        return lost if answer.total else [*lost, fixed_section("no events")]
     start = answer.events[0].time_ns
     digits = _OF_CALLS if any(one.kind in _CALLS for one in answer.events) else _OF_STOPS
     is_family = len({one.session for one in answer.events}) > 1

@@ -81,7 +81,7 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
 
 
 def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
-    """Tell whether a short value's text has all its children, so that no rows are needed."""
+    """Return whether a short value's text has all its children, so that no rows are needed."""
     value = answer.value
     total = answer.children_total if isinstance(answer.children_total, int) else len(views)
     if not views or total != len(views) or len(value) > _SUMMARY or "\n" in value:

@@ -333,7 +333,8 @@ def _line_steps(recording: Recording, call: CallNode) -> list[CallLine]:
     callees: list[CalleeSummary] = []
 
     def end() -> None:
-        if line or changes or callees:
+        # What has changed before the first line another thread has changed.
+        if line or callees:
             found.append(CallLine(line, at, tuple(changes), tuple(callees[:_CALLEES])))
 
     for one in call.steps:

@@ -50,7 +50,7 @@ class CountRatio(Struct, frozen=True):
     compared: int
 
     def departs(self, pair: CountPair) -> bool:
-        """Tell whether counts differ clearly from this ratio, or one run only has any.
+        """Return whether counts differ clearly from this ratio, or one run only has any.
 
         Equal counts never depart: code that does not depend on the input runs equally often.
         """
@@ -67,7 +67,7 @@ class CountRatio(Struct, frozen=True):
         return abs(pair.logarithm - math.log(self.ratio))
 
     def _is_off_by_one(self, pair: CountPair) -> bool:
-        """Tell whether one run more or less explains it, as that of a loop's head at its end."""
+        """Return whether one run more or less explains it, as that of a loop's head at its end."""
         return (
             self.ratio * (pair.right - 1) <= pair.left <= self.ratio * (pair.right + 1)
             or pair.left - 1 <= self.ratio * pair.right <= pair.left + 1

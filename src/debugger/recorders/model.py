@@ -553,7 +553,7 @@ class RecordingWindow(Struct, frozen=True):
         return place.line if place.file and match_paths(place.file, [file]) else 0
 
     def has_name(self, place: FunctionPlace, *names: str) -> bool:
-        """Tell whether one of a function's names is an edge of the window."""
+        """Return whether one of a function's names is an edge of the window."""
         return bool(place.name) and any(self.fits(place.name, one) for one in names)
 
 
@@ -563,12 +563,12 @@ def window_notes(*, has_ended: bool) -> tuple[RecordingNote, ...]:
 
 
 def has_begun(recording: Recording) -> bool:
-    """Tell whether the process reached the window's start; otherwise all of it was recorded."""
+    """Return whether the process reached the window's start; otherwise all of it was recorded."""
     return _has_note(recording, _BEGAN)
 
 
 def has_ended(recording: Recording) -> bool:
-    """Tell whether the process reached the window's end after its start."""
+    """Return whether the process reached the window's end after its start."""
     return _has_note(recording, _ENDED)
 
 

@@ -437,6 +437,12 @@ def require_recording(
         return ran.recordings[0]
     if ran.faults:
         raise DebuggerError(ErrorCode.INTERNAL, f"the recorder could not begin: {ran.faults[0]}")
+    if ran.is_timed_out:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{argv[0]} was ended before anything of it was recorded",
+            hint="--timeout 300 gives it more time",
+        )
     if language in {"ruby", "php"}:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,

@@ -222,7 +222,7 @@ def align_runs(left: Sequence[RunPoint], right: Sequence[RunPoint]) -> RunAlignm
 
 
 def _is_same(a: str | None, b: str | None) -> bool:
-    """Tell whether two values are equal apart from addresses, such as that of id()."""
+    """Return whether two values are equal apart from addresses, such as that of id()."""
     if a == b or a is None or b is None:
         return a == b
     return _ADDRESS.sub("0x…", a) == _ADDRESS.sub("0x…", b)

@@ -321,7 +321,7 @@ def _entry_differences(
 def _is_noise(
     place: CodePlace, name: str, spectra: Sequence[RunSpectrum], only_bad: Sequence[str]
 ) -> bool:
-    """Tell whether values differ in any two runs: an address, a seed, a time.
+    """Return whether values differ in any two runs: an address, a seed, a time.
 
     Values are noise if another run of the same command had others; and if no two failing runs share
     one, unless all are numbers beyond those of the passing runs.

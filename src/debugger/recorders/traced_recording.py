@@ -37,7 +37,7 @@ _ENTRY = re.compile(r"(\w+::)?main")
 
 
 def is_entry(name: str) -> bool:
-    """Tell whether a function is the one in which the recording begins."""
+    """Return whether a function is the one in which the recording begins."""
     return _ENTRY.fullmatch(name) is not None
 
 

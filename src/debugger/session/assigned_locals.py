@@ -45,7 +45,7 @@ _MAY_ASSIGN = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|(?<!\bsizeof)(?<=\w
 
 
 def may_assign(expression: str) -> bool:
-    """Tell whether an expression may set a variable of the program."""
+    """Return whether an expression may set a variable of the program."""
     return _MAY_ASSIGN.search(expression) is not None
 
 
@@ -89,7 +89,7 @@ async def unassigned_names(
 
 
 def _is_examined(session: Session, frame: Frame) -> bool:
-    """Tell whether a frame is of C or C++, and nobody but the program's code has set a local."""
+    """Return whether a frame is of C or C++, and nobody but the program's code has set a local."""
     is_c = session.traits.runtime is Runtime.NATIVE and (frame.file or "").endswith(_SUFFIXES)
     return (
         is_c

@@ -28,7 +28,7 @@ _FATAL = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS"
 
 
 def is_crash(stop: Stopped) -> bool:
-    """Tell whether a stop is for a signal that indicates a fault of the program."""
+    """Return whether a stop is for a signal that indicates a fault of the program."""
     if stop.reason is not StopReason.SIGNAL:
         return False
     return stop.signal is None or stop.signal in _FATAL or stop.signal.startswith("EXC_")

@@ -100,6 +100,10 @@ class Group:
         self._facts: dict[Session, MemberFacts] = {}
         self._labels: dict[Session, str] = {}
         self._late: set[Session] = set()
+        # Processes that run without a debugger, as it could not attach to them, by pid: why.
+        self.alone: dict[int, str] = {}
+        # Processes that have asked for a debugger, and have none yet.
+        self.expected: set[int] = set()
         # Those that are not asked again.
         self._named: set[Session] = set()
 
@@ -111,6 +115,12 @@ class Group:
         """Say which of its processes no answer is about."""
         forgotten, count = self.first.family.count_forgotten(self.first), len(self.sessions())
         notes = []
+        if self.alone:
+            pids, why = ", ".join(map(str, self.alone)), next(iter(self.alone.values()))
+            notes.append(f"without a debugger, and no members: {pids[:_NAMED_MAX]}: {why}")
+        if gone := [pid for pid in sorted(self.expected) if process_info.look_at(pid) is None]:
+            pids = ", ".join(map(str, gone))[:_NAMED_MAX]
+            notes.append(f"ended before a debugger had attached, and no members: {pids}")
         if forgotten:
             notes.append(f"{forgotten:,} more members ended earlier, and are no longer kept")
         if count > MEMBERS_MAX:
@@ -151,7 +161,7 @@ class Group:
         return self._facts_of(session).debugger_threads
 
     def _is_named(self, session: Session) -> bool:
-        """Tell whether a member has its final name.
+        """Return whether a member has its final name.
 
         A fork is its parent at first; xdist names a worker after its start.
         """
@@ -172,6 +182,8 @@ class Group:
     def _chosen_sessions(self) -> list[Session]:
         """Return the sessions that commands act on: those that have ended are left out first."""
         sessions = self.sessions()
+        for one in sessions:
+            one.notice_death()
         self._forget_all_but(set(sessions))
         if len(sessions) > MEMBERS_MAX:
             sessions = sorted(sessions, key=lambda one: not one.is_live)[:MEMBERS_MAX]
@@ -384,10 +396,20 @@ async def ask_members(
             await asyncio.gather(*map(ask_one, members))
     answered = {one.label: found[one.label] for one in members if one.label in found}
     return answered, [
-        silent.get(one.label) or late(one) for one in members if one.label not in found
+        _find_suspended(one) or silent.get(one.label) or late(one)
+        for one in members
+        if one.label not in found
     ]
 
 
+def _find_suspended(member: Member) -> SilentMember | None:
+    """Describe a member that does not answer because a signal has stopped its process."""
+    pid = member.session.pid
+    if pid is None or not process_info.is_suspended(pid):
+        return None
+    return SilentMember(member.label, f"a signal has stopped it: kill -CONT {pid} lets it go on")
+
+
 def is_started(group: Group) -> bool:
-    """Tell whether we started the group's programs, and so end them with it."""
+    """Return whether we started the group's programs, and so end them with it."""
     return isinstance(group.first.target, LaunchTarget)

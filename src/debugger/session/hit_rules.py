@@ -47,11 +47,11 @@ class HitRules:
         self._finished.discard(number)
 
     def applies_to(self, known: Sequence[Breakpoint]) -> bool:
-        """Tell whether a stop at these breakpoints needs a decision."""
+        """Return whether a stop at these breakpoints needs a decision."""
         return any(one.spec.rule is not None or one.event_of is not None for one in known)
 
     def needs_callers(self, known: Sequence[Breakpoint]) -> bool:
-        """Tell whether the decision needs the names of the functions on the stack."""
+        """Return whether the decision needs the names of the functions on the stack."""
         return any(
             one.spec.rule is not None and one.spec.rule.hits.inside is not None for one in known
         )

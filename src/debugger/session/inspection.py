@@ -36,7 +36,7 @@ _NESTED_MAX = 20  # children of a value
 
 async def frame_of(session: Session, number: int | None = None) -> Frame:
     """Return a frame by its number, or the current one."""
-    session.require_state(State.STOPPED, to="look at a frame")
+    session.require_state(State.STOPPED, to="show a frame")
     if number is None and session.selection.frame is not None:
         return session.selection.frame
     thread = await _selected_thread(session)

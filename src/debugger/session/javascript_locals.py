@@ -44,7 +44,7 @@ async def unassigned_names(
 
 
 async def _is_before_declaration(session: Session, frame: Frame, name: str) -> bool:
-    """Tell whether the declaration of a variable of another function has not run: V8 knows."""
+    """Return whether the declaration of a variable of another function has not run: V8 knows."""
     try:
         await session.backend.evaluate(name, frame, EvaluationPurpose.PRINT)
     except DebuggerError as error:
@@ -79,7 +79,7 @@ async def declaration_error(session: Session, frame: Frame, error: DebuggerError
 
 
 async def _is_listed(session: Session, frame: Frame, name: str) -> bool:
-    """Tell whether a scope of a frame has a variable, although it cannot be read."""
+    """Return whether a scope of a frame has a variable, although it cannot be read."""
     for scope in await session.backend.read_scopes(frame):
         if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
             variables = await session.backend.read_variables(scope.handle)

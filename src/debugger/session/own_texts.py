@@ -58,7 +58,7 @@ async def hint_own_text(
 
 
 def _is_expression(name: str) -> bool:
-    """Tell whether a name can be read again without a call, which might change the program."""
+    """Return whether a name can be read again without a call, which might change the program."""
     if len(name) > _EXPRESSION_MAX:
         return False
     try:

@@ -37,7 +37,7 @@ class PauseRequests:
         self._is_withdrawn = self._count > 0
 
     def is_unexpected(self, stop: Stopped) -> bool:
-        """Tell whether a stop is a pause that was withdrawn, or that repeats the last one."""
+        """Return whether a stop is a pause that was withdrawn, or that repeats the last one."""
         if self._count:
             return self._is_withdrawn and stop.reason is StopReason.PAUSE
         is_signal = stop.reason is StopReason.SIGNAL and stop.signal in _PAUSING_SIGNALS

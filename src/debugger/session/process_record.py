@@ -11,11 +11,14 @@ from contextlib import suppress
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.model import group_labels
-from debugger.model.program import Stopped
+from debugger.model.program import ExitedProgram, Stopped
+from debugger.model.signals import signal_name
 from debugger.system import entry_hold, process_info
 from debugger.system.exit_watch import ExitWatch
 
-_ENDING = frozenset({"SIGTERM", "SIGHUP", "SIGINT"})
+_OVER = frozenset("ZX")  # states of a thread that has ended
+# Open MPI sends SIGCONT first, at which gdb would stop, so that one that is stopped ends, too.
+_ENDING = frozenset({"SIGTERM", "SIGHUP", "SIGINT", "SIGCONT"})
 
 
 class ProcessRecord:
@@ -31,6 +34,7 @@ class ProcessRecord:
         self.connect_words: tuple[str, ...] = ()
         self.is_awaited = asyncio.Event()
         self._pid = target.pid if isinstance(target, AttachTarget) else None
+        self._is_local = not (isinstance(target, AttachTarget) and target.connect is not None)
         self._entry = target.held_entry if isinstance(target, AttachTarget) else None
         # Its launcher ends it by signals, as it ends a program without a debugger.
         self._has_launcher = self._entry is not None
@@ -55,7 +59,7 @@ class ProcessRecord:
         return self._entry is not None
 
     def is_ended_by(self, stop: Stopped) -> bool:
-        """Tell whether a stop is for a signal by which a launcher ends its programs."""
+        """Return whether a stop is for a signal by which a launcher ends its programs."""
         return self._has_launcher and stop.signal in _ENDING
 
     def release_entry(self) -> None:
@@ -84,7 +88,28 @@ class ProcessRecord:
         """Return the process's exit status, or minus a signal's number; None if not known."""
         return self._watch.read_status() if self._watch is not None else None
 
+    def find_death(self, pid: int | None) -> ExitedProgram | None:
+        """Return how a process ended that its debugger has stopped; None while it lives.
+
+        gdb 16.3 does not notice that such a process is killed: its stack and its values are those
+        of the stop, and whatever resumes it fails. One that no debugger traces any more has ended
+        with its debugger, whose loss is reported by itself.
+        """
+        status = process_info.read_exit_status(pid) if pid is not None and self._is_local else None
+        if pid is None or status is None or not _is_traced(pid):
+            return None
+        # The first thread may have ended alone.
+        if not all(one.state in _OVER for one in process_info.read_threads(pid).values()):
+            return None
+        return ExitedProgram(signal=signal_name(-status)) if status < 0 else ExitedProgram(status)
+
     def close(self) -> None:
         """Let go of the process."""
         if self._watch is not None:
             self._watch.close()
+
+
+def _is_traced(pid: int) -> bool:
+    process = process_info.look_at(pid)
+    tracer = process_info.look_at(process.tracer) if process is not None else None
+    return tracer is not None and tracer.state not in _OVER

@@ -19,7 +19,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import ForkFollowing, Runtime
-from debugger.model.events import EventKind, State
+from debugger.model.events import Event, EventKind, State
 from debugger.symbols.program_file import may_fork, may_start_processes
 from debugger.system.process_info import child_commands
 
@@ -58,6 +58,7 @@ class ProcessTree(Protocol):
 _NAMED_MAX = 5
 _STARTED = 19  # the field of proc_pid_stat(5), counted from the state
 _SOON_S = 1.0  # seconds in which a new process may still get a session
+_STATE_AFTER = {EventKind.STOP: State.STOPPED, EventKind.EXIT: State.TERMINATED}
 _RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
 # A program's end reaches its children's adapters a little later than its own.
 _SETTLE_S = 0.3
@@ -159,7 +160,7 @@ async def observe_end(session: Session, *, kill: bool) -> AsyncIterator[None]:
 
 
 def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
-    """Tell whether a session's end is no answer to a wait: a child's, while others still run.
+    """Return whether a session's end is no answer to a wait: a child's, while others still run.
 
     With `awaits_root` the first program ran when the wait began: its end is the answer, even if it
     is reported after its last child's.
@@ -169,6 +170,25 @@ def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
     if awaits_root or not root_session(session).is_noted:  # the program's end is told at any moment
         return True
     return any(one.is_live for one in _other_sessions(session))
+
+
+def ends_wait(event: Event, happened: Session, *, awaits_root: bool) -> bool:
+    """Return whether an event of a session ends a wait."""
+    if event.kind is EventKind.EXIT and ends_quietly(happened, awaits_root=awaits_root):
+        return False
+    # Else it went on, or ended, whose event comes; or somebody else started it again.
+    return happened.state is _STATE_AFTER[event.kind]
+
+
+def session_to_report(
+    event: Event, happened: Session, resumed: Session, *, awaits_root: bool
+) -> Session | None:
+    """Return the session to report for an event of one of a tree; None if the wait goes on."""
+    if ends_wait(event, happened, awaits_root=awaits_root):
+        return whose_end(happened)
+    # What another process stopped for meanwhile is the next stop after the resumed one's end.
+    is_over = happened is resumed and resumed.state is State.TERMINATED
+    return stopped_too(resumed) if is_over else None
 
 
 def whose_end(session: Session) -> Session:
@@ -218,7 +238,7 @@ def stopped_too(session: Session) -> Session | None:
 
 
 def is_of_sessions(note: str) -> bool:
-    """Tell whether a note only names sessions, which is of no use after a question's end."""
+    """Return whether a note only names sessions, which is of no use after a question's end."""
     return _OF_SESSIONS.match(note) is not None
 
 
@@ -292,7 +312,7 @@ def describe_unseen(session: Session) -> str:
 
 
 def _is_new(pid: int) -> bool:
-    """Tell whether a process started just now, so that a session may still follow."""
+    """Return whether a process started just now, so that a session may still follow."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -303,7 +323,7 @@ def _is_new(pid: int) -> bool:
 
 
 def _is_process_stopped(pid: int) -> bool:
-    """Tell whether a process is stopped, by its debugger or before one has attached."""
+    """Return whether a process is stopped, by its debugger or before one has attached."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -340,7 +360,7 @@ def find_running(session: Session) -> Session:
 
 
 def is_ending(session: Session) -> bool:
-    """Tell whether a session has ended and the tree still has an end to report."""
+    """Return whether a session has ended and the tree still has an end to report."""
     return session.state is State.TERMINATED and any(
         one.state is State.TERMINATED and not one.is_noted
         for one in [session, *_other_sessions(session)]

@@ -15,6 +15,7 @@ from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Varia
 
 TRAIL_MAX = 200  # steps that a second run can repeat
 PATH_MAX = 2_000  # resumes of a run that are recorded
+_CALLERS_MAX = 20  # frames whose values are kept while what they called is stepped through
 _SHOWN_MAX = 300  # of these, with the values of the stop that was left
 
 
@@ -32,9 +33,17 @@ class Move(Struct, frozen=True):
     shown: tuple[Variable, ...] = ()
 
 
+class _ShownFrame(Struct, frozen=True):
+    """A frame that a stop was reported in: the number of its callers, and its locals then."""
+
+    depth: int
+    identity: object
+    variables: list[Variable]
+
+
 @dataclass
 class Selection:
-    """The current thread and frame, and the values shown at the last two stops."""
+    """The current thread and frame, and the values shown at earlier stops."""
 
     thread: int | None = None
     frame: Frame | None = None
@@ -45,6 +54,8 @@ class Selection:
     # The identity of the shown frame, and its locals; `before` is the same of the stop before.
     shown: tuple[object, list[Variable]] = (None, [])
     before: tuple[object, list[Variable]] = (None, [])
+    # The frames that were shown and have not returned, as far as is known, the outermost first.
+    callers: list[_ShownFrame] = field(default_factory=list)
     # The steps since `anchor`; None stands for any other way to resume.
     trail: tuple[ResumeKind | None, ...] = ()
     # The last stop that did not end a step, with its frame and its hit counts.
@@ -102,10 +113,22 @@ class Selection:
             shown=tuple(self.shown[1]) if is_shown else (),
         )
 
-    def note_shown(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
-        """Record the shown values; another client may see the same stop again."""
+    def note_shown(
+        self, stop: Stopped, identity: object, variables: list[Variable], depth: int = 0
+    ) -> None:
+        """Record the shown values; another client may see the same stop again.
+
+        A frame that was shown before a call of it is compared with again after the call.
+        """
         if self.stop is not stop:
-            self.stop, self.before = stop, self.shown
+            self.stop = stop
+            callers = [one for one in self.callers if one.depth <= depth]
+            found = next((one for one in reversed(callers) if one.identity == identity), None)
+            self.before = self.shown if found is None else (found.identity, found.variables)
+            self.callers = [one for one in callers if one.depth < depth][-_CALLERS_MAX:]
+        elif self.callers and self.callers[-1].depth == depth:
+            self.callers.pop()
+        self.callers.append(_ShownFrame(depth, identity, variables))
         self.shown = (identity, variables)
 
     def select_thread(self, thread: int | None) -> None:
@@ -149,6 +172,7 @@ class Selection:
     def note_evaluated(self) -> None:
         """Note that an expression may have changed much: the next stop is reported in full."""
         self.stop, self.shown, self.is_changed = None, (None, []), True
+        self.callers = []
         self.changes += 1
 
     def note_changed(self) -> None:

@@ -361,9 +361,11 @@ class Session(SessionState):
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
         known = self.breakpoints.find_stopping([one for one in hit if one is not None])
-        if known and self._is_for_other_threads(known, stop):
+        own = [one for one in known if one.spec.thread in {None, stop.thread}]
+        if known and not own and stop.thread is not None:
+            self._continue_later(stop.thread)  # every breakpoint there is for another thread
             return
-        known = [one for one in known if one.spec.thread in {None, stop.thread}] or known
+        known = own or known
         known = known or self.binding.watching.find_lone(stop)
         if self.hit_rules.needs_callers(known):
             self._worker.schedule_job(
@@ -377,6 +379,10 @@ class Session(SessionState):
     def _pass_stop(self, thread: int) -> None:
         """Resume from a stop that is none of the user's: where the program begins, or is ended."""
         self.process.release_entry()
+        self._continue_later(thread)
+
+    def _continue_later(self, thread: int) -> None:
+        """Schedule that the program goes on from a stop that is not reported."""
         backend = self.backend
         self._worker.schedule_job(
             lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
@@ -405,10 +411,7 @@ class Session(SessionState):
             self.pending_notes.append(_SKIPPED_IN_STEP)
             self._enter_stop(stop, [one for one in known if one.event_of is None])
             return
-        thread, backend = stop.thread or 0, self.backend
-        self._worker.schedule_job(
-            lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
-        )
+        self._continue_later(stop.thread or 0)
 
     def _later_disable(self, number: int) -> None:
         """Schedule that a breakpoint without later hits is disabled; the program runs faster."""
@@ -479,21 +482,17 @@ class Session(SessionState):
         self.pid = pid
         self.process.watch_process(pid)
 
+    def notice_death(self) -> None:
+        """Record the end of a process that was killed while it was stopped."""
+        if self.state is State.STOPPED and (found := self.process.find_death(self.pid)):
+            self.exited = found
+            self._on_ended(None)
+
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""
         self.hits = tuple(numbers)
         for number in numbers:
             self.breakpoints.record_hit(number)
-
-    def _is_for_other_threads(self, hit: list[Breakpoint], stop: Stopped) -> bool:
-        """Resume if every breakpoint that was hit is for another thread."""
-        if stop.thread is None or any(one.spec.thread in {None, stop.thread} for one in hit):
-            return False
-        thread, backend = stop.thread, self.backend
-        self._worker.schedule_job(
-            lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
-        )
-        return True
 
     def _note_error(self, error: DebuggerError) -> None:
         self._record.add_output(OutputStream.CONSOLE, error.message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os.path
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,6 +156,7 @@ class SessionList:
                 await self._remove(ended)
             await session.open()
             await self._forget_old()
+            await self._forget_old_children(session)
         except asyncio.CancelledError:
             await self.close(session, kill=True)
             raise
@@ -190,16 +191,25 @@ class SessionList:
         return chosen
 
     async def _forget_old(self) -> None:
-        ended = [one for one in self._sessions.values() if _is_over(one) and one.parent is None]
-        for old in ended[: max(0, len(ended) - _ENDED_MAX)]:
-            if old.name != self._current:
-                await self.close(old, kill=True)
+        """Forget the programs that ended first, each with all processes of its tree or group."""
+        trees: dict[Timeline, list[Session]] = {}
+        for one in self._sessions.values():
+            trees.setdefault(one.timeline, []).append(one)
+        ended = [tree for tree in trees.values() if all(map(_is_over, tree))]
+        for tree in ended[: max(0, len(ended) - _ENDED_MAX)]:
+            if self._current not in {one.name for one in tree}:
+                await self._close_tree(tree)
+
+    async def _close_tree(self, tree: Sequence[Session]) -> None:
+        for one in tree:
+            if one.parent is None:
+                await self.close(one, kill=True)
 
     async def _forget_old_children(self, session: Session) -> None:
-        """Forget the child processes that ended first, without what they started."""
+        """Forget the processes of a tree or group that ended first, without what they started."""
         tree = self.tree_sessions(session)
         parents = {one.parent for one in tree if one.parent is not None}
-        ended = [one for one in tree if one.parent is not None and _is_over(one)]
+        ended = [one for one in tree[1:] if _is_over(one)]
         for old in ended[: max(0, len(ended) - _ENDED_CHILDREN_MAX)]:
             if old not in parents | self._leaving and old.name != self._current:
                 self._forgotten[session.timeline] = self.count_forgotten(session) + 1
@@ -233,7 +243,9 @@ class SessionList:
         return closed
 
     async def _remove(self, session: Session) -> None:
-        relatives = descendants(session)
+        """End a session that another takes the name of, and all of its group if nothing lives."""
+        others = self.tree_sessions(session)
+        relatives = others if all(map(_is_over, others)) else descendants(session)
         # Those that had ended before still take jobs: each has a task that waits for them.
         await asyncio.gather(*(one.close(kill=True) for one in [session, *relatives]))
         for one in relatives:

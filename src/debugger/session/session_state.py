@@ -10,7 +10,7 @@ from debugger.session.process_tree import ProcessTree
 
 
 def is_running_program(target: LaunchTarget | AttachTarget) -> bool:
-    """Tell whether the target is a process, and not a core file."""
+    """Return whether the target is a process, and not a core file."""
     return isinstance(target, LaunchTarget) or target.core is None
 
 

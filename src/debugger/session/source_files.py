@@ -11,7 +11,14 @@ from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import SourceLine
-from debugger.model.location import SourceMap, absolute_path, match_paths, short_paths
+from debugger.model.location import (
+    SourceMap,
+    absolute_path,
+    is_library,
+    match_paths,
+    short_paths,
+)
+from debugger.sources.deciding_condition import find_reaching
 from debugger.sources.function_span import find_span
 from debugger.symbols.source_names import sources_of
 
@@ -21,6 +28,8 @@ _PART_BEFORE, _PART_AFTER = 60, 60  # characters of a line that is cut around a 
 _ENTRIES_MAX = 20_000  # directory entries that a search reads
 _DEPTH_MAX = 6  # levels of folders that a search enters
 _LISTED_MAX = 10
+_FAILURE_SPAN = 2  # lines on either side of one that failed
+_REACHING = 4  # conditions before it
 SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".php")
 _NOT_OURS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "build"})
 
@@ -50,7 +59,7 @@ def read_source(path: str) -> tuple[str, ...] | None:
 
 
 def is_readable(path: str | None) -> bool:
-    """Tell whether a source file can be read."""
+    """Return whether a source file can be read."""
     return path is not None and "\0" not in path and os.access(path, os.R_OK)
 
 
@@ -101,6 +110,19 @@ def surrounding_lines(
     )
 
 
+def failure_lines(
+    path: str | None, line: int | None, *, column: int | None = None
+) -> tuple[SourceLine, ...]:
+    """Return the lines around a line that failed, after those of the conditions that led to it."""
+    near = surrounding_lines(path, line, before=_FAILURE_SPAN, after=_FAILURE_SPAN, column=column)
+    text = read_source(path) if near and path is not None else None
+    if text is None or path is None or line is None:
+        return near
+    reaching = find_reaching(path, "\n".join(text), line)[:_REACHING]
+    further = sorted(one.line for one in reaching if one.line < near[0].line)
+    return (*(SourceLine(one, text[one - 1]) for one in further), *near)
+
+
 def function_lines(path: str, line: int, name: str) -> tuple[SourceLine, ...] | None:
     """Return all lines of the function around a line; None if they are unknown."""
     text = read_source(path)
@@ -140,7 +162,8 @@ def resolve_source(
     """Resolve a part of a path to a source file.
 
     Candidates are files in the folders, the caller's first, then the program's own source with this
-    path's end, then files below the folders. An unresolved path is left to the debugger.
+    path's end, then files below the folders; those of libraries only if there are no others. An
+    unresolved path is left to the debugger.
 
     Raises:
         DebuggerError: USAGE if it may mean several files.
@@ -155,6 +178,10 @@ def resolve_source(
     # Without debug information (an interpreted program) the folders are searched.
     if not own and local is None and not os.path.isabs(file):
         fitting = match_paths(file, _files_below(folders))
+    if len(fitting) > 1:  # a name that the user types is rather of the user's own file
+        fitting = [
+            one for one in fitting if not is_library(one, next(iter(folders), ""))
+        ] or fitting
     if local is None and len(fitting) > 1:
         raise _ambiguous_error(file, [places.to_local(path) for path in fitting])
     if len(fitting) == 1:  # also where there is a file, but the program was not built from it

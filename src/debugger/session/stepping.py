@@ -35,7 +35,6 @@ _STEPS_MAX = 10_000
 _LEFT_MAX = 100  # frames that one `finish_function` leaves, each by a step of the debugger's own
 _PAUSE_AGAIN_S = 2.0
 _JUMP_S = 2.0  # seconds until a debugger has reported the stop after a jump
-_STATE_AFTER = {EventKind.STOP: State.STOPPED, EventKind.EXIT: State.TERMINATED}
 # After a `continue` with several stopped processes, the continued one must not be answered with the
 # old stop of another one at once.
 _OWN_S = 2.0  # after which another process's stop is the answer to a `continue`
@@ -79,7 +78,7 @@ async def resume_and_wait(
         own = await _own_event(session, patience, after=cursor)
         if waiting.is_reported or waiting.state is not State.STOPPED:
             return await wait_for_stop(session, patience, after=cursor)
-        if own is None or not _ends_wait(own, session, awaits_root=False):
+        if own is None or not process_tree.ends_wait(own, session, awaits_root=False):
             answer = await _report_state(waiting)
             note = f"{session.name} {_GOES_ON[session.state is State.TERMINATED]}; "
             note += f"the current session is {waiting.name} now"
@@ -547,10 +546,13 @@ async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> ans
             return stop_report.report_running(session, waited_s=waited_s, waiting_for=waiting_for)
         cursor = event.seq
         happened = process_tree.find_member(session, event.session)
-        if happened is None or not _ends_wait(event, happened, awaits_root=awaits_root):
+        reported = happened and process_tree.session_to_report(
+            event, happened, session, awaits_root=awaits_root
+        )
+        if happened is None or reported is None:
             continue
         try:
-            return await _report_state(process_tree.whose_end(happened))
+            return await _report_state(reported)
         except DebuggerError as error:
             if error.code is not ErrorCode.WRONG_STATE or happened.state is not State.RUNNING:
                 raise
@@ -558,23 +560,13 @@ async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> ans
 
 
 def _is_over(left_s: float, patience: WaitLimit, waiting_for: IdleWait | None) -> bool:
-    """Tell whether a wait has timed out, or is useless because the program is idle."""
+    """Return whether a wait has timed out, or is useless because the program is idle."""
     if left_s <= 0 or patience.interrupted.is_set():
         return True
     if waiting_for is None:
         return False
     limit_s = patience.idle_limits.get(waiting_for.kind)
     return limit_s is not None and waiting_for.idle_s >= limit_s
-
-
-def _ends_wait(event: Event, happened: Session, *, awaits_root: bool) -> bool:
-    """Tell whether an event of a session ends a wait."""
-    if event.kind is EventKind.EXIT and process_tree.ends_quietly(
-        happened, awaits_root=awaits_root
-    ):
-        return False
-    # Else it went on, or ended, whose event comes; or somebody else started it again.
-    return happened.state is _STATE_AFTER[event.kind]
 
 
 async def _report_state(session: Session) -> answers.Stop:

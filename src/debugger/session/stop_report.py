@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from debugger.backends.abilities import DisassemblyAbility, ReturnValueAbility
 from debugger.backends.base import AttachTarget
@@ -78,8 +78,8 @@ _NAMELESS = re.compile(r"<(?:null|anonymous)>(?: @ .*)?")
 #    that one is reported separately.
 # 3. Read the exception and the watched values. At a crash the crash event gets the locals,
 #    once, so that they can be read after the process is gone.
-# 4. `note_shown` keeps these locals for the next stop. In the same frame as the stop before
-#    only the changed ones are displayed (`is_repeat`).
+# 4. `note_shown` keeps these locals for the next stops. In a frame that was shown, and has not
+#    returned since, only the changed ones are displayed (`is_repeat`).
 # 5. `new_output` moves the output cursor, so that each line is reported once, and `is_reported`
 #    keeps a later wait from returning this stop again.
 async def report_stop(
@@ -93,7 +93,7 @@ async def report_stop(
     Raises:
         DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
     """
-    session.require_state(State.STOPPED, to="look at it")
+    session.require_state(State.STOPPED, to="show the stop")
     happened, thread = session.last_stop, session.selection.thread
     assert happened is not None
     stack = await session.backend.read_stack(thread if thread is not None else 0, levels=LEVELS)
@@ -173,12 +173,12 @@ def _note_shown(
     session: Session,
     happened: Stopped,
     frame: Frame | None,
-    identity: object,
+    identity: _FrameIdentity | None,
     variables: list[Variable],
 ) -> bool:
-    """Record what a report shows; return whether the last one showed the same frame."""
-    selection = session.selection
-    selection.note_shown(happened, identity, variables)
+    """Record what a report shows; return whether its frame was shown before."""
+    selection, depth = session.selection, identity.depth if identity is not None else 0
+    selection.note_shown(happened, identity, variables, depth)
     if frame is not None and frame.file is not None:
         selection.note_file(frame.file)
     return identity is not None and identity == selection.before[0]
@@ -231,14 +231,29 @@ def _surrounding_source(frame: Frame | None, context: int | None) -> tuple[answe
     )
 
 
-def _frame_identity(
-    frame: Frame | None, stack: Stack, thread: int | None
-) -> tuple[object, ...] | None:
-    """Return a key that stays equal while the program runs on in one frame."""
+class _FrameIdentity(Struct, frozen=True):
+    """What stays equal while the program runs on in one frame."""
+
+    thread: int | None
+    index: int
+    function: str
+    file: str | None
+    total: int | None  # frames of the stack
+    callers: tuple[tuple[str, str | None, int | None], ...]
+    call: object
+
+    @property
+    def depth(self) -> int:
+        """The number of frames from the outermost one to this one."""
+        return (self.total or 0) - self.index
+
+
+def _frame_identity(frame: Frame | None, stack: Stack, thread: int | None) -> _FrameIdentity | None:
     if frame is None:
         return None
     callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
-    return (thread, frame.index, frame.function, frame.file, stack.total, callers, frame.call)
+    place = (frame.index, frame.function, frame.file)
+    return _FrameIdentity(thread, *place, stack.total, callers, frame.call)
 
 
 async def _returned_values(session: Session, happened: Stopped, frame: Frame) -> list[Variable]:
@@ -350,7 +365,7 @@ async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
 
 
 def is_no_variable(one: Variable) -> bool:
-    """Tell whether an entry of LLDB's variables is no variable of the program.
+    """Return whether an entry of LLDB's variables is no variable of the program.
 
     lldb-dap 19 lists such entries in a function without debug information; of Rust's library LLDB
     lists parameters without a name, and others without a size.

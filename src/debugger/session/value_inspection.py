@@ -296,7 +296,7 @@ def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> Deb
 
 
 def _reads_as_c(session: Session) -> bool:
-    """Tell whether the debugger's own C rules apply to expressions, instead of our engine's."""
+    """Return whether the debugger's own C rules apply to expressions, instead of our engine's."""
     with suppress(DebuggerError):
         session.backend.find_ability(RawCommandAbility)
         return True
@@ -446,7 +446,7 @@ def _optimized_out(target: str, frame: Frame) -> DebuggerError:
 async def _is_unlike(
     session: Session, target: str, value: str, kind: str | None, frame: Frame
 ) -> bool:
-    """Tell whether a variable certainly differs from the value that was assigned."""
+    """Return whether a variable certainly differs from the value that was assigned."""
     # A bool that is set to 5 is true: what counts is the value in the variable's own type.
     casts = [f"({kind})({value})"] if kind and _NAMED_TYPE.match(kind) else []
     for cast in (*casts, f"({value})"):
@@ -461,7 +461,7 @@ async def _is_unlike(
 
 async def read_page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
     """Show a page of a value's children."""
-    session.require_state(State.STOPPED, to="look into a value")
+    session.require_state(State.STOPPED, to="show a value's contents")
     handle = session.refs.find_handle(ref)
     if start < 0 or not 1 <= count <= CHILDREN_MAX:
         raise DebuggerError(

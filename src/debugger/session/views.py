@@ -161,7 +161,7 @@ def _by_name(variables: Sequence[Variable]) -> dict[str, list[str]]:
 
 
 def _shown_values_differ(before: str, now: str) -> bool:
-    """Tell whether two values differ in the part that both show.
+    """Return whether two values differ in the part that both show.
 
     lldb-dap 19 limits a summary to a few milliseconds: on a busy machine it ends earlier, in
     `...}`.

@@ -155,7 +155,7 @@ class CompiledScript:
         return NamePair(original, member if is_import and not is_member else first, segment.at)
 
     def _is_key(self, start: int, end: int) -> bool:
-        """Tell whether a word is a property's name: behind a dot, or a key in an object."""
+        """Return whether a word is a property's name: behind a dot, or a key in an object."""
         before = self._text[max(0, start - 3) : start].rstrip()
         if before.endswith((".", "#")) and not before.endswith("..."):
             return True
@@ -261,7 +261,7 @@ class SourceIndex:
                     self._scripts.setdefault(source, script)
 
     def has(self, source: str) -> bool:
-        """Tell whether a source was compiled to one of the scripts."""
+        """Return whether a source was compiled to one of the scripts."""
         return source in self._scripts
 
     def find_names(self, source: str) -> OriginalNames | None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
+_PARSED = 8  # sources that are kept
 _OPERANDS = 5
 _LEVELS = 12  # of conditions in conditions
 _LENGTH = 200  # characters of a condition
@@ -37,6 +39,17 @@ _WORDS = frozenset(
     {"true", "false", "null", "undefined", "nil", "typeof", "instanceof", "in", "of", "new", "let"}
     | {"var", "const", "this", "void", "not", "and", "or", "nullptr", "NULL", "sizeof", "range"}
 )
+# The line before a function's own opening bracket, in the style that gives this a line.
+_FUNCTION_HEAD = re.compile(
+    r"(?!(?:if|for|while|switch|do|else|try|catch|return)\b)[\w:~<>,*&\s]+\(.*\)[\w\s]*"
+)
+# A place that a `goto` leads to: what stands before it decides nothing.
+_LABEL = re.compile(r"(?!(?:default|public|private|protected)\b)[A-Za-z_]\w*:")
+# A statement that leaves its block: at the beginning of a line, or behind a condition.
+_LEAVES = re.compile(r"(?:return|continue|break|throw|raise|goto|panic)\b")
+_LEAVES_AT_ONCE = re.compile(r"[{)]\s*(?:return|continue|break|throw|goto|panic)\b")
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_NEAR = 40  # lines before a line, in which a way out of its block is looked for
 _EFFECTS = re.compile(r"[\w\])]\s*\(|\+\+|--|(?<![=!<>])=(?!=)")
 
 
@@ -79,14 +92,70 @@ def find_all_conditions(
     if not path.endswith((".py", ".pyw")):
         text = source.splitlines()
         return {line: list(_find_by_indentation(text, line))[:_LEVELS] for line in lines}
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return {line: [] for line in lines}
+    tree = _parse(source)
     return {line: _find_in_python(tree, line)[::-1][:_LEVELS] for line in lines}
 
 
+def find_reaching(path: str, source: str, line: int) -> list[DecidingCondition]:
+    """Return the conditions by which a line is reached, the innermost first.
+
+    These are the conditions around it, and last the nearest one before it in its block that would
+    have left the block. A loop and a switch are none.
+    """
+    if path.endswith((".py", ".pyw")):
+        tree = _parse(source)
+        around, passed = _find_in_python(tree, line)[::-1], _find_exit_in_python(tree, line)
+    else:
+        text = source.splitlines()
+        around = list(_find_by_indentation(text, line))
+        passed = _find_exit_by_indentation(text, line)
+    every = [*(one for one in around[:_LEVELS] if one.written), *filter(None, [passed])]
+    return list({one.line: one for one in every if one.line < line}.values())
+
+
+def find_skipped(path: str, source: str, name: str, span: range) -> list[DecidingCondition]:
+    """Return the conditions by which other assignments to a name were left out, the last first.
+
+    Args:
+        path: The source's file; only Python is understood.
+        source: Its text.
+        name: A variable.
+        span: From the line that assigned it to the line that then read it.
+    """
+    if not path.endswith((".py", ".pyw")):
+        return []
+    found = [
+        _python_condition(node.test, is_met=not _binds(node.body, name))
+        for node in ast.walk(_parse(source))
+        if isinstance(node, ast.If)
+        and span.start < node.lineno
+        and (node.end_lineno or node.lineno) < span.stop
+        and _binds(node.body, name) is not _binds(node.orelse, name)
+    ]
+    return sorted(found, key=lambda one: -one.line)
+
+
+def _binds(body: Iterable[ast.stmt], name: str) -> bool:
+    return any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
+        for statement in body
+        for one in ast.walk(statement)
+    )
+
+
 # -- Python ----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=_PARSED)
+def _parse(source: str) -> ast.Module:
+    """Parse a source; one that is no Python has no statements.
+
+    The links of a chain, and the lines of a test, are often of a few files.
+    """
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
 
 
 def _find_in_python(tree: ast.AST, line: int) -> list[DecidingCondition]:
@@ -103,6 +172,24 @@ def _find_in_python(tree: ast.AST, line: int) -> list[DecidingCondition]:
     return found
 
 
+def _find_exit_in_python(tree: ast.AST, line: int) -> DecidingCondition | None:
+    """Return the nearest condition before a line that would have left its block."""
+    found: DecidingCondition | None = None
+    node: ast.AST | None = tree
+    while node is not None:
+        inner: ast.AST | None = None
+        if isinstance(node, _FUNCTIONS):
+            found = None
+        for one in ast.iter_child_nodes(node):
+            if _has_line(one, line):
+                inner = one
+                break
+            if isinstance(one, ast.If) and not one.orelse and isinstance(one.body[-1], _LEAVING):
+                found = _python_condition(one.test, is_met=False)
+        node = inner
+    return found
+
+
 def _has_line(node: ast.AST, line: int) -> bool:
     first = getattr(node, "lineno", 0)
     for one in getattr(node, "decorator_list", []):
@@ -115,22 +202,21 @@ def _has_line(node: ast.AST, line: int) -> bool:
 
 def _conditions_of(node: ast.stmt, line: int) -> Iterator[DecidingCondition]:
     if isinstance(node, ast.If | ast.While):
-        text = ast.unparse(node.test) if _is_pure(node.test) else ""
         in_body = any(_has_line(one, line) for one in node.body)
         if in_body or any(_has_line(one, line) for one in node.orelse):
-            yield DecidingCondition(
-                node.test.lineno,
-                text[:_LENGTH],
-                _operands(node.test),
-                is_met=in_body,
-                written=ast.unparse(node.test),
-            )
+            yield _python_condition(node.test, is_met=in_body)
     elif isinstance(node, ast.For | ast.AsyncFor) and any(
         _has_line(one, line) for one in node.body
     ):
         yield DecidingCondition(node.iter.lineno, "", _operands(node.iter))
     elif isinstance(node, ast.Match) and line > node.subject.lineno:
         yield DecidingCondition(node.subject.lineno, "", _operands(node.subject))
+
+
+def _python_condition(test: ast.expr, *, is_met: bool) -> DecidingCondition:
+    text = ast.unparse(test)
+    plain = text[:_LENGTH] if _is_pure(test) else ""
+    return DecidingCondition(test.lineno, plain, _operands(test), is_met=is_met, written=text)
 
 
 def _operands(node: ast.expr) -> tuple[str, ...]:
@@ -183,7 +269,13 @@ def _find_by_indentation(text: Sequence[str], line: int) -> Iterator[DecidingCon
     for number in range(line - 1, 0, -1):
         words = text[number - 1]
         plain = words.strip()
-        if not plain or indent_width(words) > depth or (is_met and indent_width(words) == depth):
+        if plain == "{" and _opens_function(text, number):
+            return
+        if (
+            plain in {"", "{"}
+            or indent_width(words) > depth
+            or (is_met and indent_width(words) == depth)
+        ):
             continue
         head = _HEAD.match(plain)
         if head is not None:
@@ -196,6 +288,40 @@ def _find_by_indentation(text: Sequence[str], line: int) -> Iterator[DecidingCon
             return
         elif indent_width(words) < depth:
             depth, is_met = indent_width(words), True
+
+
+def _find_exit_by_indentation(text: Sequence[str], line: int) -> DecidingCondition | None:
+    """Return the nearest condition before a line that would have left its block."""
+    if not 1 <= line <= len(text):
+        return None
+    depth, inner = indent_width(text[line - 1]), ""
+    for number in range(line - 1, max(line - 1 - _NEAR, 0), -1):
+        plain = _NO_CODE.sub('""', text[number - 1]).strip()
+        width = indent_width(text[number - 1])
+        if _LABEL.fullmatch(plain) or (plain == "{" and _opens_function(text, number)):
+            return None
+        if not plain.strip("{}"):
+            continue
+        if width > depth:
+            inner = inner or plain
+            continue
+        head = _HEAD.match(plain)
+        if width == depth and head is not None and head[0].startswith("if"):
+            if _LEAVES.match(inner) or (not inner and _LEAVES_AT_ONCE.search(plain)):
+                return _braced_condition(number, head, is_met=False)
+        elif width < depth and head is None and _OWNER.search(plain):
+            return None
+        depth, inner = width, ""
+    return None
+
+
+def _opens_function(text: Sequence[str], number: int) -> bool:
+    """Return whether a bracket on a line of its own is that of a function."""
+    if not indent_width(text[number - 1]):
+        return True
+    head = next((one for one in reversed(text[: number - 1]) if one.strip()), "")
+    is_beside = indent_width(head) == indent_width(text[number - 1])
+    return is_beside and _FUNCTION_HEAD.fullmatch(head.strip()) is not None
 
 
 def indent_width(words: str) -> int:

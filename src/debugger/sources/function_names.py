@@ -121,7 +121,7 @@ def _trait_parts(name: str, requested: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_within(some: Sequence[str], parts: Sequence[str]) -> bool:
-    """Tell whether parts occur in their order, with others between them."""
+    """Return whether parts occur in their order, with others between them."""
     rest = iter(parts)
     return all(one in rest for one in some)
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
 _LINES_MAX: Final = 2000  # lines in which a function's start and end are searched
 _INDENTED: Final = (".py", ".pyw")
+# What stands before the name in a head, where a call needs no semicolon behind it.
+_KEYWORDS: Final = {
+    ".go": re.compile(r"\bfunc\b"),
+    ".rs": re.compile(r"\b(?:fn|impl|trait|mod|struct|enum|union)\b"),
+}
 # Comments, strings and characters: their braces are no code. A lifetime of Rust's is none of them.
 _NO_CODE: Final = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.[^'\n]*|[^'\\\n])'|`(?:\\.|[^`\\])*`",
@@ -31,7 +37,8 @@ def find_span(path: str, text: Sequence[str], line: int, name: str) -> tuple[int
     short = re.split(r"::|\.", plain)[-1].strip()
     if not short or not 1 <= line <= len(text):
         return None
-    find = _end_by_indent if path.endswith(_INDENTED) else _end_by_braces
+    keyword = next((one for ending, one in _KEYWORDS.items() if path.endswith(ending)), None)
+    find = _end_by_indent if path.endswith(_INDENTED) else partial(_end_by_braces, keyword=keyword)
     for start in range(line, max(0, line - _LINES_MAX), -1):
         end = find(text, start, short)
         if end is not None and line <= end:
@@ -62,9 +69,12 @@ def _end_by_indent(text: Sequence[str], start: int, name: str) -> int | None:
     return end
 
 
-def _end_by_braces(text: Sequence[str], start: int, name: str) -> int | None:
-    named = re.compile(rf"(?<![\w.>]){re.escape(name)}\b")
-    if not named.search(_NO_CODE.sub("", text[start - 1])):
+def _end_by_braces(
+    text: Sequence[str], start: int, name: str, keyword: re.Pattern[str] | None = None
+) -> int | None:
+    line_code = _NO_CODE.sub("", text[start - 1])
+    named = re.search(rf"(?<![\w.>]){re.escape(name)}\b", line_code)
+    if named is None or (keyword is not None and not keyword.search(line_code[: named.end()])):
         return None
     rest = "\n".join(text[start - 1 : start - 1 + _LINES_MAX])
     rest = _NO_CODE.sub(lambda one: "\n" * one[0].count("\n"), rest)
@@ -76,8 +86,9 @@ def _end_by_braces(text: Sequence[str], start: int, name: str) -> int | None:
             depth, is_open = depth + 1, True
         elif letter == "}":
             depth -= 1
-            if is_open and depth <= 0:
-                return line
+            if depth <= 0:
+                # Without an opening brace it ends the block around a call.
+                return line if is_open else None
         elif letter == ";" and not is_open:
             return None  # a declaration, or a call
     return None

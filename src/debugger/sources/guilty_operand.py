@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
 from debugger.model.statement import parse_reads
+from debugger.sources.condition_text import (
+    blank_texts,
+    closing_bracket,
+    first_argument,
+    split_condition,
+    without_brackets,
+)
 from debugger.sources.deciding_condition import find_conditions, indent_width
 
-_PARTS_MAX = 50
 # Calls and macros whose first argument must be true, and those where it must be false.
 _HOLDS = re.compile(
     r"(?:\bassert(?:\.ok|_?[Tt]rue)?|\bdebug_assert|\b(?:EXPECT|ASSERT)_TRUE|\bXCTAssert(?:True)?"
@@ -27,11 +32,12 @@ _COMPARES = re.compile(
     r"\b(?:assert(?:\w*Equal|(?:Less|Greater)(?:Equal)?|Is(?:Not)?|(?:Not)?In)"
     r"|assert\.\w*[eE]qual|expect)\("
 )
-_ASSERT = re.compile(r"assert\s+(?P<condition>.*)")
-_TOKENS = re.compile(
-    r"(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"
-    r"|(?P<or>\|\||\bor\b)|(?P<and>&&|\band\b)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)"
+# Any other assertion: what stands around it decided that it ran, and not that it failed.
+_ASSERTS_OTHERWISE = re.compile(
+    r"\b(?:debug_)?assert\w*(?:\.\w+)?!?\s*\(|\brequire\.\w+\(|\b(?:EXPECT|ASSERT)_\w+\s*\("
+    r"|\bexpect\("
 )
+_ASSERT = re.compile(r"assert\s+(?P<condition>.*)")
 _COMPARISON = re.compile(
     r"(?P<left>[^=!<>]+?)\s*(?P<how>===|!==|==|!=|<=|>=|<|>|\bis not\b|\bis\b)\s*"
     r"(?P<right>[^=!<>]+)\Z"
@@ -49,6 +55,7 @@ _HANDLER = re.compile(r"\s*\}?\s*(?:except|catch|finally)\b")
 _ELSE = re.compile(r"\s*\}?\s*(?:else|elif)\b")
 _CLOSES = re.compile(r"\s*[)\]}{]+[;:]?\s*\Z")
 _CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$]*(?:\[[^\[\]()]*\]|\.[A-Za-z_$][\w$]*)*)\(")
+_METHOD = re.compile(r"(?:\.[A-Za-z_$][\w$]*)+\(")
 # What these return is a fact about their argument.
 _BUILT_IN = frozenset({"len", "isinstance", "issubclass", "callable", "hasattr", "type", "bool"})
 _Value = tuple[str, float | str | bool | None]
@@ -70,19 +77,19 @@ def find_failed_condition(file: str, source: str, line: int, text: str) -> Faile
     """
     python = _ASSERT.match(text.strip())
     if python is not None and file.endswith(".py"):
-        return FailedCondition(_first_argument(python["condition"]), is_true=False)
+        return FailedCondition(first_argument(python["condition"]), is_true=False)
     for pattern, is_true in ((_HOLDS, False), (_FAILS, True)):
         found = pattern.search(text)
         if found is not None:
-            return FailedCondition(_first_argument(text[found.end() :]), is_true=is_true)
+            return FailedCondition(first_argument(text[found.end() :]), is_true=is_true)
     around = next(iter(find_conditions(file, source, line)), None)
-    if around is None or not around.written:
+    if around is None or not around.written or _ASSERTS_OTHERWISE.search(text):
         return None
     return FailedCondition(around.written, is_true=around.is_met, is_around=True)
 
 
 def raises(line: str) -> bool:
-    """Tell whether a line of source raises an exception, panics or aborts."""
+    """Return whether a line of source raises an exception, panics or aborts."""
     return _RAISES.search(line) is not None
 
 
@@ -103,7 +110,7 @@ def find_guard(file: str, source: str, line: int) -> FailedCondition | None:
 
 
 def _chooses_exception(lines: Sequence[str], condition: int, line: int) -> bool:
-    """Tell whether a condition only chooses which exception is raised: its other branch raises one.
+    """Test whether a condition only chooses which exception is raised: its other branch raises one.
 
     Args:
         lines: The lines of the source.
@@ -129,8 +136,8 @@ def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -
     for part in _guilty_parts(condition.text, values, is_true=condition.is_true):
         negated = _NOT.match(part)
         text = negated["rest"] if negated is not None else part
-        compared = _COMPARISON.match(text)
-        sides = (compared["left"], compared["right"]) if compared is not None else (text,)
+        compared = _match_comparison(text)
+        sides = (compared[0], compared[2]) if compared is not None else (text,)
         found += [side.strip() for side in sides if _is_call(side.strip())]
     return tuple(dict.fromkeys(found))
 
@@ -140,22 +147,23 @@ def find_asserted_calls(text: str) -> tuple[str, ...]:
     found = _COMPARES.search(text)
     if found is None:
         return ()
-    first = _first_argument(text[found.end() :])
+    first = first_argument(text[found.end() :])
     rest = text[found.end() :].strip()[len(first) :].lstrip(" ,")
-    return tuple(one for one in (first, _first_argument(rest)) if _is_call(one))
+    return tuple(one for one in (first, first_argument(rest)) if _is_call(one))
 
 
 def _is_call(text: str) -> bool:
-    """Tell whether a text is one call of a function that is not a built-in one."""
+    """Return whether a text is one call of a function that is not a built-in one.
+
+    The function may be a method of what another call returned: `parse(a).name()`.
+    """
     begin = _CALL.match(text)
     if begin is None or begin["name"] in _BUILT_IN or not text.endswith(")"):
         return False
-    depth = 0
-    for one in _TOKENS.finditer(text, begin.end() - 1):
-        depth += (one.lastgroup == "open") - (one.lastgroup == "close")
-        if depth == 0:
-            return one.end() == len(text)
-    return False
+    at = closing_bracket(text, begin.end() - 1)
+    while at >= 0 and (method := _METHOD.match(text, at + 1)):
+        at = closing_bracket(text, method.end() - 1)
+    return at == len(text) - 1
 
 
 def find_guilty_operands(condition: FailedCondition, values: Mapping[str, str]) -> tuple[str, ...]:
@@ -174,12 +182,12 @@ def find_guilty_operands(condition: FailedCondition, values: Mapping[str, str]) 
 
 
 def _guilty_parts(text: str, values: Mapping[str, str], *, is_true: bool) -> list[str]:
-    text = _without_brackets(text.strip())
+    text = without_brackets(text.strip())
     negated = _NOT.match(text)
-    kind, parts = _split(text)
+    kind, parts = split_condition(text)
     if kind is None:
-        inner = _without_brackets(negated["rest"]) if negated is not None else ""
-        if inner and _split(inner)[0] is not None:
+        inner = without_brackets(negated["rest"]) if negated is not None else ""
+        if inner and split_condition(inner)[0] is not None:
             return _guilty_parts(inner, values, is_true=not is_true)
         return [text]
     if (kind == "or") is not is_true:  # all parts together made it so
@@ -190,51 +198,10 @@ def _guilty_parts(text: str, values: Mapping[str, str], *, is_true: bool) -> lis
     return [one for each in chosen for one in _guilty_parts(each, values, is_true=is_true)]
 
 
-def _split(text: str) -> tuple[Literal["or", "and"] | None, list[str]]:
-    """Split at the weakest operator outside of brackets and texts: `or` before `and`."""
-    marks: dict[str, list[tuple[int, int]]] = {"or": [], "and": []}
-    depth = 0
-    for one in _TOKENS.finditer(text):
-        mark = one.lastgroup or ""
-        depth += (mark == "open") - (mark == "close")
-        if mark in marks and depth == 0:
-            marks[mark].append(one.span())
-    kind: Literal["or", "and"] = "or" if marks["or"] else "and"
-    if not marks[kind] or len(marks[kind]) > _PARTS_MAX:
-        return None, [text]
-    starts = [0, *(end for _, end in marks[kind])]
-    ends = [*(start for start, _ in marks[kind]), len(text)]
-    return kind, [text[a:b].strip() for a, b in zip(starts, ends, strict=True)]
-
-
-def _first_argument(text: str) -> str:
-    """Return a text up to the first comma, or closing bracket, that is not within brackets."""
-    depth = 0
-    for one in _TOKENS.finditer(text):
-        kind = one.lastgroup
-        depth += (kind == "open") - (kind == "close")
-        if depth < 0 or (kind == "comma" and depth == 0):
-            return text[: one.start()].strip()
-    return text.strip()
-
-
-def _without_brackets(text: str) -> str:
-    """Remove the brackets around a whole condition."""
-    text = text.strip()
-    while text.startswith("(") and text.endswith(")"):
-        depth = 0
-        for at, letter in enumerate(text):
-            depth += (letter == "(") - (letter == ")")
-            if depth == 0 and at < len(text) - 1:
-                return text
-        text = text[1:-1].strip()
-    return text
-
-
 def _truth_of(text: str, values: Mapping[str, str]) -> bool | None:
     """Return whether a condition is true, None where that is not known."""
-    text = _without_brackets(text)
-    kind, parts = _split(text)
+    text = without_brackets(text)
+    kind, parts = split_condition(text)
     if kind is not None:
         truths = [_truth_of(one, values) for one in parts]
         decides = kind == "or"
@@ -245,12 +212,23 @@ def _truth_of(text: str, values: Mapping[str, str]) -> bool | None:
     if negated is not None:
         inner = _truth_of(negated["rest"], values)
         return None if inner is None else not inner
-    compared = _COMPARISON.match(text)
+    compared = _match_comparison(text)
     if compared is None:
         return _truth_of_value(_value_of(text, values))
-    return _compare(
-        _value_of(compared["left"], values), compared["how"], _value_of(compared["right"], values)
-    )
+    left, how, right = compared
+    return _compare(_value_of(left, values), how, _value_of(right, values))
+
+
+def _match_comparison(text: str) -> tuple[str, str, str] | None:
+    """Return the left side, the operator and the right side of one comparison.
+
+    What stands in texts compares nothing.
+    """
+    found = _COMPARISON.match(blank_texts(text))
+    if found is None:
+        return None
+    left, how, right = (text[slice(*found.span(one))] for one in ("left", "how", "right"))
+    return left, how, right
 
 
 def _truth_of_value(value: _Value | None) -> bool | None:

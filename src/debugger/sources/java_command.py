@@ -11,6 +11,8 @@ from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 
+# For javac, which lives for seconds: without the JVM's second compiler it takes half the time.
+QUICK_COMPILER = "-J-XX:TieredStopAtLevel=1"
 SUFFIXES = (".java", ".class", ".jar")
 # Options of the java launcher whose value is the next word.
 _WITH_VALUE = frozenset(
@@ -51,7 +53,7 @@ class JavaCommand:
         assert self.source is not None
         path = ["-cp", ":".join(self.class_path)] if self.class_path else []
         own = ["-g", "-nowarn", "-proc:none", "-d", classes, "-sourcepath", self.source_root]
-        return [javac, *own, *path, self.source]
+        return [javac, QUICK_COMPILER, *own, *path, self.source]
 
     @property
     def source_root(self) -> str:

@@ -209,7 +209,7 @@ def _read_position(
 def _is_first_mention(
     outline: JavaScriptOutline, script: _Script, one: _Declaration, name: str, here: int
 ) -> bool:
-    """Tell whether nothing can have assigned a variable of `var` before a position.
+    """Return whether nothing can have assigned a variable of `var` before a position.
 
     A parameter, an inner function, an earlier statement or a loop's round before may have.
     """

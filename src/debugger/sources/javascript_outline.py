@@ -87,7 +87,7 @@ class JavaScriptFunction:
         return self.end[0]
 
     def contains(self, line: int, column: int) -> bool:
-        """Tell whether a position is in the function, its closing bracket included.
+        """Return whether a position is in the function, its closing bracket included.
 
         At its first character is the statement around it: `const double = (n) => n * 2`.
         """
@@ -282,7 +282,7 @@ class _OutlineReader:
         return self._qualified_name(method[1], opened - len(head) + method.start())
 
     def _is_unwanted(self, name: str | None, start: int) -> bool:
-        """Tell whether a function cannot have the only name that is read.
+        """Return whether a function cannot have the only name that is read.
 
         One without a name of its own has it before it.
         """

@@ -44,7 +44,7 @@ class GoTarget(Struct, frozen=True):
 
 
 def is_package(path: str) -> bool:
-    """Tell whether a folder has Go files."""
+    """Return whether a folder has Go files."""
     try:
         return any(one.suffix == SUFFIX for one in Path(path).iterdir())
     except (OSError, ValueError):  # ValueError: a NUL in the path
@@ -68,7 +68,7 @@ def find_go_target(path: str) -> GoTarget:
 
 
 def _is_all_of_a_package(file: Path) -> bool:
-    """Tell whether a file's `main` is the only one of its package, which is then built.
+    """Return whether a file's `main` is the only one of its package, which is then built.
 
     Otherwise the file alone is built, as by `go run FILE`.
     """

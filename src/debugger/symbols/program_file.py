@@ -46,6 +46,7 @@ _FORKS = (b"fork", b"vfork")
 # The last is Go's.
 _STARTS = (b"posix_spawn", b"posix_spawnp", b"system", b"popen", b"os/exec.(*Cmd).Start")
 # A larger program is not searched to its end.
+_DEBUG = ".debug"
 _SCAN_MAX = 64 << 20
 
 
@@ -85,12 +86,12 @@ def inspect_program(path: str) -> ProgramFile:
 
 
 def may_fork(path: str) -> bool:
-    """Tell whether a compiled program names fork(2) or vfork(2); an unreadable one does not."""
+    """Return whether a compiled program names fork(2) or vfork(2); an unreadable one does not."""
     return _has_name(path, _FORKS)
 
 
 def may_start_processes(path: str) -> bool:
-    """Tell whether a compiled program names a function that forks or starts a program."""
+    """Return whether a compiled program names a function that forks or starts a program."""
     return _has_name(path, (*_FORKS, *_STARTS))
 
 
@@ -101,10 +102,24 @@ def _has_name(path: str, names: Sequence[bytes]) -> bool:
                 return False
             size = min(os.fstat(file.fileno()).st_size, _SCAN_MAX)
             with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as image:
-                # As a whole word of a string table: an imported symbol.
-                return any(image.find(b"\0%b\0" % name) >= 0 for name in names)
+                # As a whole word of a string table: an imported symbol. The debug information of
+                # each C++ program that includes <cstdlib> names `system`, too.
+                debug = [one for one in _read_sections(file.fileno()) if _DEBUG in one.name]
+                spans = [(one.offset, one.offset + one.size) for one in debug]
+                return any(_is_outside(image, b"\0%b\0" % name, spans) for name in names)
     except OSError:
         return False
+
+
+def _is_outside(image: mmap.mmap, word: bytes, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a word stands anywhere but in the spans."""
+    at = image.find(word)
+    while at >= 0:
+        ends = [end for start, end in spans if start <= at < end]
+        if not ends:
+            return True
+        at = image.find(word, max(ends))
+    return False
 
 
 def _script_language(head: bytes) -> str:
@@ -143,13 +158,17 @@ def _look_at_elf(descriptor: int) -> ProgramFile:
 
 
 def _section_names(descriptor: int) -> frozenset[str]:
-    """Return the section names; none where they cannot be read."""
+    return frozenset(one.name for one in _read_sections(descriptor))
+
+
+def _read_sections(descriptor: int) -> list[elf_headers.ElfSection]:
+    """Return the sections; none where they cannot be read."""
 
     def read(at: int, size: int) -> bytes:
         return os.pread(descriptor, size, at)
 
     try:
         header = elf_headers.parse_header(read(0, elf_headers.HEADER_SIZE))
-        return frozenset(one.name for one in elf_headers.read_sections(read, header))
+        return elf_headers.read_sections(read, header)
     except (struct.error, OverflowError, OSError):  # cut off, or offsets beyond any file
-        return frozenset()
+        return []

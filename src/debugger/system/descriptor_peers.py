@@ -95,7 +95,7 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 def is_here(address: str) -> bool:
-    """Tell whether an address belongs to this machine, by a test bind."""
+    """Return whether an address belongs to this machine, by a test bind."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -106,7 +106,7 @@ def is_here(address: str) -> bool:
 
 
 def sees_all() -> bool:
-    """Tell whether `list_listeners` finds all sockets: without /proc only our own user's."""
+    """Return whether `list_listeners` finds all sockets: without /proc only our own user's."""
     return os.access(_TABLES[0], os.R_OK)
 
 
@@ -303,7 +303,7 @@ def numbers_of(pid: int, target: str) -> Iterator[int]:
 
 
 def opens_for(pid: int, number: int, *, writing: bool) -> bool:
-    """Tell whether a descriptor was opened for writing, or for reading."""
+    """Return whether a descriptor was opened for writing, or for reading."""
     flags = re.search(
         r"^flags:\s*([0-7]+)", _read_text(f"/proc/{pid}/fdinfo/{number}"), re.MULTILINE
     )

@@ -34,7 +34,7 @@ _AGAIN_S = 0.02
 
 
 def is_supported() -> bool:
-    """Tell whether programs can be held on this machine."""
+    """Return whether programs can be held on this machine."""
     return sys.platform == "linux" and os.uname().machine in _LOOPS
 
 

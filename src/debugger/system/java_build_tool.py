@@ -16,7 +16,7 @@ _MAVEN = ("maven.surefire.debug", "maven.failsafe.debug", "spring-boot.run.jvmAr
 
 
 def is_build_tool(program: str) -> bool:
-    """Tell whether a program is Maven's or Gradle's command."""
+    """Return whether a program is Maven's or Gradle's command."""
     return Path(program).name in JAVA_BUILD_TOOLS
 
 

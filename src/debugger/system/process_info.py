@@ -255,7 +255,7 @@ def inspect_executable(process: ProcessInfo) -> ProgramFile | None:
 
 
 def is_below(process: ProcessInfo | None, ancestor: int) -> bool:
-    """Tell whether a process was started by another one, or by one below that."""
+    """Return whether a process was started by another one, or by one below that."""
     visited: set[int] = set()
     while process is not None and process.pid not in visited:
         if process.parent == ancestor:
@@ -266,7 +266,7 @@ def is_below(process: ProcessInfo | None, ancestor: int) -> bool:
 
 
 def is_ours(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> bool:
-    """Tell whether a process is part of such a debugger: daemon, supervisor, adapter, client."""
+    """Return whether a process is part of such a debugger: daemon, supervisor, adapter, client."""
     parent = by_pid.get(process.parent)
     return _is_own_code(process) or (parent is not None and _is_adapter(process, parent))
 
@@ -283,7 +283,7 @@ def _is_adapter(process: ProcessInfo, guard: ProcessInfo) -> bool:
 
 
 def _is_guard(process: ProcessInfo) -> bool:
-    return any(word.endswith("/debugger/system/supervisor.py") for word in process.words[1:5])
+    return any(word.endswith("/debugger/system/supervisor.py") for word in process.words[1:6])
 
 
 # What starts a program and its adapter; the program's own command line names neither.
@@ -383,14 +383,14 @@ def list_processes() -> Iterator[ProcessInfo]:
             yield found
 
 
-def read_environment(pid: int, names: Collection[str]) -> dict[str, str]:
-    """Return variables that a process was started with; none where it may not be read."""
+def read_environment(pid: int, names: Collection[str] | None = None) -> dict[str, str]:
+    """Return variables that a process was started with, or all; none where it may not be read."""
     try:
         entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return {}
     pairs = (one.decode(errors="replace").partition("=") for one in entries)
-    return {name: text for name, _, text in pairs if name in names}
+    return {name: text for name, _, text in pairs if name and (names is None or name in names)}
 
 
 def read_exit_status(pid: int) -> int | None:
@@ -446,7 +446,7 @@ def command_line(pid: int) -> tuple[str, ...]:
 
 
 def has_proc() -> bool:
-    """Tell whether this system describes its processes in /proc."""
+    """Return whether this system describes its processes in /proc."""
     return sys.platform.startswith("linux") and os.path.isdir("/proc/self")
 
 
@@ -527,7 +527,7 @@ def read_owner(pid: int) -> int | None:
 
 
 def has_library(pid: int, file: re.Pattern[str]) -> bool:
-    """Tell whether a process has loaded a library of such a file name, proc_pid_maps(5)."""
+    """Return whether a process has loaded a library of such a file name, proc_pid_maps(5)."""
     try:
         mapped = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace")
     except OSError:
@@ -536,7 +536,7 @@ def has_library(pid: int, file: re.Pattern[str]) -> bool:
 
 
 def is_suspended(pid: int) -> bool:
-    """Tell whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), not a debugger."""
+    """Return whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), not a debugger."""
     first = next(iter(read_threads(pid).values()), None)
     return first is not None and first.state == "T"
 
@@ -556,7 +556,7 @@ def queued_s(pid: int) -> float:
 
 
 def has_pending(pid: int) -> bool:
-    """Tell whether a thread that a debugger has stopped has another pending stop or trap."""
+    """Return whether a thread that a debugger has stopped has another pending stop or trap."""
     for number in read_threads(pid):
         try:
             text = Path(f"/proc/{pid}/task/{number}/status").read_text("utf-8", "replace")
@@ -580,7 +580,7 @@ def go_on(pid: int) -> None:
 
 
 def _has_stop(pid: int) -> bool:
-    """Tell whether a stop signal is pending, or has stopped any thread: the others follow it."""
+    """Return whether a stop signal is pending, or has stopped any thread: the others follow it."""
     return any(one.state == "T" for one in read_threads(pid).values()) or has_pending(pid)
 
 

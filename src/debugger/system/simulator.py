@@ -60,7 +60,7 @@ class _DeviceListing(Struct, frozen=True):
 
 
 def is_udid(word: str) -> bool:
-    """Tell whether a word is a simulator's identifier, as opposed to a name."""
+    """Return whether a word is a simulator's identifier, as opposed to a name."""
     return _UDID.fullmatch(word) is not None
 
 

@@ -95,6 +95,14 @@ class PipeReader:
 _log = logging.getLogger(__name__)
 _LOGGED_LINES = 200  # of one adapter
 _GUARD = str(Path(__file__).with_name("supervisor.py"))
+# As a module it is read from Python's cache; run by its path it would be compiled at each start,
+# which takes longer than all the rest of it. -I -S: it is standard library only, and must not read
+# the user's environment.
+_IMPORT_GUARD = (
+    "import sys; del sys.argv[0]; sys.path.append(sys.argv[0].rpartition('/')[0]);"
+    " import supervisor; supervisor.run_supervisor()"
+)
+_RUN_GUARD = (sys.executable, "-I", "-S", "-c", _IMPORT_GUARD, _GUARD)
 _STDERR_LINES = 40  # last lines of an adapter's standard error
 _STDERR_LINE_MAX = 500
 # Long for a small script, which only a machine with far more to do keeps waiting.
@@ -112,8 +120,10 @@ class SupervisedEnd(msgspec.Struct, frozen=True):
 
 def _build_command(control: int, scratch: Path, *, ignores_sigpipe: bool) -> list[str]:
     options = ["--ignore-sigpipe"] if ignores_sigpipe else []
-    # -I -S: the guard is standard library only, and must not read the user's environment.
-    return [sys.executable, "-I", "-S", _GUARD, str(control), str(scratch), *options, "--"]
+    return [*_RUN_GUARD, str(control), str(scratch), *options, "--"]
+
+
+_NOT_STARTED = "the adapter could not be started"
 
 
 class SupervisedProcess:
@@ -197,7 +207,7 @@ class SupervisedProcess:
         ours.settimeout(0)
         guarded = cls(process, PipeReader(reading), ours, scratch)
         tasks.create_task(guarded._read_reports())
-        tasks.create_task(guarded._collect_stderr())
+        collecting = tasks.create_task(guarded._collect_stderr())
         try:
             async with asyncio.timeout(_START_S):
                 guarded.pid = await asyncio.shield(guarded._started)
@@ -206,10 +216,27 @@ class SupervisedProcess:
             raise DebuggerError(
                 ErrorCode.ADAPTER_FAILED, f"{name} did not start within {_START_S:g} s"
             ) from None
-        except DebuggerError:
+        except DebuggerError as error:
             await guarded.end_processes()
-            raise
+            raise await guarded._describe_failed_start(error, collecting) from error
         return guarded
+
+    async def _describe_failed_start(
+        self, error: DebuggerError, collecting: asyncio.Task[None]
+    ) -> DebuggerError:
+        """Return the error of a start, with the last words of a supervisor that has failed.
+
+        A daemon that has run since before an update starts the supervisor of another version.
+        """
+        await asyncio.wait({collecting}, timeout=_REPLY_S)
+        last = next((line for line in reversed(self._stderr) if line.strip()), "")
+        if error.message != _NOT_STARTED or not last:
+            return error
+        return DebuggerError(
+            error.code,
+            f"{_NOT_STARTED}: {last.strip()}",
+            hint="debugger daemon stop; the next command starts a daemon of the installed version",
+        )
 
     async def read_output(self) -> bytes:
         """Return a chunk of the adapter's output; nothing at its end."""
@@ -327,9 +354,7 @@ class SupervisedProcess:
             for ended in self._exits.values():
                 if not ended.done():
                     ended.set_result((None, signal.SIGKILL))
-            start_error = DebuggerError(
-                ErrorCode.ADAPTER_FAILED, "the adapter could not be started"
-            )
+            start_error = DebuggerError(ErrorCode.ADAPTER_FAILED, _NOT_STARTED)
             # Nobody may be awaiting them; reading the exception keeps asyncio from logging it.
             for waiter in (self._started, *self._spawns.values()):
                 if not waiter.done():
@@ -352,7 +377,7 @@ class SupervisedProcess:
             "released": list(self._released),
         }
         sweeper = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", _GUARD, "--sweep", str(self._scratch)),
+            *(*_RUN_GUARD, "--sweep", str(self._scratch)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )

@@ -1,32 +1,49 @@
 """Owns the processes of a session, and ends all of them with it.
 
-Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR [--ignore-sigpipe] -- ADAPTER_ARGV...`, it
-starts the adapter on its own standard streams and exchanges JSON lines with the daemon over
-CONTROL_FD, a stream socket. Without ADAPTER_ARGV it runs only the programs that the daemon orders.
-With --ignore-sigpipe the adapter ignores SIGPIPE. Run as
-`python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard
-input, it ends the processes of a killed supervisor (`end_left_over`), and prints what it had to
-kill.
+Run with the arguments CONTROL_FD SCRATCH_DIR [--ignore-sigpipe] -- ADAPTER_ARGV..., it starts the
+adapter on its own standard streams and exchanges JSON lines with the daemon over CONTROL_FD, a
+stream socket. Without ADAPTER_ARGV it runs only the programs that the daemon orders. With
+--ignore-sigpipe the adapter ignores SIGPIPE. Run with `--sweep SCRATCH_DIR`, and a JSON object on
+standard input, it ends the processes of a killed supervisor (`end_left_over`), and prints what it
+had to kill.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import select
-import signal
 import stat
 import sys
 import time
-from _socket import CMSG_SPACE, SCM_RIGHTS, socket  # socket.py takes a third of the start-up time
-from collections import namedtuple  # typing's would add a third to the start-up time
-from contextlib import suppress
+
+# A session's start waits for these imports: signal, ctypes, json, socket, contextlib and
+# collections take as long as all the rest. What they are made of in C each Python has from 3.8 on.
+from _ctypes import call_function, dlopen, dlsym
+from _json import make_scanner
+from _socket import CMSG_SPACE, SCM_RIGHTS, socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import suppress
     from typing import Any
+else:
+    import _signal as signal
+
+    class suppress:  # noqa: N801 - contextlib's, which is slow to import
+        """Suppresses some exceptions."""
+
+        def __init__(self, *errors: type[Exception]) -> None:
+            self._errors = errors
+
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+            return kind is not None and issubclass(kind, self._errors)
+
 
 _GRACE_S = 1.5  # from an adapter's own exit to the end, unless the daemon says otherwise
 _END_S = 2.0  # how long the end may take
@@ -37,10 +54,55 @@ _LINE_MAX = 4 << 20  # bytes; a spawn order carries a whole environment
 _IS_LINUX = sys.platform == "linux"
 _PR_SET_CHILD_SUBREAPER = 36  # orphans anywhere below us become our children
 
-# pid and start (clock ticks since boot) together are never used twice.
-Process = namedtuple(  # noqa: PYI024 - see above
-    "Process", "pid parent group start name is_alive session", defaults=(0,)
-)
+
+class Process:
+    """A process of the system; pid and start (clock ticks since boot) are never used twice."""
+
+    __slots__ = ("group", "is_alive", "name", "parent", "pid", "session", "start")
+
+    def __init__(  # noqa: PLR0917 - those of proc_pid_stat(5)
+        self,
+        pid: int,
+        parent: int,
+        group: int,
+        start: int,
+        name: str,
+        is_alive: bool,  # noqa: FBT001
+        session: int = 0,
+    ) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.group = group
+        self.start = start
+        self.name = name
+        self.is_alive = is_alive
+        self.session = session
+
+
+class _JsonOptions:
+    """The options of json.loads, for its scanner."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_int, parse_float, parse_constant = int, float, float
+
+
+def _parse_order(line: bytes) -> Any:
+    """Parse JSON; None for what is none, which no order is."""
+    options: Any = _JsonOptions  # json's decoder, by its annotation
+    try:
+        return make_scanner(options)(line.decode().strip(), 0)[0]
+    except (ValueError, StopIteration, RecursionError):
+        return None
+
+
+def _format_event(event: str, fields: Mapping[str, object]) -> bytes:
+    if not all(type(one) is int for one in fields.values()):
+        import json  # slow to import, and the start must be fast
+
+        return json.dumps({"event": event, **fields}).encode()
+    texts = [f'"event": "{event}"', *(f'"{name}": {one}' for name, one in fields.items())]
+    return f"{{{', '.join(texts)}}}".encode()
 
 
 def parse_stat(text: bytes) -> Process:
@@ -272,13 +334,7 @@ class Supervisor:
         return bool(chunk) and all(self._run_order(line) for line in lines)
 
     def _run_order(self, line: bytes) -> bool:
-        import json  # while the adapter starts, not before it
-
-        try:
-            order = json.loads(line)
-        except (ValueError, RecursionError):
-            return True
-        match order:
+        match _parse_order(line):
             case {"op": "end"}:
                 return False
             case {"op": "keep"}:
@@ -288,7 +344,7 @@ class Supervisor:
             case {"op": "signal", "pid": int(pid), "signal": int(number)} if _own_processes([pid]):
                 with suppress(OSError):  # another user's, or no such signal
                     os.kill(pid, number)
-            case {"op": "spawn", "id": _, "argv": [str(), *_]}:
+            case {"op": "spawn", "id": _, "argv": [str(), *_]} as order:
                 self._spawn_process(order)
         return True
 
@@ -399,9 +455,7 @@ class Supervisor:
             self._reap_children()
 
     def _emit_event(self, event: str, **fields: object) -> None:
-        import json  # while the adapter starts, not before it
-
-        line = json.dumps({"event": event, **fields}).encode() + b"\n"
+        line = _format_event(event, fields) + b"\n"
         poll = select.poll()
         poll.register(self._control, select.POLLOUT)
         with suppress(OSError):  # nobody is there
@@ -413,7 +467,7 @@ class Supervisor:
 
 
 def _uses_folder(pid: int, folder: str) -> bool:
-    """Tell whether a process runs a file of a folder, or uses one as input or output."""
+    """Return whether a process runs a file of a folder, or uses one as input or output."""
     for name in ("exe", "fd/0", "fd/1", "fd/2"):
         with suppress(OSError):  # it has gone, or has none
             if os.readlink(f"/proc/{pid}/{name}").startswith(f"{folder}/"):
@@ -486,7 +540,9 @@ def run_supervisor() -> None:
     os.set_blocking(control, False)
     if _IS_LINUX:
         # Without it orphans would go to process 1, out of our reach.
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        program: Any = None  # which has the C library; the annotation knows files only
+        prctl = dlsym(dlopen(program, 0), "prctl")
+        call_function(prctl, (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     with suppress(PermissionError):  # the daemon has seen to it
         os.setsid()
     # Ctrl-C in the daemon's terminal, and its end, must not end us before we have ended the others.
@@ -499,7 +555,3 @@ def run_supervisor() -> None:
     finally:
         _remove_scratch(scratch)
     guard.drain_output()
-
-
-if __name__ == "__main__":
-    run_supervisor()

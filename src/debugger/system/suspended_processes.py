@@ -77,7 +77,7 @@ def _read_number(status: Mapping[str, str], field: str, base: int) -> int | None
 
 
 def _receives(status: Mapping[str, str], number: signal.Signals) -> bool:
-    """Tell whether a process has a handler for a signal, or blocks it to wait for it."""
+    """Return whether a process has a handler for a signal, or blocks it to wait for it."""
     masks = [_read_number(status, field, 16) for field in ("SigCgt", "SigBlk")]
     return any(mask is None or mask >> (number - 1) & 1 for mask in masks)
 

@@ -167,7 +167,7 @@ def facts_of(process: ProcessInfo) -> TraceFacts:
 
 
 def _has_other_kernel() -> bool:
-    """Tell whether process 1 is a machine's init: in a container kernel threads are hidden."""
+    """Return whether process 1 is a machine's init: in a container kernel threads are hidden."""
     second = look_at(2)
     return second is not None and second.is_kernel
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.model.thread_waits import SystemCall
 from debugger.system import descriptor_peers
@@ -53,10 +53,13 @@ class WaitHolder(Struct, frozen=True):
     thread: int = 0
     # Any thread of any of them could: they have the other end of a pipe or socket.
     is_possible: bool = False
+    # The waiting process has the other end, too.
+    has_both_ends: bool = False
+    end: str = "other end"
 
 
 def waits_forever(call: SystemCall) -> bool:
-    """Tell whether a system call has no time-out of its own."""
+    """Return whether a system call has no time-out of its own."""
     if call.name in _SLEEPS:
         return False
     at, never = _TIMEOUTS.get(call.name, (0, None))
@@ -126,12 +129,26 @@ class HolderTable:
         if number is None or not waits_forever(call):
             return None
         target = _read_link(pid, number)
-        other = self._connections.get(target, "") if target.startswith("socket:") else target
-        pids = tuple(one for one in self._ends.get(other, ()) if one != pid)
         if target.startswith("pipe:"):
-            is_writing = call.name in _SENDS
-            pids = tuple(one for one in pids if _holds_end(one, target, is_writing=not is_writing))
-        return WaitHolder(pids, is_possible=True) if pids else None
+            return self._find_pipe_holder(pid, target, is_writing=call.name not in _SENDS)
+        return _possible_holder(pid, self._ends.get(self._connections.get(target, ""), ()))
+
+    def find_reader(self, pid: int, number: int) -> WaitHolder | None:
+        """Return who could read from a pipe, of which a process has this descriptor."""
+        found = self._find_pipe_holder(pid, _read_link(pid, number), is_writing=False)
+        return structs.replace(found, end="read end") if found is not None else None
+
+    def _find_pipe_holder(self, pid: int, target: str, *, is_writing: bool) -> WaitHolder | None:
+        found = self._ends.get(target, ())
+        return _possible_holder(
+            pid, [one for one in found if _holds_end(one, target, is_writing=is_writing)]
+        )
+
+
+def _possible_holder(pid: int, found: Sequence[int]) -> WaitHolder | None:
+    others = tuple(one for one in found if one != pid)
+    has_both_ends = len(others) < len(found)
+    return WaitHolder(others, is_possible=True, has_both_ends=has_both_ends) if others else None
 
 
 def find_mutex_owner(pid: int, call: SystemCall) -> int:

@@ -30,6 +30,8 @@ class AttachRequest(Struct, frozen=True):
     adapter: str | None = None
     backend: select_backend.SelectedBackend = select_backend.SelectedBackend()
     pause: bool = False
+    # The command that attaches, for its hints.
+    verb: str = "attach"
     # Sessions that already debug a process, by its pid.
     held: Mapping[int, str] = {}
     # The adapters of the configuration.
@@ -79,7 +81,7 @@ def choose_adapter(
 
 
 def is_named(request: AttachRequest) -> bool:
-    """Tell whether the command itself names the adapter."""
+    """Return whether the command itself names the adapter."""
     is_own = request.backend.is_explicit and request.backend.name != backend_names.DAP
     return request.adapter is not None or is_own
 

@@ -177,12 +177,12 @@ def to_core(request: AttachRequest, name: str) -> PreparedAttach:
         DebuggerError: NOT_FOUND for a file that is no core, or is of another program,
         NOT_SUPPORTED, ADAPTER_NOT_FOUND.
     """
-    path = file_of(name, request.cwd, "debugger attach --core FILE PROGRAM")
+    path = file_of(name, request.cwd, f"debugger {request.verb} --core FILE PROGRAM")
     try:
         core = core_file.read_core(path)
     except core_file.NotACore as no:
         raise DebuggerError(
-            ErrorCode.NOT_FOUND, f"{path} {no}", hint="debugger attach --core FILE PROGRAM"
+            ErrorCode.NOT_FOUND, f"{path} {no}", hint=f"debugger {request.verb} --core FILE PROGRAM"
         ) from no
     except OSError as error:
         raise DebuggerError(
@@ -195,7 +195,7 @@ def to_core(request: AttachRequest, name: str) -> PreparedAttach:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"{path} is not a core file of {program}, but of {of}",
-            hint=f"debugger attach --core {name} {found}",
+            hint=f"debugger {request.verb} --core {name} {found}",
         )
     inspected = inspect_program(program)
     kind = inspected.language or "native"

@@ -89,7 +89,7 @@ class CallerCommands:
         return found
 
     def is_there(self, path: str) -> bool:
-        """Tell whether a file or directory exists."""
+        """Return whether a file or directory exists."""
         return os.path.exists(os.path.join(self._cwd, path))
 
     def path_folders(self) -> Sequence[str]:
@@ -97,7 +97,7 @@ class CallerCommands:
         return self._folders
 
     def has_own_adapter(self, name: str) -> bool:
-        """Tell whether an adapter of the user's own is for files of such a name."""
+        """Return whether an adapter of the user's own is for files of such a name."""
         return bool(self._extensions) and name.endswith(self._extensions)
 
     def store_code(self, text: str, name: str) -> str:

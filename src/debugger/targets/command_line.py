@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os.path
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -13,56 +12,8 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_files
+from debugger.symbols.program_file import JAVA_BUILD_TOOLS
 from debugger.system.node_options import NODE_CODE, with_preloaded
-
-BETWEEN = "--vs"
-
-
-def first_command(words: Sequence[str]) -> str:
-    """Return the first of the commands that --vs separates, as typed; CMD without words."""
-    at = words.index(BETWEEN) if BETWEEN in words else len(words)
-    return shlex.join(words[:at]) or "CMD"
-
-
-def split_commands(
-    words: Sequence[str], quoted: Sequence[str], *, verb: str
-) -> list[tuple[str, ...]]:
-    """Return the commands in order: those separated by `--vs`, then quoted ones.
-
-    Behind a `--vs`, a single word with spaces is a quoted command, too.
-
-    Raises:
-        DebuggerError: USAGE for an empty one, and for quotes that do not close.
-    """
-    found: list[list[str]] = [[]]
-    for word in words:
-        if word == BETWEEN:
-            found.append([])
-        else:
-            found[-1].append(word)
-    for at, one in enumerate(found):
-        if at and len(one) == 1 and " " in one[0].strip():
-            found[at] = _split_quoted(one[0], verb)
-    found += [_split_quoted(text, verb) for text in quoted]
-    if len(found) > 1 and not all(found):
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"no other argument is allowed beside a {BETWEEN}",
-            hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS",
-        )
-    return [tuple(one) for one in found]
-
-
-def _split_quoted(text: str, verb: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"{BETWEEN} {text!r}: {error}",
-            hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS needs no quotes",
-        ) from error
-
 
 _OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1", "&>", "2>", "|&"})
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -150,13 +101,13 @@ class CommandLookup(Protocol):
         """Return the names of commands and files similar to a name."""
 
     def is_there(self, path: str) -> bool:
-        """Tell whether a file or directory exists."""
+        """Return whether a file or directory exists."""
 
     def path_folders(self) -> Sequence[str]:
         """Return the folders of the PATH."""
 
     def has_own_adapter(self, name: str) -> bool:
-        """Tell whether an adapter of the user's own is for files of such a name."""
+        """Return whether an adapter of the user's own is for files of such a name."""
 
     def store_code(self, text: str, name: str) -> str:
         """Write code of a command line to a file of a name; return its path."""
@@ -199,7 +150,7 @@ def _suggested_command(verb: str, words: str) -> str:
 
 
 def is_managed(program: str | None, args: Sequence[str]) -> bool:
-    """Tell whether a command is `uv run CMD` or similar, whose CMD is run directly."""
+    """Return whether a command is `uv run CMD` or similar, whose CMD is run directly."""
     return program in _MANAGERS and list(args[:1]) == ["run"]
 
 
@@ -248,7 +199,8 @@ def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> Ta
     name, *rest = words
     base = os.path.basename(name)
     parse = _find_interpreter_parser(base)
-    if parse is not None:
+    runs_by_adapter = bool(rest) and lookup.has_own_adapter(rest[0])
+    if parse is not None and not (base in _SHELLS and runs_by_adapter):
         return parse(_require_file(name, lookup, verb), rest, lookup, verb)
     if _BUNDLE.match(base) and rest[:1] == ["exec"]:
         return _parse_bundled(_require_file(name, lookup, verb), rest, lookup, verb)
@@ -256,17 +208,12 @@ def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> Ta
         return _go_run(rest[1:], verb)
     if base in _MANAGERS and rest[:1] == ["run"]:
         return _parse_managed(base, rest[1:], lookup, verb)
-    if rest and lookup.has_own_adapter(rest[0]) and not lookup.has_own_adapter(name):
-        # `lua x.lua`, `dotnet x.dll`: the adapter itself runs the file.
+    if runs_by_adapter and not lookup.has_own_adapter(name):
+        # `lua x.lua`, `dotnet x.dll`, `bash x.sh`: the adapter itself runs the file.
         script = _require_file(rest[0], lookup, verb, before=f"{name} ")
         return TargetCommand(script, args=tuple(rest[1:]))
-    if base in _SHELLS | _WRAPPERS:
-        kind = "a shell" if base in _SHELLS else f"what {base} starts"
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"{kind} cannot be read here",
-            hint=f"{_suggested_command(verb, 'PROGRAM ARGUMENTS')}, the program itself",
-        )
+    if base in _WRAPPERS:
+        raise _refuse_hidden(f"what {base} starts", verb)
     path = _require_file(name, lookup, verb)
     return _parse_script(path, rest, lookup)
 
@@ -278,9 +225,25 @@ def _find_interpreter_parser(
         return _parse_python
     if base in _NODE:
         return _parse_node
+    if base in _SHELLS:
+        return _parse_shell
     if _PHP.match(base):
         return _parse_php
     return _parse_ruby if _RUBY.match(base) else None
+
+
+def _refuse_hidden(kind: str, verb: str) -> DebuggerError:
+    way = f"{_suggested_command(verb, 'PROGRAM ARGUMENTS')}, the program itself"
+    return DebuggerError(ErrorCode.USAGE, f"{kind} cannot be read here", hint=way)
+
+
+def _parse_shell(
+    shell: str, words: Sequence[str], lookup: CommandLookup, verb: str
+) -> TargetCommand:
+    if not words or words[0].startswith("-"):
+        raise _refuse_hidden("a shell", verb)
+    script = _require_file(words[0], lookup, verb, before=f"{os.path.basename(shell)} ")
+    return TargetCommand(shell, args=(script, *words[1:]))
 
 
 def _require_file(name: str, lookup: CommandLookup, verb: str, *, before: str = "") -> str:
@@ -349,7 +312,7 @@ def _very_near(name: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _parse_script(path: str, args: Sequence[str], lookup: CommandLookup) -> TargetCommand:
-    """Parse a program file: a script with a Python shebang runs with that Python."""
+    """Parse a program file: a script of Python or of a shell runs with what its #! line names."""
     plain = TargetCommand(program=path, args=tuple(args))
     if path.endswith(_SCRIPTS) and not path.endswith((".py", ".pyw")):
         return plain
@@ -359,7 +322,13 @@ def _parse_script(path: str, args: Sequence[str], lookup: CommandLookup) -> Targ
     words = line[2:].split()
     if words and os.path.basename(words[0]) == "env":
         words = [one for one in words[1:] if not one.startswith("-")]
-    if not words or not _PYTHON.match(os.path.basename(words[0])):
+    base = os.path.basename(words[0]) if words else ""
+    # A build tool is known by its own name, and a script that has an adapter by its file's.
+    is_known = os.path.basename(path) in JAVA_BUILD_TOOLS or lookup.has_own_adapter(path)
+    shell = lookup.find_command(words[0]) if base in _SHELLS and not is_known else None
+    if shell is not None:
+        return TargetCommand(program=shell, args=(*words[1:], path, *args))
+    if not _PYTHON.match(base):
         return plain
     python = lookup.find_command(words[0])
     if python is None:
@@ -482,7 +451,7 @@ def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: st
 
 
 def _is_module(options: Sequence[str]) -> bool:
-    """Tell whether code is an ES module, whose imports are found from its own file alone."""
+    """Return whether code is an ES module, whose imports are found from its own file alone."""
     return any(one.startswith("--input-type") and one.endswith("module") for one in options)
 
 

@@ -59,7 +59,10 @@ def find_group_processes(
         )
     if search.pids is not None:
         words = [one for one in search.pids.split(",") if one.strip()]
-        found = [process_by_pid(one) for one in dict.fromkeys(words)]
+        found = [
+            process_by_pid(one, hint="debugger attach --group --pids N,N")
+            for one in dict.fromkeys(words)
+        ]
     else:
         found = _find_by_search(search, list(everything), any_language=any_language)
     if not found:

@@ -206,7 +206,8 @@ def _stdin_file(request: LaunchRequest) -> str | None:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"cannot read {file}",
-            hint=f"debugger {request.verb} --stdin FILE …",
+            hint=f"debugger {request.verb} --stdin FILE …"
+            + ("; --vs-stdin FILE for the other run" if request.verb == "diff" else ""),
         )
     return file
 
@@ -383,7 +384,22 @@ def _with_adapter(request: LaunchRequest, path: str, name: str) -> str:
     return f"debugger {request.verb} --adapter {name} -- {path}"
 
 
+# How a source file of these languages becomes a program that can be debugged.
+_COMPILERS = {
+    ".c": "gcc -g -O0", ".cc": "g++ -g -O0", ".cpp": "g++ -g -O0", ".cxx": "g++ -g -O0",
+    ".rs": "rustc -g",
+}  # fmt: skip
+
+
 def _unknown_program(path: str, request: LaunchRequest) -> DebuggerError:
+    root, suffix = os.path.splitext(path)
+    if suffix in _COMPILERS:
+        start = "start" if request.verb == "start" else f"{request.verb} --"
+        return DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"{path} is a source file, and is compiled to a program first",
+            hint=f"debugger {start} {root} (made by {_COMPILERS[suffix]} {path} -o {root})",
+        )
     if os.access(path, os.X_OK):
         problem = f"{path} is neither a compiled program nor a script that is known here"
     else:

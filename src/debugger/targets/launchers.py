@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -155,7 +156,7 @@ def parse_remote_shell(words: Sequence[str]) -> tuple[str, str]:
 
 
 def takes_remote_shell(launcher: str) -> bool:
-    """Tell whether a launcher reaches other hosts by what `shell_environment` names."""
+    """Return whether a launcher reaches other hosts by what `shell_environment` names."""
     return LAUNCHERS.get(PurePath(launcher).name) is _MPI
 
 
@@ -165,12 +166,12 @@ def labelling_options(file: str) -> tuple[str, ...]:
 
 
 def is_launcher(program: str | None) -> bool:
-    """Tell whether a program is a launcher whose ranks we can start as members."""
+    """Return whether a program is a launcher whose ranks we can start as members."""
     return program is not None and PurePath(program).name in LAUNCHERS
 
 
 def find_rank_programs(
-    launcher: str, args: Sequence[str], is_program: Callable[[str], bool]
+    launcher: str, args: Sequence[str], is_program: Callable[[str], bool], verb: str = "start"
 ) -> list[int]:
     """Return the positions of the programs that the ranks run among a launcher's arguments.
 
@@ -178,6 +179,7 @@ def find_rank_programs(
         launcher: The launcher, by its name or path.
         args: Its arguments.
         is_program: Tells whether a word names a program; it decides about unknown options.
+        verb: The command that asks, for the hint.
 
     Raises:
         DebuggerError: USAGE if there is none.
@@ -197,7 +199,8 @@ def find_rank_programs(
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{name} is given no program",
-            hint=f"debugger start --group -- {name} -n 4 ./program",
+            # A question keeps the options that the user gave it.
+            hint=f"debugger {verb} {'--group ' * (verb == 'start')}-- {name} -n 4 PROGRAM",
         )
     return found
 
@@ -219,7 +222,7 @@ def _skip_options(
 
 
 def _is_value(words: Sequence[str], is_program: Callable[[str], bool]) -> bool:
-    """Tell whether the first of the words behind an unknown option is the option's value.
+    """Return whether the first of the words behind an unknown option is the option's value.
 
     It is the program if no other word can be: the program that is named may be missing.
     """
@@ -246,7 +249,7 @@ def find_other_host(
         own: The names of this machine.
         read_file: Returns the text of a file of hosts.
     """
-    for word, after in zip(args, [*args[1:], ""], strict=True):
+    for word, after in pairwise([*args, ""]):
         name, is_one_word, value = word.lstrip("-").partition("=")
         given = value if is_one_word else after
         if not word.startswith("-") or name not in _HOSTS | _HOST_FILES:
@@ -265,7 +268,7 @@ _FOLDERS = frozenset({"wdir", "wd", "path", "D", "chdir"})
 
 
 def changes_folder(args: Sequence[str]) -> bool:
-    """Tell whether a launcher's options say where its programs are."""
+    """Return whether a launcher's options say where its programs are."""
     return any(one.lstrip("-").partition("=")[0] in _FOLDERS for one in args if one[:1] == "-")
 
 

@@ -180,7 +180,7 @@ def with_tracer(env: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _can_call(gdb: str) -> bool:
-    """Tell whether a gdb can call a function in a process.
+    """Return whether a gdb can call a function in a process.
 
     gdb 13 cannot on a processor with AMX: it gives the kernel too little of the extended registers,
     the call fails half done, and the process dies of it.
@@ -202,14 +202,19 @@ def _has_large_registers() -> bool:
 
 
 _PYTHON_LIBRARY = re.compile(r"/libpython3[\d.]*t?\.so")
-_PYPY_LIBRARY = re.compile(r"/libpypy3[\d.]*-c\.so")
+# Interpreters that cannot be entered while they run, by a file that their processes have mapped.
+_CLOSED_PYTHONS = {
+    "PyPy": re.compile(r"/libpypy3[\d.]*-c\.so"),
+    # The thread by which 3.13t is entered never begins.
+    "free-threaded Python": re.compile(r"/(?:lib)?python3\.\d+t(?:\.so[\d.]*)?$", re.MULTILINE),
+}
 _LISTED_MAX = 10  # processes of one name
 _WORDS_MAX = 100  # characters of a command line
 _SCRIPT_WORDS = 4  # the first words of a command line, in which its script is looked for
 PS = "ps -e lists the processes"
 
 
-def process_by_pid(word: str) -> ProcessInfo:
+def process_by_pid(word: str, *, hint: str = "") -> ProcessInfo:
     """Return a process by its number.
 
     Raises:
@@ -220,7 +225,7 @@ def process_by_pid(word: str) -> ProcessInfo:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"not a process number: {word!r}",
-            hint=f"debugger attach --name {word}",
+            hint=hint or f"debugger attach --name {word}",
         )
     pid = int(digits)
     if pid < 1:
@@ -408,18 +413,20 @@ def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, .
 
 
 def _debugs_scripts(adapter: DebugAdapter) -> bool:
-    """Tell whether an adapter debugs scripts, in an interpreter."""
+    """Return whether an adapter debugs scripts, in an interpreter."""
     return bool({"python", "javascript", "ruby", "php"} & set(adapter.languages))
 
 
 def _check_fit(
     process: ProcessInfo, language: str, adapter: DebugAdapter, request: AttachRequest
 ) -> None:
-    if "python" in adapter.languages and processes.has_library(process.pid, _PYPY_LIBRARY):
+    pid = process.pid
+    closed = (name for name, file in _CLOSED_PYTHONS.items() if processes.has_library(pid, file))
+    if "python" in adapter.languages and (interpreter := next(closed, "")):
         script = process.script_path or "SCRIPT"
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"process {process.pid} is PyPy: only CPython can be entered while it runs",
+            f"process {pid} is {interpreter}: only CPython with a GIL can be entered while it runs",
             hint=f"debugger start --python {process.exe} {script}",
         )
     if "python" in adapter.languages and _embeds_python(process.pid):

@@ -73,7 +73,7 @@ class PageKeys:
         response.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path="/")
 
     def matches_cookie(self, header: str) -> bool:
-        """Tell whether a `Cookie` header has the cookie."""
+        """Return whether a `Cookie` header has the cookie."""
         try:
             found = SimpleCookie(header).get(self._name)
         except CookieError:

@@ -28,7 +28,7 @@ class Turn:
     answer_again: Callable[[], list[Item]]
 
     def asks(self, *commands: str) -> bool:
-        """Tell whether the request is one of these."""
+        """Return whether the request is one of these."""
         return self.request["command"] in commands
 
 

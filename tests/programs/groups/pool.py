@@ -1,4 +1,4 @@
-"""Workers of a pool, of which one fails: pool.py segv | exit | killed | raise | none."""
+"""Workers of a pool, of which one fails: pool.py segv | exit | killed | raise | task | none."""
 
 import concurrent.futures
 import ctypes
@@ -17,9 +17,9 @@ def work(item):
         os._exit(3)  # @exit
     if item == 2 and sys.argv[1] == "killed":
         os.kill(os.getpid(), signal.SIGKILL)  # @killed
-    if item == 2 and sys.argv[1] == "raise":
+    if item == 2 and sys.argv[1] in {"raise", "task"}:
         raise ValueError("bad item")  # @raise
-    time.sleep(0.5 if sys.argv[1] == "none" else 20)
+    time.sleep(0.5 if sys.argv[1] in {"none", "task"} else 20)
     return item
 
 

@@ -14,7 +14,7 @@ public class Deadlock {
             BOTH.countDown();
             BOTH.await();
             synchronized (other) { // @monitor
-                System.out.println("never");
+                System.out.println("never"); // as after FIRST.lock()
             }
         }
     }
@@ -59,7 +59,9 @@ public class Deadlock {
                 withLocks(SECOND, FIRST);
             }
         });
-        biller.join(); // @join
-        packer.join();
+        if (isMonitor) {
+            biller.join(); // @join
+            packer.join();
+        }
     }
 }

@@ -76,6 +76,22 @@ public class Origins {
         QUEUE.add("c");
     }
 
+    static int parse(Line line) {
+        try {
+            return Integer.parseInt(line.code());  // @parses
+        } catch (NumberFormatException wrong) {
+            throw new IllegalArgumentException("no number", wrong);  // @wraps
+        }
+    }
+
+    static void check(Line line) {
+        try {
+            parse(line);
+        } finally {
+            shared++;
+        }
+    }
+
     static void drop(String name) {
         QUEUE.remove(name);  // @drops
     }
@@ -127,6 +143,20 @@ public class Origins {
                 text.setLength(1);
                 String shown = text.toString();
                 System.out.println(shown);  // @state
+            }
+            case "text" -> {
+                String text = new Line("pen", 2, 0).toString();
+                System.out.println(text);  // @text
+            }
+            case "cause" -> {
+                int limit = words.length;
+                if (limit > 0) {
+                    try {
+                        check(new Line("x7", limit, 0));  // @bad
+                    } catch (IllegalArgumentException failed) {
+                        throw new IllegalStateException(limit + " line", failed);
+                    }
+                }
             }
             case "loop" -> {
                 fill();

@@ -9,6 +9,7 @@ data class Item(val name: String, val price: Int)
 
 class Cart {
     private val items = mutableListOf<Item>()
+    val size: Int get() = items.size
 
     fun add(item: Item): Cart {
         items.add(item) // @add
@@ -47,6 +48,16 @@ fun parse(text: String): Int =
         throw IllegalArgumentException("no price: $text", problem) // @thrown
     }
 
+enum class Place { NEAR, FAR, ABROAD } // @place
+
+fun fee(place: Place): Int = when (place) {
+    Place.NEAR -> 1
+    Place.FAR -> 4 // @far
+    Place.ABROAD -> 9
+}
+
+fun Cart.describe(): String = "${total()}"
+
 fun main(words: Array<String>) {
     val cart = Cart()
     runBlocking {
@@ -54,6 +65,10 @@ fun main(words: Array<String>) {
     }
     val dear = cart.count { it.price > 20 } // @dear
     val names = cart.all().map { item -> item.name.uppercase() } // @names
-    println("$dear $names ${cart.total()}")
-    if (words.isNotEmpty()) println(parse(words[0])) // @parsed
+    val paid = fee(Place.FAR)
+    var last = cart.all().map { it.price } // @last
+    val forget = { last = emptyList() }
+    println("$dear $names ${cart.describe()}") // @shown
+    if (words.size > 1) forget()
+    if (words.isNotEmpty()) println(parse(words[0]) + last.size + paid) // @parsed
 }

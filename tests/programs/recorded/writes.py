@@ -1,5 +1,6 @@
 import collections
 import dataclasses
+import threading
 
 STATE = {"a": []}
 
@@ -65,10 +66,27 @@ def containers():
     return some, matrix  # after containers
 
 
+def set_and_wait(item, is_set, goes_on):
+    item.qty = 5; is_set.set(); goes_on.wait()  # noqa: E702 - the line has written, and waits
+
+
+def threads():
+    item = Item("a")
+    is_set, goes_on, seen = threading.Event(), threading.Event(), []
+    thread = threading.Thread(target=set_and_wait, args=(item, is_set, goes_on))
+    thread.start()
+    is_set.wait()
+    seen.append(item)
+    goes_on.set()
+    thread.join()
+    return item  # after threads
+
+
 list_of("a").append(3)
 update()
 rows()
 classes()
 fields()
 containers()
+threads()
 print(STATE)  # after all

@@ -4,6 +4,7 @@ package main
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 type message struct{ id, value int }
@@ -60,7 +61,49 @@ func guarded(n int) (result int, err error) {
 	return n, nil
 }
 
+type item struct{ id, count int }
+
+func build(id int) item {
+	one := item{id: id}
+	one.count = -6 // @count
+	return one
+}
+
+var level atomic.Int64
+
+func store(items []item) { level.Store(int64(items[0].count)) }
+
+func adder(base int) func(int) int {
+	calls := 0
+	return func(n int) int {
+		calls++
+		return n + base + calls // @inner
+	}
+}
+
 func main() {
+	items := []item{build(7)}
+	store(items)
+	var numbers [4]int
+	numbers[2] = int(level.Load())
+	copied := numbers
+	numbers[2] = 0
+	numbers[1] = 5
+	picked := copied[2]
+	number := &numbers
+	number[1] = picked * 2 // @bent
+	bent := numbers[1]
+	add := adder(10)
+	add(1)
+	added := add(2)
+	double := func(n int) int {
+		return n * 2
+	}
+	minus := func(n int) int {
+		return n - 100
+	}
+	doubled := double(added)
+	lowered := minus(4)
 	out := run(steps(), 4)
 	ch := make(chan message)
 	var all sync.WaitGroup
@@ -74,5 +117,5 @@ func main() {
 	s := &server{port: 80}
 	port(-1)(s) // @port
 	saved, _ := guarded(3)
-	fmt.Println(out, low, x[2], y, s.port, saved) // @end
+	fmt.Println(picked, bent, doubled, lowered, out, low, x[2], y, s.port, saved) // @end
 }

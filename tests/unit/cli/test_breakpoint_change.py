@@ -96,3 +96,16 @@ async def test_a_watchpoint_is_set_again_instead(agent: Agent):
     reply = await agent.ask("breakpoint", "change", "1", "--condition", "i > 3")
     assert reply.error is not None
     assert reply.error.hint == "debugger breakpoint remove 1, and set it again"
+
+
+async def test_a_breakpoint_is_disabled_enabled_and_removed_by_its_location(agent):
+    assert (await agent.ask("disable", f"{FILE}:5")).text.startswith("breakpoint 1:")
+    assert "disabled" not in (await agent.ask("enable", f"{FILE}:5")).text
+    await agent.ask("break", f"{FILE}:5", "--log", "x")
+    several = await agent.ask("disable", f"{FILE}:5")
+    assert several.error is not None
+    assert several.error.message == f"several breakpoints at {FILE}:5: 1, 2"
+    assert (await agent.ask("clear", f"{FILE}:5")).text == "removed: breakpoints 1, 2\n"
+    missing = await agent.ask("clear", f"{FILE}:5")
+    assert missing.error is not None
+    assert missing.error.code is ErrorCode.NOT_FOUND

@@ -129,7 +129,7 @@ def test_asking_for_the_daemon_never_starts_one(runtime_dir, capsys, words, as_j
 
 
 def _runs_no_code(pid: int) -> bool:
-    """Tell whether a process has gone, or is on its way out, its files closed already."""
+    """Return whether a process has gone, or is on its way out, its files closed already."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -154,6 +154,8 @@ def test_the_logs_are_the_end_of_the_daemons_log(runtime_dir):
     (runtime_dir / paths.LOG).write_text("".join(f"{n}\n" for n in range(1000)))
     told = json.loads(toy_handler.run_client("daemon", "logs", "--json").stdout)["data"]
     assert told["lines"] == [str(number) for number in range(800, 1000)]
+    refused = toy_handler.run_client("daemon", "logs", "--bogus", check=2)
+    assert refused.stderr == "error: daemon logs: no option --bogus\nhint: debugger daemon logs\n"
 
 
 @pytest.mark.parametrize("argv", [["--version"], [], ["--help"], ["start", "-h"]])

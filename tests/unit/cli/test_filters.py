@@ -81,9 +81,11 @@ def test_times_are_so_long_ago_and_numbers_are_events():
     assert before - 5 * 10**8 <= meant.until_ns <= after - 5 * 10**8
     assert (
         parse_event_number("--since", "-5s"),
+        parse_event_number("--since", "5s"),
         parse_event_number("--since", None),
         parse_event_number("--since", "12"),
     ) == (
+        None,
         None,
         None,
         12,

@@ -96,7 +96,7 @@ def expected_hints() -> Iterator[str]:
 
 
 def has_situation(path: str, text: str, expected: list[str]) -> bool:
-    """Tell whether a hint is expected in some situation, or has a reason to be in none."""
+    """Return whether a hint is expected in some situation, or has a reason to be in none."""
     pattern = ".*".join(re.escape(part) for part in text.split(PLACEHOLDER))
     is_met = any(one in text or re.fullmatch(pattern, one) for one in expected)
     return is_met or any(f"{path}: {text}".startswith(one) for one in situations.REASONS)

@@ -25,7 +25,7 @@ READS = {
     "print", "vars", "threads", "events", "doctor", "config", "daemon status", "daemon logs",
     "trace list", "read",
 }  # fmt: skip
-SAMPLES = {str: "x", int: 1, float: 1.5, bool: True, tuple[str, str]: ["a", "b"]}
+SAMPLES = {str: "x", int: 1, float: 1.5, bool: True, tuple[str, str]: ["a", "b"], int | str: 1}
 
 
 def sample(kind):

@@ -135,9 +135,10 @@ async def test_no_color_in_the_environment_is_as_the_option(ask, tmp_path):
     words = {"tty": True, "width": 100}
     assert "\x1b[" in (await ask("config", **words)).text
     plain = await ask("config", "--no-color", **words)
-    found = await ask("config", **words, env={**env, "NO_COLOR": "1"})
-    assert found.text == plain.text
-    assert "\x1b[" not in found.text
+    for variable in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        found = await ask("config", **words, env={**env, **variable})
+        assert found.text == plain.text
+        assert "\x1b[" not in found.text
 
 
 async def test_a_hint_holds_the_users_own_program(ask):

@@ -96,3 +96,27 @@ def test_of_a_name_that_several_files_have_the_same_command_names_one() -> None:
 def test_more_time_is_the_users_own_command_with_it(argv: tuple[str, ...], completed: str) -> None:
     error = DebuggerError(ErrorCode.TIMEOUT, "late", hint="debugger why --timeout 300 …")
     assert complete_hint(error, "why", {}, argv).hint == completed
+
+
+@pytest.mark.parametrize(
+    ("argv", "completed"),
+    [
+        (
+            ("--json", "probe", "--at", "f.py:3", "n > 1", "--first", "2"),
+            "debugger probe --at f.py:3 'n > 1' --first 2 -- ./program ARGUMENTS",
+        ),
+        (
+            ("probe", "--at", "f.py:3", "n", "--", "./nosuch"),
+            "debugger probe --at f.py:3 n -- ./program ARGUMENTS",
+        ),
+        # Without a location the hint shows where one goes.
+        (("probe", "n"), "debugger probe --at FILE:LINE 'EXPR, EXPR' -- ./program ARGUMENTS"),
+    ],
+)
+def test_without_a_program_the_hint_has_all_that_was_typed(
+    argv: tuple[str, ...], completed: str
+) -> None:
+    hint = "debugger probe --at FILE:LINE 'EXPR, EXPR' -- ./program ARGUMENTS"
+    error = DebuggerError(ErrorCode.USAGE, "which command?", hint=hint)
+    words = argv[argv.index("--") + 1 :] if "--" in argv else ()
+    assert complete_hint(error, "probe", {"words": words}, argv).hint == completed

@@ -120,11 +120,28 @@ async def test_a_set_of_members_goes_to_the_hosts_that_have_them() -> None:
 
 async def test_a_failure_on_all_hosts_names_each_with_its_reason() -> None:
     failures = {
-        name: DebuggerError(ErrorCode.WRONG_STATE, text, hint="x")
+        name: DebuggerError(ErrorCode.WRONG_STATE, text, hint=f"debugger pause --host {name}")
         for name, text in (("h1", "not stopped"), ("h2", "h2: not reached"), ("h3", "not stopped"))
     }
-    with pytest.raises(DebuggerError, match="h1, h3: not stopped; h2: not reached"):
+    with pytest.raises(DebuggerError, match="h1, h3: not stopped; h2: not reached") as failed:
         await run(build_group(3), failures, "continue")
+    assert failed.value.hint == "debugger pause --host h1,h3"
+
+
+async def test_the_hint_of_a_failure_on_several_hosts_is_for_all_of_them() -> None:
+    hints = {
+        "debugger start --host {} PROGRAM": "debugger start --group --host h1,h2 PROGRAM",
+        "debugger setup --host {} --yes": "debugger setup --host h1,h2 --yes",
+        "ssh {} must work": "ssh h1 must work",
+    }
+    for hint, expected in hints.items():
+        failures = {
+            name: DebuggerError(ErrorCode.NOT_FOUND, "no such program", hint=hint.format(name))
+            for name in ("h1", "h2")
+        }
+        with pytest.raises(DebuggerError, match="h1, h2: no such program") as failed:
+            await run(build_group(), failures, "continue")
+        assert failed.value.hint == expected
 
 
 async def test_a_part_that_has_nothing_to_do_is_no_failure() -> None:

@@ -94,6 +94,32 @@ async def test_a_hang_is_looked_at_until_it_is_the_same_and_the_job_ends(has_end
     assert job_hang.begin_call(call).invocation.args["only_begins"] is True
 
 
+async def test_what_stops_at_an_exception_goes_on_to_the_end_of_its_job() -> None:
+    replies = {"await": [STOPS], "continue": [STOPS, ENDS], "stop": [RUNS]}
+    asked: list[str] = []
+
+    async def ask(own: HostCall) -> a.Answer:
+        asked.append(own.invocation.command.name)
+        return replies[asked[-1]].pop(0)
+
+    call = build_call("hang", "--group", "--after", "50", "--", "mpirun", "./app")
+    answer = await job_hang.find_laggards_of_job(call, ask)
+    assert isinstance(answer, Hang)
+    assert answer.kind == "ended"
+    assert asked == ["await", "continue", "continue", "stop"]
+
+
+async def test_a_job_that_is_stopped_at_an_exception_is_looked_at_once() -> None:
+    row = WaitRow(("main",), "stopped", detail="KeyError", is_laggard=True)
+    verdict = GroupHang("job", 1, GroupVerdict("blocked", "main is stopped", (row,)))
+
+    async def ask(own: HostCall) -> a.Answer:
+        return {"await": STOPS, "hang": verdict, "stop": RUNS}[own.invocation.command.name]
+
+    call = build_call("hang", "--group", "--after", "0", "--", "mpirun", "./app")
+    assert await job_hang.find_laggards_of_job(call, ask) == verdict
+
+
 def test_a_job_that_ends_by_itself_is_reported_with_all_its_output() -> None:
     first = a.OutputLine("stderr", "Error: unknown option", 1)
     last = a.OutputLine("stderr", "usage: mpirun", 2)

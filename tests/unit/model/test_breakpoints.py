@@ -206,3 +206,18 @@ def test_a_breakpoint_of_another_process_keeps_its_id():
     known.adopt(Breakpoint(5, LINE, bound=BoundBreakpoint(verified=True), hits=3))
     assert known.get(5) == Breakpoint(5, LINE)
     assert known.add(BreakpointSpec(function="f")).id == 6
+
+
+def test_breakpoints_are_found_at_the_location_that_was_requested_and_where_they_are():
+    known = Breakpoints()
+    moved = known.add(BreakpointSpec(file="/a.c", line=2))
+    known.take_answers([moved], [BoundBreakpoint(verified=True, file="/a.c", line=3)])
+    at_line, named = known.add(LINE), known.add(BreakpointSpec(function="f"))
+    known.add(BreakpointSpec(watch="x"))
+    found = {
+        at: [one.id for one in known.at_location(at)]
+        for at in (LINE, moved.spec, named.spec, BreakpointSpec(file="/a.c", line=9))
+    }
+    assert [*found.values()] == [[moved.id, at_line.id], [moved.id], [named.id], []]
+    known.take_answers([named], [BoundBreakpoint(verified=False, why="no function f")])
+    assert known.at_location(BreakpointSpec(function="other")) == []

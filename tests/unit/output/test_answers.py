@@ -158,8 +158,10 @@ TEXTS = {
         "a promise that nobody awaited: save(); at main.c:42 in sum_to, 2 times, made in main at "
         "main.c:60, rejected [rerun]\n"
         "the fewest of 2 passing tests beside it ran (0.5 s):\n"
-        "  main.c:42-43 in sum_to  sum = 3 (1 of 2 passing ran it)\n"
+        "  main.c:42-43 in sum_to, as `n > 0` was true :42  sum = 3 (1 of 2 passing ran it)\n"
         "  … 3 more lines that as few ran\n"
+        "only the failing test did not run:\n"
+        "  main.c:42 in sum_to, as `n > 0` was true :42  sum = 4 (2 passing)\n"
         "its values come from:\n    main.c:60 return 3  [main() → 3]\n"
         "  main.c:42 sum = main()  [sum=3]\nvalues: sum=3\nlocals: i=49 … 1 more\n"
         "called by main main.c:60: sum_to(5)  [x=5]\n"
@@ -294,6 +296,8 @@ def test_every_kind_of_answer_is_one_line_of_json(answer):
         (a.Output((), 4), "(4 lines lost: over the limits)\nno new output"),
         (a.Output((), 0, cleared=True), "output cleared"),
         (a.Events((), 0, 0, 0), "no events"),
+        (a.Output((), 0, total=3), ""),  # after --follow, which has shown them
+        (a.Events((), 0, 0, 3), ""),
         (a.Ended(()), "no sessions to end"),
         (a.Raw("x", "\n"), "no output"),
         (a.Raw("x", "\x1b[31m\x1b[0m\n"), "no output"),
@@ -453,6 +457,8 @@ def test_colour_of_the_program_reaches_a_terminal_and_nothing_else_does():
 def test_a_programs_line_with_a_colon_is_not_painted_as_a_word_of_ours():
     crash = Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1)
     shown = answer_lines(crash, style=OutputStyle.TERMINAL)
+    assert "\x1b[1moutput:\x1b[0m quiet: 4" in shown
+    shown = answer_lines(replace(crash, output_total=2), style=OutputStyle.TERMINAL)
     assert "\x1b[1moutput:\x1b[0m" in shown
     assert "  quiet: 4" in shown
 

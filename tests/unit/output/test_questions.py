@@ -219,6 +219,14 @@ def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught()
     assert run_text.format_row(CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main"
 
 
+def test_the_values_of_the_first_calls_are_not_said_of_all() -> None:
+    numbers = VaryView("i", 50, 50, "0", "49", least="0", most="49")
+    row = CallRow(0, 0, "work", count=400, arguments=(numbers,), value=numbers, known=50)
+    text = "work(i=0..49) x400 → 0..49 (values of the first 50)"
+    assert run_text.format_row(row) == text
+    assert "first" not in run_text.format_row(replace(row, count=50))
+
+
 def test_nouns_have_their_plurals() -> None:
     found = [format_count(number, noun) for number in (1, 2) for noun in ("more branch", "line")]
     assert found == ["1 more branch", "1 line", "2 more branches", "2 lines"]

@@ -15,6 +15,7 @@ from debugger.questions.back.earlier_stop import (
     plan_replay,
     previous_stops,
 )
+from debugger.questions.runner.stop_position import hide_addresses
 from debugger.session.selection import Move
 
 
@@ -107,6 +108,14 @@ def test_lines_may_be_missed_where_a_block_is_left_or_begins_again() -> None:
     assert may_miss_lines([arrival(2), arrival(2)], 0, text)
     assert not may_miss_lines([arrival(4), arrival(5)], 0, text)
     assert not may_miss_lines([arrival(2), arrival(4), arrival(5)], 1, text)
+    # A call in between is no jump back.
+    called = [arrival(4), arrival(1, 2), arrival(4, 2), arrival(5)]
+    assert not may_miss_lines(called, 0, text)
+
+
+def test_the_numbers_of_a_thread_and_its_address_are_no_difference() -> None:
+    shown = "<Thread(Thread-6 (move), started daemon 140235) at 0x7f2c>"
+    assert hide_addresses(shown) == "<Thread(Thread-… (move), started daemon …) at 0x…>"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from debugger.model.answers import ExceptionView
 from debugger.model.exception_cause import TracebackFrame
-from debugger.questions.crash.exit_calls import ReportedExit, explain_exit_call, parse_exit_call
+from debugger.questions.crash.exit_calls import (
+    ReportedExit,
+    explain_exit_call,
+    explain_task_error,
+    parse_exit_call,
+)
 
 REPORT = """\
 os._exit(9) ends the process (most recent call first):
@@ -39,6 +45,20 @@ def test_plain_values_are_those_of_the_frame_that_made_the_call() -> None:
     )
     shown = explain_exit_call(found, "/srv/app").locals
     assert [(one.name, one.value) for one in shown] == [("number", "7"), ("name", "'a = b'")]
+
+
+def test_an_exception_that_a_worker_handled_is_explained_by_its_task() -> None:
+    ends = " ends the task (most recent call first):"
+    head, _, first, last = REPORT.splitlines()
+    text = f"KeyError: 'weight'{ends}\n{first}\n    number = 7\n{last}"
+    found = parse_exit_call(text, ends)
+    assert found is not None
+    raised = ExceptionView("KeyError", "'weight'", ("in a worker: …",))
+    crash = explain_task_error(found, raised, "/srv/app")
+    assert crash.cause == "KeyError: 'weight', in transform job.py:12"
+    assert crash.exception == ExceptionView("KeyError", "'weight'")
+    assert [(one.name, one.value) for one in crash.locals] == [("number", "7")]
+    assert parse_exit_call(f"{head}\n{first}", ends) is None
 
 
 def test_other_messages_and_reports_without_a_stack_are_none(tmp_path: Path) -> None:

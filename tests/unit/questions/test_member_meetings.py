@@ -7,6 +7,7 @@ import queue
 import sys
 import threading
 import types
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,23 @@ def test_a_barrier_tells_how_many_must_come(monkeypatch):
     barrier = threading.Barrier(1)
     facts = collect_during(lambda: barrier.wait(5), monkeypatch, barrier, "_enter")
     assert (facts.parties, facts.came) == (1, 0)
+
+
+@pytest.mark.parametrize(("timeout", "full"), [(None, 1), (60, None)])
+def test_a_full_queue_tells_its_size_and_where_it_is_read(monkeypatch, timeout, full):
+    waiting = multiprocessing.get_context("fork").Queue(1)
+    waiting._sem.acquire()
+
+    def put() -> None:
+        with suppress(queue.Full):
+            waiting.put(1, timeout=timeout)
+
+    facts = collect_during(put, monkeypatch, waiting._sem, "acquire")
+    waiting.cancel_join_thread()
+    assert facts.full == full
+    assert facts.reader == (full and waiting._reader.fileno())
+    wait = member_meetings.add_facts(MemberWait("1", WAITS, call="Queue.put"), facts)
+    assert wait.detail == ("a queue that is full (1)" if full else "")
 
 
 def test_the_holder_of_a_lock_is_found_by_the_name_that_processes_share():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import time
 
 import pytest
@@ -17,8 +19,9 @@ from debugger.questions.group.member_stacks import STACKS_S, read_group_stacks
 from debugger.questions.group.render import format_stacks
 from debugger.session.group import Group, MemberFacts, ask_members
 from debugger.session.stepping import WaitLimit
+from debugger.system import process_info
 from event_loop import await_condition
-from simulated_groups import start_group, start_member, start_program
+from simulated_groups import start_group, start_joined, start_member, start_program
 
 MANY = 1000
 ODD = 617
@@ -99,6 +102,20 @@ async def test_members_that_a_busy_machine_lets_answer_one_after_another_are_not
     assert (list(found), silent) == (["0", "1", "2"], [])
 
 
+async def test_a_member_that_a_signal_has_stopped_is_named_with_that(session_factory, monkeypatch):
+    group, _ = await start_group(session_factory.sessions, 2)
+    monkeypatch.setattr(process_info, "is_suspended", lambda _: True)
+
+    async def ask(member):
+        if member.label == "0":
+            raise DebuggerError(ErrorCode.TIMEOUT, "it answered nothing")
+        return member.label
+
+    found, (silent,) = await ask_members(await group.select("0-1"), ask, 20.0)
+    assert (list(found), silent.label) == (["1"], "0")
+    assert silent.reason.startswith("a signal has stopped it: kill -CONT ")
+
+
 async def test_processes_that_start_and_end_without_end_are_forgotten(session_factory):
     group, above = await start_program(session_factory.sessions)
     main, last = group.first, None
@@ -118,6 +135,38 @@ async def test_processes_that_start_and_end_without_end_are_forgotten(session_fa
         f"{CHURN + 1 - kept} more members ended earlier, and are no longer kept"
     ]
     assert next(one.label for one in await group.members()) == "main"
+
+
+async def test_members_that_join_one_by_one_are_forgotten_as_those_that_a_program_starts(
+    session_factory,
+):
+    sessions = session_factory.sessions
+    earlier, _ = await session_factory.started("earlier")
+    session_factory.backends[-1].end()
+    first, backend = await start_joined(sessions, None, "job")
+    group = sessions.groups.add("job", first, is_main=False)
+    for _ in range(CHURN):
+        backend.end()
+        _, backend = await start_joined(sessions, first)
+    kept = len(await group.members())
+    assert CHURN // 3 < kept < CHURN // 2
+    assert group.describe_omitted() == [
+        f"{CHURN + 1 - kept} more members ended earlier, and are no longer kept"
+    ]
+    assert earlier in sessions.all_sessions()
+
+
+async def test_a_group_that_has_ended_gives_its_name_to_another_as_a_whole(session_factory):
+    sessions = session_factory.sessions
+    first, backend = await start_joined(sessions, None, "job")
+    _, other = await start_joined(sessions, first)
+    backend.end()
+    other.end()
+    await await_condition(
+        lambda: not any(one.is_live for one in sessions.all_sessions()), what="all ends"
+    )
+    again, _ = await start_joined(sessions, None, "job")
+    assert sessions.all_sessions() == [again]
 
 
 async def test_a_label_that_two_members_have_is_made_unique(session_factory):
@@ -164,6 +213,24 @@ async def test_a_group_whose_stopped_members_are_a_persons_says_whose(session_fa
     (note,) = [one for one in answer.stop.notes if "did not go on" in one]
     assert note.startswith("0 did not go on: cannot continue: a person took over job.1 at ")
     assert backends[1].calls[-1] == "continue"
+
+
+def run_to_end() -> int:
+    """Return the pid of a process that has ended."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    return process.pid
+
+
+async def test_processes_that_have_come_to_no_debugger_are_named(session_factory):
+    group, _ = await start_program(session_factory.sessions)
+    ended = run_to_end()
+    group.expected |= {ended, os.getpid()}  # of which one is on its way
+    group.alone[4711] = "ptrace: Operation not permitted."
+    assert group.describe_omitted() == [
+        "without a debugger, and no members: 4711: ptrace: Operation not permitted.",
+        f"ended before a debugger had attached, and no members: {ended}",
+    ]
 
 
 async def test_a_member_that_has_ended_is_named_by_what_it_was_started_with(session_factory):

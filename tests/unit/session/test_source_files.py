@@ -70,6 +70,17 @@ def test_a_programs_own_file_is_meant_before_one_that_lies_below(folder, built):
     assert source_files.resolve_source("mod.py", [str(folder)], program, NOWHERE) == "mod.py"
 
 
+def test_of_several_files_of_a_program_the_users_own_is_meant_before_a_librarys(folder, built):
+    library = "/usr/local/go/src/internal/godebugs/table.go"
+    program = built(library, "/src/x/table.go")
+    found = source_files.resolve_source("table.go", [str(folder)], program, NOWHERE)
+    assert found == "/src/x/table.go"
+    program = built(library, "/src/x/table.go", "/src/y/table.go")
+    with pytest.raises(DebuggerError) as refused:
+        source_files.resolve_source("table.go", [str(folder)], program, NOWHERE)
+    assert refused.value.message.splitlines()[1:] == ["  /src/x/table.go", "  /src/y/table.go"]
+
+
 def test_a_file_here_of_which_the_program_was_built_is_meant(folder, built):
     here = str(folder / "a/mod.py")
     program = built(here, str(folder / "b/mod.py"))

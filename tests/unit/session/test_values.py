@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from msgspec import UNSET
@@ -120,6 +121,16 @@ def test_the_length_of_a_value_that_an_adapter_has_cut_is_its_own(cut: str, leng
     assert shorten_value(shown, 80).endswith(f"aaa … {length.replace('characters', 'chars')}")
 
 
+def test_a_value_is_not_cut_within_an_escape_or_between_a_letter_and_its_mark() -> None:
+    escapes = "\\x1b" * 40 + "\\u200d" * 20 + "\\n" * 20
+    marked = "e\u0301" * 100
+    for limit in range(30, 90):
+        head, tail = shorten_value(escapes, limit).rsplit(" (", 1)[0].split(" … ")
+        assert re.fullmatch(r"(?:\\x1b)+", head), head
+        assert re.fullmatch(r"(?:\\u200d)*(?:\\n)+", tail), tail
+        assert " … e" in shorten_value(marked, limit)
+
+
 def test_a_value_has_a_ref_only_with_something_inside():
     refs = ValueRefs()
     assert views.variable_view(Variable("i", "1", "int"), refs).ref is UNSET
@@ -196,6 +207,23 @@ def test_the_same_stop_shown_twice_is_compared_with_the_stop_before_it():
     look.note_changed()
     look.note_shown(two, "frame", second)
     assert look.before[0] is None
+
+
+def test_a_frame_is_compared_with_its_last_stop_after_what_it_called_has_returned():
+    selection = Selection()
+
+    def show(identity: str, value: str, depth: int) -> object:
+        stop = Stopped(StopReason.STEP, "step")
+        selection.note_shown(stop, identity, [Variable("i", value)], depth)
+        return selection.before
+
+    show("main", "1", 1)
+    show("sum", "2", 2)
+    assert show("calculate", "3", 3) == ("sum", [Variable("i", "2")])
+    assert show("sum", "4", 2) == ("sum", [Variable("i", "2")])
+    # Left by a return, and called again: another call, compared with nothing of the first.
+    assert show("main", "5", 1) == ("main", [Variable("i", "1")])
+    assert show("sum", "6", 2) == ("main", [Variable("i", "5")])
 
 
 def test_the_debuggers_own_processes_are_no_strangers():

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from debuggees import program_text
-from debugger.sources.deciding_condition import find_conditions, find_part_conditions
+from debugger.sources.deciding_condition import (
+    find_conditions,
+    find_part_conditions,
+    find_reaching,
+)
 
 PYTHON = program_text("counted_lines/conditions.py")
 NODE = program_text("counted_lines/conditions.js")
@@ -90,3 +94,99 @@ def test_a_condition_of_go_is_what_stands_behind_its_statement():
 def test_a_source_that_cannot_be_read_has_no_conditions(source):
     assert not find_conditions("a.py", source, 1)
     assert not find_conditions("a.c", source, 9)
+
+
+REACHED_PYTHON = """\
+def load(text, kinds):
+    if not text:
+        return None
+    for kind in kinds:
+        if kind == "a":
+            continue
+        if kind == "b":
+            log(kind)
+        elif kind == "c":
+            pass
+        else:
+            raise ValueError(kind)
+    return text[0]
+"""
+REACHED_C = program_text("counted_lines/reached.c")
+REACHED_GO = """\
+func load(path string) (int, error) {
+\tf, err := open(path)
+\tif err != nil { return 0, err }
+\treturn f.size, nil
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "line", "lines"),
+    [
+        ("a.py", REACHED_PYTHON, 12, [9, 7, 5]),
+        ("a.py", REACHED_PYTHON, 13, [2]),
+        ("a.py", REACHED_PYTHON, 3, [2]),
+        ("a.c", REACHED_C, 11, [10, 8, 5]),
+        ("a.c", REACHED_C, 14, [2]),
+        ("a.c", REACHED_C, 17, []),
+        ("a.go", REACHED_GO, 4, [3]),
+        ("a.py", "if (", 1, []),
+    ],
+)
+def test_a_line_is_reached_by_the_conditions_around_it_and_the_last_way_out_before_it(
+    path, source, line, lines
+):
+    assert [one.line for one in find_reaching(path, source, line)] == lines
+
+
+# The bracket of a function has a line of its own.
+_AFTER_FUNCTION = """\
+int f(int *p)
+{
+    if (!p)
+        return 0;
+    return *p;
+}
+int g(int n)
+{
+    n++;
+    return n; // here
+}
+"""
+_AFTER_METHOD = """\
+struct A {
+    int f(int n) const
+    {
+        if (n)
+            return 0;
+        return 1;
+    }
+    int g(int n)
+    {
+        return n; // here
+    }
+};
+"""
+# A `goto` leads past what stands before its label.
+_AFTER_LABEL = """\
+int f(int *p)
+{
+    if (!p)
+        goto fail;
+    return *p;
+fail:
+    return 0; // here
+}
+"""
+
+
+@pytest.mark.parametrize("source", [_AFTER_FUNCTION, _AFTER_METHOD, _AFTER_LABEL])
+def test_what_stands_before_a_function_or_a_label_decides_nothing(source: str) -> None:
+    line = next(at for at, one in enumerate(source.splitlines(), 1) if "// here" in one)
+    assert find_reaching("a.cpp", source, line) == []
+
+
+def test_a_block_whose_bracket_has_a_line_of_its_own_is_reached_by_its_condition() -> None:
+    source = "int f(int *p)\n{\n    if (p && g(1))\n    {\n        return 0;\n    }\n}\n"
+    assert [one.written for one in find_reaching("a.cpp", source, 5)] == ["p && g(1)"]

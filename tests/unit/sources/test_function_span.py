@@ -40,6 +40,32 @@ impl<'a> Point<'a> {
     }
 }
 """.splitlines()
+# Calls of the function itself, which need no semicolon, are no heads.
+GO = """\
+func fib(n int) int {
+	left := fib(n - 1)
+	if left > 5 {
+		left = 5
+	}
+	return left + fib(n-2)
+}
+
+func main() {
+}
+""".splitlines()
+RECURSIVE_RUST = """\
+fn fib(n: i64) -> i64 {
+    if n < 2 { return n }
+    fib(n - 1) + match n { 3 => 1, _ => 0 }
+}
+""".splitlines()
+JAVASCRIPT = """\
+function fib(n) {
+  return fib(n - 1)
+}
+function main() {
+}
+""".splitlines()
 
 
 @pytest.mark.parametrize(
@@ -53,6 +79,11 @@ impl<'a> Point<'a> {
         ("a.py", PYTHON, 12, "<module>", None),
         ("a.rs", RUST, 4, "app::Point<T>::twice", (2, 5)),
         ("a.rs", RUST, 4, "app::Point::twice", (2, 5)),
+        ("a.go", GO, 2, "main.fib", (1, 7)),
+        ("a.go", GO, 6, "main.fib", (1, 7)),
+        ("a.go", GO, 10, "main.main", (9, 10)),
+        ("a.rs", RECURSIVE_RUST, 3, "app::fib", (1, 4)),
+        ("a.js", JAVASCRIPT, 2, "fib", (1, 3)),
     ],
 )
 def test_a_function_has_its_lines(path, text, line, name, span):

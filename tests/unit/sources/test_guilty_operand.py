@@ -90,6 +90,8 @@ def test_other_statements_and_handlers_have_no_guard(file: str, source: str, lin
     ("text", "calls"),
     [
         ("f(a) == 3", ["f(a)"]),
+        ("f(a) == 'b = 1'", ["f(a)"]),
+        ("f(a).b.c(d)[0] == g(a).b.c(d)", ["g(a).b.c(d)"]),
         ("a.b().c > limit[k](x, (1, 2))", ["limit[k](x, (1, 2))"]),
         ("not is_ok(x)", ["is_ok(x)"]),
         ("len(a) > cap(b)", ["cap(b)"]),
@@ -114,3 +116,16 @@ def test_the_calls_that_a_check_compares_are_whole_sides(text: str, calls: list[
 )
 def test_the_calls_that_an_assertion_of_a_library_compares(text: str, calls: list[str]) -> None:
     assert list(find_asserted_calls(text)) == calls
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("a.rs", "if n > 0 {\n    assert_eq!(got, want);\n}"),
+        ("a.py", "if n > 0:\n    self.assertEqual(got, want)"),
+        ("a.cpp", "if (n > 0)\n    EXPECT_EQ(got, want);"),
+        ("a.js", "if (n > 0) {\n    assert.equal(got, want);\n}"),
+    ],
+)
+def test_the_condition_around_an_assertion_is_not_what_failed(file: str, source: str) -> None:
+    assert find_failed_condition(file, source, 2, source.splitlines()[1]) is None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.symbols.program_file import ProgramFile, inspect_program
+from debugger.symbols.program_file import ProgramFile, inspect_program, may_start_processes
 from debugger.system.process_info import command_line
 
 
@@ -205,3 +205,20 @@ def test_a_process_is_its_words():
         assert child.stdout.readline() == b"up\n"
         assert command_line(child.pid) == tuple(words)
     assert command_line(2**22 + 5) == ()
+
+
+def test_a_program_whose_debug_information_alone_names_system_starts_nothing(
+    tmp_path: Path,
+) -> None:
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no gcc")
+    for name, text, starts in (
+        ("named", "struct { int system; } s; int main(void) { return s.system; }", False),
+        ("calls", 'int system(const char *); int main(void) { return system("true"); }', True),
+    ):
+        source, program = tmp_path / f"{name}.c", tmp_path / name
+        source.write_text(text)
+        subprocess.run([compiler, "-g", "-o", program, source], check=True, timeout=60)
+        assert b"\0system\0" in program.read_bytes()
+        assert may_start_processes(str(program)) is starts

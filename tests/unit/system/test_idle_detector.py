@@ -51,7 +51,7 @@ def idle_wait(pid: int) -> IdleWait | None:
 
 
 def stays_unknown(pid: int) -> bool:
-    """Tell whether checks, which a clock puts over nine seconds, know of no wait."""
+    """Return whether checks, which a clock puts over nine seconds, know of no wait."""
     detector = IdleDetector(pid)
     return not any(detector.update(float(now)) for now in range(10))
 

@@ -88,7 +88,8 @@ def test_a_process_is_called_by_its_name_its_executable_and_its_script(process, 
     [
         make_process("/usr/bin/python3", "-P", "-m", "debugger.daemon", exe="/usr/bin/python3"),
         make_process(
-            "python3", "-I", "-S", "/x/debugger/system/supervisor.py", "7", exe="/usr/bin/python3"
+            *("python3", "-I", "-S", "-c", "import supervisor", "/x/debugger/system/supervisor.py"),
+            exe="/usr/bin/python3",
         ),
         make_process("/venv/bin/python", "/venv/bin/debugger", "attach", exe="/usr/bin/python3.11"),
         make_process(
@@ -102,6 +103,8 @@ def test_the_debuggers_own_processes_are_known(process):
         "python3",
         "-I",
         "-S",
+        "-c",
+        "import supervisor",
         "/x/debugger/system/supervisor.py",
         "7",
         "/s",
@@ -117,6 +120,8 @@ def test_a_program_that_was_let_go_is_not_ours_though_its_guard_is_its_parent():
         "python3",
         "-I",
         "-S",
+        "-c",
+        "import supervisor",
         "/x/debugger/system/supervisor.py",
         "7",
         "/s",
@@ -129,7 +134,9 @@ def test_a_program_that_was_let_go_is_not_ours_though_its_guard_is_its_parent():
 
 def test_a_program_that_a_debugged_program_started_is_not_ours():
     guard = make_process(
-        "python3", "-I", "-S", "/x/debugger/system/supervisor.py", exe="/usr/bin/python3", pid=8
+        *("python3", "-I", "-S", "-c", "import supervisor", "/x/debugger/system/supervisor.py"),
+        exe="/usr/bin/python3",
+        pid=8,
     )
     adapter = make_process("lldb-dap", exe="/usr/bin/lldb-dap", pid=9, parent=8)
     child = make_process("./app", exe="/srv/app", parent=9)

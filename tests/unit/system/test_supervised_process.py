@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.system import supervised_process
 from debugger.system.supervised_process import SupervisedProcess
 from event_loop import await_condition
 
@@ -105,6 +106,15 @@ async def test_an_adapter_that_cannot_be_started_is_a_clear_error(start, argv, e
     with pytest.raises(DebuggerError) as failed:
         await within(start("", *argv, env=env))
     assert failed.value.code is ErrorCode.ADAPTER_FAILED
+
+
+async def test_a_supervisor_that_fails_says_why_and_how_to_go_on(start, monkeypatch):
+    failing = [sys.executable, "-c", "raise SystemExit('unknown order')"]
+    monkeypatch.setattr(supervised_process, "_build_command", lambda *_, **__: failing)
+    with pytest.raises(DebuggerError, match="could not be started: unknown order") as caught:
+        await start("cat")
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("debugger daemon stop")
 
 
 async def test_a_program_runs_on_the_given_files_with_any_environment(start, tmp_path):

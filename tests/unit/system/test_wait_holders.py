@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import subprocess
 import sys
 
 import pytest
@@ -46,6 +47,20 @@ def test_a_pair_of_unix_sockets_is_known_by_the_kernel() -> None:
         inodes = [os.fstat(each.fileno()).st_ino for each in (one, other)]
         pairs = wait_holders._read_unix_peers()
         assert {(inodes[0], inodes[1]), (inodes[1], inodes[0])} <= set(pairs)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_who_could_read_from_a_pipe_is_known_and_that_its_writer_could() -> None:
+    reader, writer = os.pipe()
+    table = wait_holders.HolderTable({}, {})
+    assert table.find_reader(os.getpid(), reader) is None
+    with subprocess.Popen(["cat"], stdin=reader) as other:
+        table = wait_holders.HolderTable.read()
+        found = table.find_reader(os.getpid(), reader)
+        os.close(reader)
+        os.close(writer)
+    assert found is not None
+    assert (found.pids, found.has_both_ends, found.end) == ((other.pid,), True, "read end")
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 15, struct.pack("=IHHII", 4, 20, 0, 0, 0) * 3])

@@ -23,6 +23,8 @@ class Fake:
             "ls": "/bin/ls",
             "pytest": "/venv/bin/pytest",
             "tool": "/usr/bin/tool",
+            "sh": "/bin/sh",
+            "./run.sh": "/here/run.sh",
             "/venv/bin/python": "/venv/bin/python",
             "./script.py": "/here/script.py",
             "./x.js": "/here/x.js",
@@ -37,6 +39,7 @@ class Fake:
         default_factory=lambda: {
             "/venv/bin/pytest": "#!/venv/bin/python",
             "/usr/bin/tool": "#!/usr/bin/env -S python3",
+            "/here/run.sh": "#!/usr/bin/env sh",
         }
     )
 
@@ -74,6 +77,11 @@ def test_a_program_gets_its_arguments() -> None:
     assert parse_words("./prog", "-x", "a b") == TargetCommand(
         program="/here/prog", args=("-x", "a b")
     )
+
+
+@pytest.mark.parametrize("words", [("./run.sh", "-x"), ("sh", "run.sh", "-x")])
+def test_a_script_of_a_shell_runs_with_the_shell(words: tuple[str, ...]) -> None:
+    assert parse_words(*words) == TargetCommand(program="/bin/sh", args=("/here/run.sh", "-x"))
 
 
 def test_the_file_of_an_own_adapter_is_the_program() -> None:

@@ -129,6 +129,7 @@ def test_a_program_by_its_path_is_found_from_the_callers_directory(tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "found"),
     [
+        ("", None),
         ("-n 4", None),
         ("--host h1:2,h2:2 -n 4", "h1:2"),
         ("--host localhost:4 -n 4", None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.targets.command_line import split_commands
+from debugger.targets.compared_commands import split_commands
 
 
 def test_commands_follow_each_other_or_are_quoted():

@@ -355,7 +355,7 @@ async def _wait_for_program(
             raise _early_end_error(name, "could be debugged", ended, heard)
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
-            f"{name} did not connect within {within_s:g} s: is it run by another program?",
+            f"{name} did not connect within {within_s:g} s; another program may have started it",
             hint="debugger doctor tries each adapter",
         )
     return listener.program.result()

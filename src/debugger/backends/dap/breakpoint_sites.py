@@ -41,13 +41,13 @@ class _Location(Struct, frozen=True):
     function: str | None
 
     def is_line_of(self, frame: Frame) -> bool:
-        """Tell whether a frame is at its line."""
+        """Return whether a frame is at its line."""
         if self.file is None or frame.file is None or self.line != frame.line:
             return False
         return os.path.realpath(self.file) == os.path.realpath(frame.file)
 
     def is_function_of(self, frame: Frame) -> bool:
-        """Tell whether a frame is of its function, whose name may be the last part of another."""
+        """Return whether a frame is of its function, whose name may be the last part of another."""
         if self.function is None or not frame.function:
             return False
         name = frame.function.partition("(")[0]

@@ -243,7 +243,7 @@ class EngineEventQueue:
             parts.stops.add_stop(stop)
 
     def _is_new(self, paused: of.ThreadPaused) -> bool:
-        """Tell whether a pause was not reported yet: after a call of `abort` comes its signal."""
+        """Return whether a pause was not reported yet: after a call of `abort` comes its signal."""
         if paused.reason != "crash" or paused.signal != signal.SIGABRT:
             self._aborting.discard(paused.thread)
             return True

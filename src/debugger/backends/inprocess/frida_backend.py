@@ -289,7 +289,7 @@ class FridaBackend:
         self.report_event(OutputPrinted(stream, text))
 
     def _stop_still_counts(self, stop: Stopped) -> bool:
-        """Tell whether a stop is still valid: its breakpoint may have been removed meanwhile."""
+        """Return whether a stop is still valid: its breakpoint may have been removed meanwhile."""
         if stop.thread not in self.engine.paused_threads:
             return False
         if stop.reason not in {StopReason.BREAKPOINT, StopReason.EXCEPTION}:

@@ -321,7 +321,7 @@ class SiteBreakpoints:
         return words[0] if words and None not in words else None
 
     def is_wanted(self, number: int) -> bool:
-        """Tell whether there is a breakpoint of this number; watchpoints are none of these."""
+        """Return whether there is a breakpoint of this number; watchpoints are none of these."""
         return self._find_known(number) is not None
 
     def _find_known(self, number: int) -> _SitedBreakpoint | None:

@@ -287,7 +287,7 @@ def _has_room(target: TraceTarget) -> bool:
 
 
 def _contains(target: TraceTarget, address: int) -> bool:
-    """Tell whether an address of the process lies in a function, also in a part split off."""
+    """Return whether an address of the process lies in a function, also in a part split off."""
     if target.function is None:
         return False
     there = address - target.address + target.function.address

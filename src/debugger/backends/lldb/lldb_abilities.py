@@ -6,6 +6,7 @@ Facts are of LLDB 19.1.7.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from debugger.backends import lldb_text
 from debugger.backends.lldb.lldb_common import LldbAccess
@@ -234,10 +235,12 @@ class LldbJump:
         # A line may have code in several functions, as of a template or an inlined function.
         own = [address for address in starts if start <= address < end]
         if not own:
-            why = f"is not in {frames[0].function}" if starts else "has no code"
+            why = (
+                f"is not in {frames[0].function}, where the thread is" if starts else "has no code"
+            )
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
-                f"line {line} {why}, where the thread is",
+                f"{Path(file).name}:{line} {why}",
                 hint="debugger source shows the function",
             )
         command = f"thread jump --address {own[0]:#x}"

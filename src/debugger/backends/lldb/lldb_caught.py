@@ -64,7 +64,8 @@ def _set_catches(target: Any) -> Any:
     # By the command: the functions' first instructions are needed, where the argument still is.
     names = " ".join(f"--name {one}" for one in _CATCHES)
     words = f"--skip-prologue false --disable --breakpoint-name {_NAME}"
-    target.GetDebugger().HandleCommand(f"breakpoint set {names} {words}")
+    # The debugger's own HandleCommand writes its answer as if the program had.
+    _run_command(target.GetDebugger(), f"breakpoint set {names} {words}")
     found = lldb.SBBreakpointList(target)
     target.FindBreakpointsByName(_NAME, found)
     catches = found.GetBreakpointAtIndex(0)
@@ -115,11 +116,15 @@ def on_catch(frame: Any, _location: Any, _more: Any, _names: Any) -> bool:
 
 
 def _is_stepping(debugger: Any, thread: Any) -> bool:
-    """Tell whether a step is under way, and not a `continue` that the user gave LLDB himself."""
+    """Return whether a step is under way, and not a `continue` that the user gave LLDB himself."""
+    plans = _run_command(debugger, f"thread plan list --thread-id {thread.GetThreadID()}")
+    return "No active thread plans" not in plans
+
+
+def _run_command(debugger: Any, command: str) -> str:
     answer = lldb.SBCommandReturnObject()
-    command = f"thread plan list --thread-id {thread.GetThreadID()}"
     debugger.GetCommandInterpreter().HandleCommand(command, answer)
-    return "No active thread plans" not in (answer.GetOutput() or "")
+    return answer.GetOutput() or ""
 
 
 def _describe_caught(thread: Any, frame: Any, *, is_rust: bool) -> str:
@@ -140,7 +145,7 @@ def _describe_caught(thread: Any, frame: Any, *, is_rust: bool) -> str:
 
 
 def _is_own(frame: Any) -> bool:
-    """Tell whether a frame is of the program's own source."""
+    """Return whether a frame is of the program's own source."""
     entry = frame.GetLineEntry()
     path = entry.GetFileSpec().fullpath if entry.IsValid() else None
     return bool(path) and entry.GetLine() > 0 and not _LIBRARY.search(str(path))

@@ -172,6 +172,8 @@ _UNREADABLE = re.compile(
     r"|supposed to interpret, but failed: Interpreter couldn't read from memory"
 )
 _AMBIGUOUS = re.compile(r"reference to '[^'\n]+' is ambiguous")
+# An error about a name, with a quotation of an expression that is nothing but this name.
+_QUOTED_NAME = re.compile(r"\A([^\n]*'(\w+)'[^\n]*)\n *1 \| (?:&\()?\2\)?\n *\| *\^[~ ]*\n?\Z")
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
 
 
@@ -264,6 +266,8 @@ def to_exited(code: int | None, last_signal: str | None) -> ExitedProgram:
         return ExitedProgram(
             code=code, doubt=f"LLDB tells status {code} and a death by {name} alike"
         )
+    if code == -1:  # it was killed while LLDB had stopped it, and LLDB does not know how
+        return ExitedProgram()
     return ExitedProgram(code=code)
 
 
@@ -275,7 +279,8 @@ def error_text(text: str) -> str:
         # The reason is the stop before: breakpoints inside a called function do not stop it.
         return "it did not finish in time and was interrupted; the program is as it was"
     plain = _AMBIGUOUS.sub(r"\g<0>; a variable of this name may be optimized out", text)
-    return _UNREADABLE.sub("there is no memory where it points to", _PLACE.sub("", plain))
+    plain = _UNREADABLE.sub("there is no memory where it points to", _PLACE.sub("", plain))
+    return _QUOTED_NAME.sub(r"\1", plain.partition("\n<lldb wrapper ")[0])
 
 
 def find_signal_name(description: str) -> str | None:

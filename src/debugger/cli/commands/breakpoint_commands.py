@@ -31,6 +31,7 @@ LIVE_HITS = refuse_options(
         "first": "disable it after N stops; also --limit",
     },
 )
+_WHICH = "from breakpoint list, or the LOC of a breakpoint"
 NOUNS = {BreakpointKind.WATCHPOINT: "watchpoint", BreakpointKind.EXCEPTION: "catchpoint"}
 
 
@@ -180,7 +181,7 @@ def _note_members(
 @register_command("breakpoint remove", group=GROUP)
 async def remove_breakpoints(
     call: CommandCall,
-    ids: Annotated[tuple[int, ...], Argument("ID", "from breakpoint list")] = (),
+    ids: Annotated[tuple[int | str, ...], Argument("ID", _WHICH)] = (),
     *,
     every: Annotated[bool, Option("--all", help="all, except watchpoints and catchpoints")] = False,
 ) -> answers.Answer:
@@ -194,8 +195,8 @@ async def remove_breakpoints(
             ErrorCode.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list"
         )
     if not every:
-        chosen = [session.breakpoints.get(number) for number in dict.fromkeys(ids)]
-        others = []
+        found = {one.id: one for typed in ids for one in _find_breakpoints(call, session, typed)}
+        chosen, others = [*found.values()], []
     else:
         listed = session.breakpoints.user_breakpoints()
         chosen = [one for one in listed if one.spec.kind not in NOUNS]
@@ -210,37 +211,76 @@ async def remove_breakpoints(
     )
 
 
+def _find_breakpoints(call: CommandCall, session: Session, typed: int | str) -> list[Breakpoint]:
+    """Return the breakpoint of a number, or those at a location.
+
+    Raises:
+        DebuggerError: NOT_FOUND, naming the existing ones; USAGE for a text that is no location.
+    """
+    from debugger.questions.runner.command_call import spec_in_session
+
+    text = str(typed).removeprefix("#")
+    if text.isdecimal() and text.isascii():
+        return [session.breakpoints.get(int(text))]
+    found = session.breakpoints.at_location(spec_in_session(call, session, text))
+    if found:
+        return found
+    known = ", ".join(str(one.id) for one in session.breakpoints.user_breakpoints()) or "none"
+    raise DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"no breakpoint at {text}; there are: {known}",
+        hint="debugger breakpoint list",
+    )
+
+
+def _find_one(call: CommandCall, session: Session, typed: int | str) -> Breakpoint:
+    """Return the only breakpoint of a number or at a location.
+
+    Raises:
+        DebuggerError: NOT_FOUND for none, USAGE for several.
+    """
+    first, *others = _find_breakpoints(call, session, typed)
+    if not others:
+        return first
+    every = ", ".join(str(one.id) for one in (first, *others))
+    raise DebuggerError(
+        ErrorCode.USAGE, f"several breakpoints at {typed}: {every}", hint="debugger breakpoint list"
+    )
+
+
 @register_command("breakpoint enable", group=GROUP)
 async def enable(
-    call: CommandCall, number: Annotated[int, Argument("ID", "from breakpoint list")]
+    call: CommandCall, number: Annotated[int | str, Argument("ID", _WHICH)]
 ) -> answers.Answer:
     """Enable a breakpoint."""
     from debugger.session import inspection, process_tree, views
 
     session = call.current_session()
+    known = _find_one(call, session, number)
 
     async def job() -> answers.Answer:
         frame = await inspection.frame_of(session) if session.state is State.STOPPED else None
-        session.hit_rules.reset(number)
-        changed = await session.binding.enable(number, on=True, frame=frame)
+        session.hit_rules.reset(known.id)
+        changed = await session.binding.enable(known.id, on=True, frame=frame)
         return views.breakpoint_view(changed)
 
     answer = await session.run_job(job)
-    await process_tree.switch_elsewhere(session, number, on=True)
+    await process_tree.switch_elsewhere(session, known.id, on=True)
     return answer
 
 
 @register_command("breakpoint disable", group=GROUP)
 async def disable(
-    call: CommandCall, number: Annotated[int, Argument("ID", "from breakpoint list")]
+    call: CommandCall, number: Annotated[int | str, Argument("ID", _WHICH)]
 ) -> answers.Answer:
     """Disable a breakpoint without removing it."""
     from debugger.session import process_tree, views
 
     session = call.current_session()
-    session.hit_rules.reset(number)
-    changed = await session.run_job(lambda: session.binding.enable(number, on=False))
-    await process_tree.switch_elsewhere(session, number, on=False)
+    known = _find_one(call, session, number)
+    session.hit_rules.reset(known.id)
+    changed = await session.run_job(lambda: session.binding.enable(known.id, on=False))
+    await process_tree.switch_elsewhere(session, known.id, on=False)
     return views.breakpoint_view(changed)
 
 

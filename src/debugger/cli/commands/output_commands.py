@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from debugger.session.session import Session
     from debugger.session.timeline import EventPage, Filters, LogLine, ReturnedCondition
 
-_AGO = re.compile(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?")
+_AGO = re.compile(r"(?:-|(?=.*[a-z]))([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?")  # `-5`, `-5s`, `5s`
 _LASTING = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ns|us|µs|μs|ms|s|m)")
 _UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "m": 6e10, None: 1e9}
 _COMPARED = re.compile(r"(<=|>=|!=|==|<|>|=)\s*(.*)", re.DOTALL)
@@ -350,14 +350,15 @@ async def _follow_events(
 ) -> answers.Events:
     from debugger.model import answers
 
-    cursor, found = page.next, page.events
+    cursor, found, shown = page.next, page.events, 0
     while True:
         is_over = not session.is_live
+        shown += len(found)
         for one in found:
             text = one.text.replace("\n", "\\n")
             await call.stream(f"{one.seq} {one.kind.value} {text}\n")
         if call.interrupted.is_set() or session.is_closed or (is_over and not found):
-            return answers.Events(events=(), next=cursor, dropped=0, total=0)
+            return answers.Events(events=(), next=cursor, dropped=0, total=shown)
         if not found:
             await _wait_for_event(call, session, cursor, set(EventKind))
         page = matching(since=cursor, limit=500)

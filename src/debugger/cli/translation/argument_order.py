@@ -165,7 +165,8 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
                   "-f": ("--locals",), "--frame": ("+ignored",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
                     "-f": ("+nothing",), "--frame": ("+nothing",)},
-    "step": {"-i": ("--instruction",)}, "next": {"-i": ("--instruction",)},
+    "step": {"-i": ("--instruction",), "-c": ("+count",)},
+    "next": {"-i": ("--instruction",), "-c": ("+count",)},
     "memory read": {"-c": ("--count",), "-s": ("+size",), "--size": ("+size",),
                     "-f": ("--format",), "-count": ("--count",), "-size": ("+size",),
                     "-fmt": ("--format",), "-len": ("--count",)},
@@ -173,7 +174,7 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
                "--function": ("--function",),
                "--name": ("+function",)},
     "mcp": {"--port": ("+port",)}, "dap": {"--port": ("+port",)},
-    "locals": {"-f": ("--frame",)},
+    "locals": {"-f": ("--frame",)}, "breakpoint remove": {"-f": ("+file",)},
     "catch": {"--type": ("+type",)},
     "registers": {"--all": ("+all",), "-a": ("+all",)},
     "events": {"--last": ("--limit",), "--name": ()},
@@ -191,6 +192,7 @@ AMBIGUOUS_FLAGS: Final[Mapping[tuple[str, str], str]] = {
     ("hang", "-t"): "--after",
     ("events", "--name"): "--session",
     ("path", "--name"): "--around",
+    ("setup", "--all"): "--list",
 }
 _SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event", "+main"})
 _ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
@@ -439,7 +441,7 @@ def _role_values(flag: str, typed: str, values: list[str]) -> tuple[str, ...]:
 
 
 def _is_unquoted(left: deque[tuple[int, str]]) -> bool:
-    """Tell whether a command is typed as several words: `--cmd python x.py`."""
+    """Return whether a command is typed as several words: `--cmd python x.py`."""
     is_one = not left or " " in left[0][1] or len(left) == 1
     return not is_one and not left[1][1].startswith("--")
 
@@ -455,12 +457,12 @@ def _count_values(command: Command, flag: str) -> int:
 
 
 def _is_place_option(command: Command, flag: str) -> bool:
-    """Tell whether an option takes a location, and expressions which may be elsewhere."""
+    """Return whether an option takes a location, and expressions which may be elsewhere."""
     return flag == "--at" and value_counts(command)[flag] > 1
 
 
 def _lacks_expression(command: Command, flag: str, word: str) -> bool:
-    """Tell whether the word behind `--at LOC` is an option, not its expressions."""
+    """Return whether the word behind `--at LOC` is an option, not its expressions."""
     if not _is_place_option(command, flag):
         return False
     # `-x` may be an expression; `--x` would decrement a variable.
@@ -499,10 +501,10 @@ def _could_be_option(command: Command, typed: str) -> bool:
 
 
 def runs_program(command: Command) -> bool:
-    """Tell whether a command takes a program with arguments of its own behind `--`."""
+    """Return whether a command takes a program with arguments of its own behind `--`."""
     return command.name == "start" or takes_command(command)
 
 
 def takes_command(command: Command) -> bool:
-    """Tell whether everything behind `--` is a command, as for a question."""
+    """Return whether everything behind `--` is a command, as for a question."""
     return any(each.name == "words" for each in command.parameters)

@@ -148,9 +148,10 @@ def set_node_breakpoint(rest: Words) -> Result | None:
     return ("break", place)
 
 
-def remove_node_breakpoint(_rest: Words) -> Result | None:
-    """Refuse node inspect's `cb('f.js', 3)`."""
-    return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
+def remove_node_breakpoint(rest: Words) -> Result | None:
+    """Translate node inspect's `cb('f.js', 3)`."""
+    found = set_breakpoint(rest) or set_node_breakpoint(rest)
+    return ("breakpoint", "remove", found[1]) if isinstance(found, tuple) else None
 
 
 def watch_value(rest: Words) -> Result | None:
@@ -160,7 +161,23 @@ def watch_value(rest: Words) -> Result | None:
         return Correction("watch takes an expression", commands)
     if rest[:1] == ("-a",) and len(rest) > 1:
         return ("watch", "--access", *rest[1:])
+    if len(rest) > 1 and rest[-1] in {"changes", "change", "changing", "writes"}:
+        return ("watch", *(rest[:-2] if rest[-2] in {"for", "on"} else rest[:-1]))
     return None
+
+
+def change_watchpoint(rest: Words) -> Result | None:
+    """Refuse LLDB's `watchpoint modify -c 'x > 3' 1`: a watchpoint is set anew."""
+    if rest[:1] != ("modify",):
+        return None
+    numbers, options = _split_modification(rest[1:])
+    remove = ("watch", "remove", *(numbers or ["ID"]))
+    return Correction("a watchpoint is set anew", (remove, ("watch", "EXPR", *options)))
+
+
+# What gdb's `catch` stops at besides exceptions.
+_PRINTF_VALUE: Final = re.compile(r"%[-\d.]*l*[a-z]")
+_GDB_EVENTS: Final = frozenset({"syscall", "fork", "vfork", "exec", "load", "unload", "signal"})
 
 
 def break_at(rest: Words) -> Result | None:
@@ -168,17 +185,60 @@ def break_at(rest: Words) -> Result | None:
     if rest[:1] and rest[0] in _EXCEPTION_WORDS and len(rest) == len(("exception", "ValueError")):
         kinds = [("catch", kind, rest[1]) for kind in ("raised", "throw")]
         return Correction("an exception is a catch", tuple(kinds))
+    if rest[:1] in (("if",), ("if:",)) and rest[1:]:
+        return place_condition("break", rest[1:])
     return _correct_location(rest)
+
+
+def place_condition(command: str, condition: Words) -> Correction:
+    """Correct `break if n > 3` and `until n > 3`, which name no location."""
+    text = " ".join(condition)
+    name = re.match(r"[\w.]*", text)
+    watched = (("watch", name[0], "--when", text),) if name is not None and name[0] else ()
+    return Correction("at which location?", (*watched, (command, "LOC", "--when", text)))
+
+
+def run_until(rest: Words) -> Result | None:
+    """Correct `until total > 100`, a condition in place of a location."""
+    is_condition = rest[1:2] and re.fullmatch(r"[<>!=]=?", rest[1]) is not None
+    return place_condition("until", rest) if is_condition and rest[2:] else None
+
+
+def enable_counted(rest: Words) -> Result | None:
+    """Correct gdb's `enable count 2 1` and `enable once 1`, of which the first is for two hits."""
+    words = rest[2:] if rest[:1] == ("count",) else rest[1:]
+    if rest[:1] not in (("count",), ("once",), ("delete",)) or not words:
+        return None
+    commands = tuple(("breakpoint", "enable", one) for one in words)
+    return Correction("a breakpoint is enabled for all its hits", commands)
+
+
+def catch_event(rest: Words) -> Result | None:
+    """Correct gdb's `catch syscall write`: only exceptions are caught here."""
+    if not rest or rest[0] not in _GDB_EVENTS:
+        return None
+    return Correction("catch is of exceptions", (("raw", " ".join(("catch", *rest))),))
+
+
+def _take_key(rest: Words) -> Result | None:
+    """Translate rdbg's `break f.rb:3 if: n > 3` and `break f.rb:3 do: p n`."""
+    place, key, *words = rest
+    if key in {"do:", "pre:"}:
+        value = " ".join(words[1:] if words[0] in {"p", "pp", "puts"} and words[1:] else words)
+        return Correction("a breakpoint has a message", (("log", place, f"{{{value}}}"),))
+    condition = " ".join(words)
+    if key not in {"if:", "unless:"}:
+        return None
+    condition = f"!({condition})" if key == "unless:" else condition
+    return ("break", place, "--condition", condition)
 
 
 def _correct_location(rest: Words) -> Result | None:
     """Correct `break f.c : 3`, `break total, n > 3`, and what follows gdb's location."""
     if rest[1:2] == (":",) and rest[2:3] and rest[2].isdecimal():
         return Correction("a line is FILE:LINE", (("break", f"{rest[0]}:{rest[2]}", *rest[3:]),))
-    if rest[1:2] in (("if:",), ("unless:",)) and rest[2:]:  # rdbg's
-        condition = " ".join(rest[2:])
-        condition = f"!({condition})" if rest[1] == "unless:" else condition
-        return ("break", rest[0], "--condition", condition)
+    if rest[1:2] and rest[1].endswith(":") and rest[2:]:
+        return _take_key(rest)
     condition = " ".join(rest[1:])
     is_name = bool(rest) and re.fullmatch(r"[A-Za-z_][\w.:]*,", rest[0]) is not None
     if is_name and re.search(r"[<>=!]", condition):
@@ -196,18 +256,32 @@ def set_formatted(rest: Words) -> Result | None:
     parts = [one.strip() for one in " ".join(rest).split(",")]
     if len(parts) < len(("loc", "format")):
         return None
-    values = iter(parts[2:])
-    text = re.sub(r"%[-\d.]*l*[a-z]", lambda _: f"{{{next(values, 'EXPR')}}}", parts[1].strip('"'))
-    text = re.sub(r"\\+n\Z", "", text)
-    text = text.removesuffix("n") if text.endswith("}n") else text
+    text = _with_values(parts[1].strip('"'), parts[2:])
     return Correction("a dprintf is a logpoint", (("log", parts[0], text),))
 
 
+def log_formatted(rest: Words) -> Result | None:
+    """Correct `log LOC "n is %d" n`: a value stands in the text."""
+    if len(rest) < len(("loc", "format", "n")) or not _PRINTF_VALUE.search(rest[1]):
+        return None
+    values = [one for word in rest[2:] for one in word.split(",") if one]
+    return Correction(
+        "a value stands in braces", (("log", rest[0], _with_values(rest[1], values)),)
+    )
+
+
+def _with_values(form: str, values: Sequence[str]) -> str:
+    """Put values into the text of a printf's format."""
+    remaining = iter(values)
+    text = _PRINTF_VALUE.sub(lambda _: f"{{{next(remaining, 'EXPR')}}}", form)
+    text = re.sub(r"\\+n\Z", "", text)
+    return text.removesuffix("n") if text.endswith("}n") else text
+
+
 def clear_breakpoints(rest: Words) -> Result | None:
-    """Tell gdb's `clear` of a location from the removal of breakpoints by their numbers."""
+    """Take gdb's `clear f.c:3`, and pdb's `clear 1`, for the removal of breakpoints."""
     if rest[:1] in (("breakpoint",), ("breakpoints",), ("output",)) or not rest:
         return None
-    if all(one.isdecimal() for one in rest):
-        command = ("breakpoint", "remove", *rest)
-        return Correction("no command 'clear' here", (command,))
-    return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
+    if len(rest) > 1 and not is_file_line(rest[0]) and not all(map(str.isdecimal, rest)):
+        return Correction("which breakpoint?", (("breakpoint", "list"),))
+    return ("breakpoint", "remove", *rest)

@@ -18,6 +18,7 @@ from debugger.cli.translation.expression_arguments import (
 )
 from debugger.cli.translation.location_spelling import (
     find_location,
+    is_file_function,
     is_file_line,
     spell_location,
     split_condition,
@@ -34,6 +35,7 @@ _BREAK_IF: Final = re.compile(
     r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b:?\s*(?P<condition>.+))?\Z"
 )
 _PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
+_FUNCTION: Final = re.compile(r"[A-Za-z_][\w.:~]*\Z")
 _FILE: Final = re.compile(r"[^\s:{}()=]+\Z")
 _FILE_LINE: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
 _LINE_RANGE: Final = re.compile(
@@ -43,14 +45,25 @@ _LINES_SHOWN: Final = 10  # of gdb's `list 10,`
 _ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
 _ANY_EXCEPTION: Final = re.compile(r"(?:all|any|every|exceptions?|errors?|\*)\Z", re.IGNORECASE)
 _ID_FILLERS: Final = frozenset(
-    {"bp", "breakpoint", "breakpoints", "watchpoint", "watchpoints", "the", "number", "id"}
+    {
+        "bp",
+        "breakpoint",
+        "breakpoints",
+        "watchpoint",
+        "watchpoints",
+        "the",
+        "number",
+        "id",
+        "once",
+        "delete",  # gdb's `enable once 4`
+    }
 )
 _PLACE_NOUNS: Final = frozenset(
     {"at", "on", "in", "line", "function", "fn", "func", "method", "address", "def"}
 )
 _PLACE_ROLES: Final = frozenset({"+file", "+line", "+location", "+function", "+expression"})
 _RUNNING_NOUNS: Final = frozenset(
-    {"the", "program", "execution", "running", "process", "app", "debugging"}
+    {"the", "all", "program", "execution", "running", "process", "app", "debugging", "threads"}
 )
 _ON_OFF: Final = frozenset({"on", "off"})
 
@@ -491,17 +504,40 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_removal(arranged: ArrangedWords) -> Result:
-    """Spell several numbers apart, and refuse a location in place of one."""
+    """Spell several numbers apart, and refuse a value in place of one."""
     numbers = [one for word in arranged.positionals for one in _expand_ids(word)]
     if numbers and numbers != list(arranged.positionals) and all(map(str.isdecimal, numbers)):
         return arranged.change(positionals=numbers)
     words = [one for one in arranged.positionals if one not in _ID_FILLERS]
     unknown = [one for one in words if not re.fullmatch(r"#?\d+[-,\d]*", one)]
     places = [one for one, _ in arranged.options if one in _PLACE_ROLES]
+    if arranged.name[0] == "breakpoint" and (of_place := _take_place(arranged, words, places)):
+        return of_place
     if not (unknown or places) or "all" in unknown:
         return arranged
     listed = (*arranged.command.name.split()[:1], "list")
     return Correction(f"{arranged.command.name} takes an ID of the list", (listed,))
+
+
+def _take_place(
+    arranged: ArrangedWords, words: list[str], places: list[str]
+) -> ArrangedWords | None:
+    """Take the location of a breakpoint for its number, and drop words that say nothing."""
+    if ("+file", ()) in arranged.options and not words:  # LLDB's `breakpoint delete -f`
+        return arranged.change(without=places, add=[("--all", ())])
+    if places:
+        words = list(_take_break_roles(arranged).positionals)
+        words += arranged.role_values("+function") if "+line" not in places else []
+    is_name = len(words) == 1 and _FUNCTION.match(words[0]) is not None and words[0] != "all"
+    is_known = is_name or all(
+        one.isdecimal() or is_file_line(one) or is_file_function(one) for one in words
+    )
+    if not words or not (is_known or "+function" in places):
+        return None
+    words = [spell_location(one) for one in words]
+    if not places and words == list(arranged.positionals):
+        return arranged
+    return arranged.change(without=places, positionals=words)
 
 
 def _expand_ids(word: str) -> list[str]:

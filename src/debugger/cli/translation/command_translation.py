@@ -10,12 +10,17 @@ from typing import Final
 from debugger.cli.translation.argument_order import Correction
 from debugger.cli.translation.breakpoint_translation import (
     break_at,
+    catch_event,
     change_breakpoint,
     change_condition,
+    change_watchpoint,
     clear_breakpoints,
+    enable_counted,
     ignore_hits,
     log_at_breakpoint,
+    log_formatted,
     remove_node_breakpoint,
+    run_until,
     set_breakpoint,
     set_formatted,
     set_node_breakpoint,
@@ -38,6 +43,7 @@ from debugger.cli.translation.process_translation import (
     attach_script,
     connect_server,
     save_core,
+    start_redirected,
     translate_process,
     translate_target,
 )
@@ -204,7 +210,7 @@ def _look_up_words(words: Words) -> Result | None:
         return Correction(f"{' '.join(words)} alone is no command here", correction.commands)
     for size in range(min(_LONGEST_KEY, len(words)), 0, -1):
         key, rest = " ".join(words[:size]), words[size:]
-        has_argument = bool(rest) and not rest[0].startswith("-")
+        has_argument = bool(rest) and re.match(r"-(?!\.?\d)", rest[0]) is None
         keys = (f"{key} *", key) if has_argument or rest[:1] == ("-",) else (key,)
         if f"{key} *" in QUESTION_NAMES and _is_options(rest):  # `observe --at f.c:3 x`
             keys = (f"{key} *",)
@@ -234,15 +240,18 @@ def _fill_template(template: str, rest: Words) -> Words:
 
 def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
     commands = []
+    reason = f"no command {' '.join(typed)!r} here"
+    if typed == ("output",):  # ours has options only; gdb's takes an expression
+        reason = "output shows what the program wrote, and takes no expression"
     for template in templates.split("; "):
         has_place = "{}" in template or _is_options(rest)
         filled = _fill_template(template, rest if has_place else ())
         commands.append(filled)
-    return Correction(f"no command {' '.join(typed)!r} here", tuple(commands))
+    return Correction(reason, tuple(commands))
 
 
 def _is_options(rest: Words) -> bool:
-    """Tell whether only options follow a foreign command, which ours may have, too."""
+    """Return whether only options follow a foreign command, which ours may have, too."""
     return bool(rest) and rest[0].startswith("--")
 
 
@@ -319,9 +328,9 @@ def _examine(rest: Words) -> Result | None:
     return ("memory", "read", *rest) if rest else None
 
 
-def _run(rest: Words) -> Result | None:  # noqa: PLR0911 - one for each form
+def _run(rest: Words) -> Result | None:
     if rest[:1] in (("to",), ("until",)) or not rest:
-        return None
+        return run_until(rest[1:])
     if rest[1:3] in (("with", "args"), ("with", "arguments")):
         return Correction("arguments follow --", (("start", rest[0], "--", *rest[3:]),))
     if _PROGRAM.match(rest[0]) or rest[0].startswith("--"):
@@ -330,12 +339,7 @@ def _run(rest: Words) -> Result | None:  # noqa: PLR0911 - one for each form
         return Correction("tests are run by a question", (("test", "--", "pytest", *rest[1:]),))
     if begins_program(rest):  # `run python app.py`
         return ("start", *rest)
-    if "<" in rest[:-1]:
-        at = rest.index("<")
-        fed = ("start", "PROGRAM", "--stdin", rest[at + 1])
-        args = (*rest[:at], *rest[at + 2 :])
-        return Correction("run which program?", ((*fed, *(("--", *args) if args else ())),))
-    return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))
+    return Correction("run which program?", start_redirected(rest))
 
 
 def _toggle_down(rest: Words) -> Result | None:
@@ -448,7 +452,7 @@ def _layout(rest: Words) -> Result | None:
     if not rest:
         return None
     is_start = rest[0] in {"start", "run", "open"}
-    return Correction("the whole stop", (("tui",) if is_start else ("context",),))
+    return Correction("tui takes no arguments", (("tui",) if is_start else ("context",),))
 
 
 def _print_values(rest: Words) -> Result | None:
@@ -460,9 +464,15 @@ def _print_values(rest: Words) -> Result | None:
 def _restart(rest: Words) -> Result | None:
     """Refuse `restart a b` and `restart --args a b`: it keeps the arguments."""
     args = tuple(one for one in rest if one not in {"--args", "--", "with"})
-    if not args or args[0].startswith("-") or args[0] in _PROGRAM_NOUNS:
+    if not args or args[0].startswith("-") or args[0] in {*_PROGRAM_NOUNS, "frame"}:
         return None
     return Correction("restart keeps the arguments", (("start", "PROGRAM", "--", *args),))
+
+
+def _change_value(rest: Words) -> Result | None:
+    """Suggest `set` for `change total 7`, which is no change of a breakpoint."""
+    is_pair = len(rest) == len(("total", "7")) and not rest[0].isdecimal()
+    return Correction("a value is set", (("set", *rest),)) if is_pair else None
 
 
 def _stop_in(rest: Words) -> Result | None:
@@ -491,6 +501,12 @@ def _catch_exceptions(rest: Words) -> Result | None:
     return ("catch", *kinds) if kinds else ("catch", "list")
 
 
+def _list_goroutines(rest: Words) -> Result | None:
+    """Correct delve's `goroutines -with running`: threads lists all of them."""
+    is_filter = rest[:1] and rest[0] in {"-with", "-without", "-group", "-chan", "-exec"}
+    return Correction("threads lists all goroutines", (("threads",),)) if is_filter else None
+
+
 def _go_on(rest: Words) -> Result | None:
     return None if rest else ("continue",)
 
@@ -512,7 +528,7 @@ def _choose_all(rest: Words) -> Result | None:
 
 _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "x": _examine,
-    "run": _run,
+    **dict.fromkeys(("run", "r"), _run),
     "clear": clear_breakpoints,
     "d": _toggle_down,
     "condition": change_condition,
@@ -535,6 +551,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "target": translate_target,
     "process": translate_process,
     "dprintf": set_formatted,
+    "log": log_formatted,
     "memory": _memory,
     "set-breakpoint": set_breakpoint,
     "add-breakpoint": set_breakpoint,
@@ -559,7 +576,12 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "!": _execute_statement,
     "evidence": _show_evidence,
     "watch": watch_value,
+    "watchpoint": change_watchpoint,
     "break": break_at,
+    "enable": enable_counted,
+    "until": run_until,
+    "catch": catch_event,
+    **dict.fromkeys(("goroutines", "grs"), _list_goroutines),
     "b": break_at,
     "print": _print_format,
     "show": _show_answer,
@@ -570,7 +592,8 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "attach": attach_script,
     "go": _go_on,
     "stop": _stop_in,
-    "restart": _restart,
+    **dict.fromkeys(("restart", "rerun"), _restart),
+    "change": _change_value,
     **dict.fromkeys(("bc", "bd", "be"), _choose_all),
     "toggle": _toggle,
     "exception": _catch_exceptions,

@@ -22,12 +22,20 @@ _PDB_PROGRAMS: Final = frozenset(
 )
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*t?\Z")
 _RUNNER: Final = re.compile(rf"{_PYTHON.pattern}|(?:.*/)?(?:java|ruby[\d.]*|php[\d.]*)\Z")
+_NODE_RUNNERS: Final = frozenset({"tsx", "ts-node", "nodemon", "deno", "bun"})
+# Between words that are joined by \0: `ruby -r debug app.rb`.
+_DEBUG_FLAG: Final = re.compile(
+    r"\0(?:-r\0?(?:debug|byebug|pry(?:-byebug)?)(?:/\w+)?|-d\0?xdebug\.[^\0]*|-agentlib:jdwp[^\0]*|-Xdebug|-Xrunjdwp[^\0]*"
+    r"|--inspect(?:-brk|-wait)?(?:=[^\0]*)?)(?=\0|\Z)"
+)
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(rf"[^-]\S*\.{SCRIPT_SUFFIX}\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _PYTEST_DEBUGGER: Final = re.compile(r"--(?:pdb|trace|pdbcls=.*)\Z")
 _ADDRESS: Final = re.compile(r"[\w.-]+:\d+\Z")
+_VERSION: Final = re.compile(r"(?<=db)-\d[\d.]*\Z")  # `lldb-19`
+_REMOTE: Final = re.compile(r"(?:target (?:extended-)?remote|gdb-remote)\s+(\S*:\d+)\Z")
 _ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _BUILT_RUNS: Final = frozenset(
     {("cargo", "run"), ("npm", "run"), ("npm", "start"), ("yarn", "run")}
@@ -107,6 +115,10 @@ class _Invocation:
         options = [word for place in breaks for word in ("--break", place)]
         for one in self.commands:
             self.program += one.split()[2:] if one.startswith("set args ") else ()
+        address = next((match[1] for one in self.commands if (match := _REMOTE.match(one))), "")
+        if address:
+            host = f"localhost{address}" if address.startswith(":") else address
+            return Correction(reason, (("attach", "--connect", host, *self.program[:1]), *then))
         if self.pid or self.name:
             who = (self.pid,) if self.pid else ("--name", self.name or "")
             attach = ("attach", *(one or "" for one in who), *options)
@@ -137,12 +149,12 @@ def start_words(program: Sequence[str], options: Sequence[str] = ()) -> Words:
 
 
 def is_core_file(name: str) -> bool:
-    """Tell whether a file's name is that of a core file."""
+    """Return whether a file's name is that of a core file."""
     return _CORE.match(name) is not None
 
 
 def names_debugger(name: str) -> bool:
-    """Tell whether a program is another debugger."""
+    """Return whether a program is another debugger."""
     known = _GDB_PROGRAMS | _LLDB_PROGRAMS | _DELVE_PROGRAMS | _PDB_PROGRAMS
     return os.path.basename(name) in known
 
@@ -164,7 +176,7 @@ def translate_invocation(  # noqa: PLR0911 - one for each debugger
     behind = list(rest or ())
     if not words:
         return _bare_program(behind) if behind else None
-    first, name = words[0], os.path.basename(words[0])
+    first, name = words[0], _VERSION.sub("", os.path.basename(words[0]))
     if name in _GDB_PROGRAMS or name in _LLDB_PROGRAMS:
         return parse_native(words[1:], behind, is_lldb=name in _LLDB_PROGRAMS).correction(
             f"{name}'s command line, in the words of this debugger"
@@ -191,7 +203,7 @@ def _bare_program(program: Sequence[str]) -> Correction:
 
 
 def runs_tests(words: Sequence[str]) -> bool:
-    """Tell whether a command line is that of a test runner: `mvn -q test`, `bundle exec rspec`."""
+    """Check whether a command line is that of a test runner: `mvn -q test`, `bundle exec rspec`."""
     if words[0] in _TEST_RUNNERS:
         return True
     named = [one for one in words[1:] if not one.startswith("-") and one not in {"run", "exec"}]
@@ -227,6 +239,14 @@ def _start_with_environment(words: Sequence[str]) -> Correction | None:
     return Correction("a program is started", (start_words(words[count:], options),))
 
 
+def _without_debug_flags(words: Sequence[str]) -> Words:
+    """Return a runtime's command line without the options that make it wait for a debugger."""
+    if not _RUNNER.match(words[0]) and os.path.basename(words[0]) not in _NODE_RUNNERS:
+        return tuple(words)
+    text = _DEBUG_FLAG.sub("\0", "\0".join(words))
+    return tuple(one for one in text.split("\0") if one)
+
+
 def _correct_program(  # noqa: PLR0911 - one for each kind
     words: Sequence[str], behind: Sequence[str]
 ) -> Correction | None:
@@ -252,8 +272,10 @@ def _correct_program(  # noqa: PLR0911 - one for each kind
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path and words[1:2] and (_CORE.match(words[-1]) or words[1] in _COMMAND_FLAGS):
         return parse_native(words, behind, is_lldb=False).correction("a program is started")
-    if is_path or _SCRIPT.match(words[0]) or (_RUNNER.match(words[0]) and words[1:]):
-        return Correction("a program is started", (start_words(command_words),))
+    plain = _without_debug_flags(words)
+    is_started = is_path or _SCRIPT.match(words[0]) or (_RUNNER.match(words[0]) and words[1:])
+    if is_started or plain != tuple(words):
+        return Correction("a program is started", (start_words([*plain, *behind]),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
         return Correction("a program is started", (start_words([*words[1:], *behind]),))
     return None
@@ -376,9 +398,10 @@ def _correct_delve(words: Sequence[str], behind: Sequence[str]) -> Correction:
         flags = [re.sub(r"\A-{1,2}test\.", "-", one) for one in behind]
         own = words[words.index("test") + 1 :] if "test" in words else args
         return Correction(reason, (("test", "--", "go", "test", *own, *flags),))
-    if verb == "trace" and args:
-        package = args[:-1] or ["."]
-        return Correction(reason, (("calls", args[-1], "--", *package, *behind),))
+    if verb == "trace":
+        package = args[:-1] or ["." if args else "CMD"]
+        function = args[-1] if args else "FUNCTION"
+        return Correction(reason, (("calls", function, "--", *package, *behind),))
     program = args[:1] or (["."] if verb in {"debug", "exec"} else ["PROGRAM"])
     return Correction(reason, (start_words([*program, *args[1:], *behind]),))
 

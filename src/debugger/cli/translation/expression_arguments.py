@@ -62,7 +62,7 @@ _VALUE_NOUNS: Final = frozenset(
 
 
 def _begins_operand(words: Sequence[str]) -> bool:
-    """Tell whether words begin with a name or a literal: behind another one, no operator."""
+    """Return whether words begin with a name or a literal: behind another one, no operator."""
     return bool(words) and words[0] not in _OPERATOR_WORDS and bool(_OPERAND.match(words[0]))
 
 
@@ -183,8 +183,10 @@ def _correct_print_phrase(arranged: ArrangedWords, words: list[str]) -> Correcti
         return correct("the format is an option", fixed) if value else None
     if words[-2] == "-f" and last.isdecimal() and words[:-2]:
         return Correction("a frame is selected first", (("frame", last), ("print", *words[:-2])))
-    if len(words) > len(("in", "frame", "2")) and words[-3:-1] == ["in", "frame"]:
-        return Correction("a frame is selected first", (("frame", last), ("print", *words[:-3])))
+    if words[-2] == "frame" and last.isdecimal() and len(words) > len(("frame", "2")):
+        value = words[:-3] if words[-3] in {"in", "of", "at", "from"} else words[:-2]
+        commands = (("frame", last), ("print", *value))
+        return Correction("a frame is selected first", commands) if value else None
     return None
 
 
@@ -229,7 +231,7 @@ def arrange_eval(arranged: ArrangedWords) -> Result:
 
 
 def _is_flags_alone(words: Sequence[str]) -> bool:
-    """Tell whether all words before `--` are options of LLDB's `expression`, with their values."""
+    """Check whether all words before `--` are options of LLDB's `expression`, with their values."""
     remaining = list(words)
     while remaining and re.fullmatch(r"-[A-Za-z]|--[a-z][a-z-]+", remaining[0]):
         flag = remaining.pop(0)

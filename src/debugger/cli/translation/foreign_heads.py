@@ -122,6 +122,30 @@ GHCI_COMMANDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("wtf?", "wtf", "!!!", "cat --ex"), "exception"),
     **dict.fromkeys(("var-create *", "-var-create *"), "print EXPR"),
 }
+# pwndbg and GEF
+GDB_EXTENSION_COMMANDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("vmmap", "libs", "piebase", "xfiles"), "modules"),
+    **dict.fromkeys(("xinfo *", "probeleak *"), "disassemble {} --count 1"),
+    **dict.fromkeys(("nearpc", "pdisass", "context code", "context disasm"), "disassemble"),
+    **dict.fromkeys(("telescope *", "dereference *", "dt *", "hexdump byte *"), "memory read {}"),
+    **dict.fromkeys(("telescope", "stack-dump", "context stack"), "backtrace; memory read '$sp'"),
+    **dict.fromkeys(("context backtrace", "context trace"), "backtrace"),
+    **dict.fromkeys(("context regs", "context registers"), "registers"),
+    "context args": "args",
+    "context threads": "threads",
+    "context source": "source",
+    "nextcall": "next",
+    "nextret": "finish",
+    "stepret": "finish",
+    **dict.fromkeys(("entry", "sstart"), "start PROGRAM --stop-on-entry"),
+    "distance *": "print {}",
+}
+PHPDBG_COMMANDS: Final[Mapping[str, str]] = {
+    "ev *": "eval {}",
+    **dict.fromkeys(("info vars", "info globals", "info literal"), "locals"),
+    "info error": "exception",
+    "register *": "call {}",
+}
 # Of these the name without `!` means more.
 _COMMON_WORDS: Final = frozenset(
     {"analyze", "do", "address", "process", "handle", "error", "k", "threads", "heap"}
@@ -133,6 +157,8 @@ FOREIGN_HEADS: Final[Mapping[str, str]] = {
     **MAGIC_COMMANDS,
     **OCTAVE_COMMANDS,
     **GHCI_COMMANDS,
+    **GDB_EXTENSION_COMMANDS,
+    **PHPDBG_COMMANDS,
     **{name: template for name, template in EXTENSION_COMMANDS.items() if name.isalpha()
        and name not in _COMMON_WORDS},
     **{f"!{name}": template for name, template in EXTENSION_COMMANDS.items()},

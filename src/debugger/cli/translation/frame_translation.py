@@ -27,8 +27,9 @@ def translate_frame(rest: Words) -> Result | None:
 
 
 def _frame_variables(words: Words) -> Result:
-    """Translate the options of LLDB's `frame variable`: of these there is a format."""
+    """Translate LLDB's `frame variable`: its names, and of its options the format."""
     form: Words = ()
+    types = ("--type",) if {"-T", "--show-types"} & {*words} else ()
     names: list[str] = []
     remaining = list(words)
     while remaining:
@@ -42,7 +43,7 @@ def _frame_variables(words: Words) -> Result:
     if not names:
         everything = ("--all",) if {"-g", "--show-globals"} & {*words} else ()
         return Correction("locals shows the variables", (("locals", *everything),))
-    each = tuple(("print", *form, one) for one in names)
+    each = tuple(("print", *form, *types, one) for one in names)
     return Correction("a variable is printed", each)
 
 

@@ -68,12 +68,12 @@ def spell_location(text: str) -> str:
 
 
 def is_file_line(text: str) -> bool:
-    """Tell whether a text is a line of a file, in any spelling."""
+    """Return whether a text is a line of a file, in any spelling."""
     return _PLAIN.match(spell_location(text)) is not None
 
 
 def is_file_function(text: str) -> bool:
-    """Tell whether a text is a function of a file, as `cart.py:total` and `cart.py::total()`."""
+    """Return whether a text is a function of a file, as `cart.py:total` and `cart.py::total()`."""
     return _FILE_FUNCTION.match(text.strip()) is not None
 
 

@@ -148,13 +148,13 @@ def correct_option_words(arranged: ArrangedWords) -> Correction | None:
 
 
 def _takes_words_alone(arranged: ArrangedWords) -> bool:
-    """Tell whether the program, which stands behind `--`, is all that a question takes."""
+    """Return whether the program, which stands behind `--`, is all that a question takes."""
     taken = positional_parameters(arranged.command)
     return arranged.rest is not None and [one.name for one in taken] == ["words"]
 
 
 def _is_expression(word: str, following: str) -> bool:
-    """Tell whether a word of `probe` is rather a value of the program than an option's name."""
+    """Return whether a word of `probe` is rather a value of the program than an option's name."""
     return word not in _NO_EXPRESSIONS and not following.isdecimal()
 
 
@@ -166,7 +166,8 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:  # no
         return _correct_all(arranged)
     if len(words) <= len(taken) or arranged.rest is not None:
         return _correct_all(arranged)
-    reason = f"{command.name} takes {len(taken) or 'no'} arguments, not {len(words)}"
+    noun = "argument" if len(taken) == 1 else "arguments"
+    reason = f"{command.name} takes {len(taken) or 'no'} {noun}, not {len(words)}"
     remaining = [one for one in words if one not in _FILLERS]
     options = _FIRST_NUMBERS if "".join(remaining).isdecimal() else _FIRST_OPTIONS
     is_gdbs = arranged.name == ("where",)  # gdb's name of `backtrace`
@@ -222,14 +223,14 @@ def correct_selection(arranged: ArrangedWords) -> Correction | None:
 
 
 def _is_of_a_stop(arranged: ArrangedWords, flag: str) -> bool:
-    """Tell whether a command shows a stopped program, and the flag is no operator before it."""
+    """Return whether a command shows a stopped program, and the flag is no operator before it."""
     is_text = arranged.command.dashes_are_words and flag == "-p"
     is_other = runs_program(arranged.command) or arranged.command.name == "attach"
     return not (is_text or is_other or _has_option(arranged, "pid"))
 
 
 def _is_of_one_member(arranged: ArrangedWords) -> bool:
-    """Tell whether a command of a session has no form for a group's members."""
+    """Return whether a command of a session has no form for a group's members."""
     return not (runs_program(arranged.command) or _has_option(arranged, "members"))
 
 

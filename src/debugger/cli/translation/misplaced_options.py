@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from debugger.cli.reference import Paths
@@ -14,10 +15,14 @@ from debugger.cli.translation.argument_order import (
     arrange_words,
     resolve_flag,
     runs_program,
+    takes_command,
     value_counts,
 )
+from debugger.cli.translation.program_words import find_program
 from debugger.model.command_registry import Argument
 
+# What an option behind a program names that a program takes, too: `--bad x.txt`, `--file F`.
+_ROLES_OF_PROGRAMS: Final = frozenset({"+command", "+file", "+program", "--stdin"})
 _MOST_LEADING: Final = 6  # words of options before a command's name
 _SESSION_FLAG: Final = "-s"
 
@@ -59,6 +64,28 @@ def take_options_behind(arranged: ArrangedWords) -> ArrangedWords:
     return replace(joined, is_changed=True)
 
 
+def correct_alias_behind_program(arranged: ArrangedWords) -> Correction | None:
+    """Correct `crash ./app --bad x.txt`: another word for an option may be the program's own.
+
+    An option in the command's own spelling is taken where it stands, and so is a whole command.
+    """
+    given = arranged.given
+    at = find_program(given, first=0) if arranged.rest is None else None
+    is_question = takes_command(arranged.command) and arranged.command.name != "diff"
+    if at is None or not is_question or given[at] not in arranged.positionals:
+        return None
+    own = value_counts(arranged.command)
+    for word, value in pairwise((*given[at + 1 :], "")):
+        typed, _, joined = word.partition("=")
+        is_alias = typed.startswith("--") and typed not in own
+        if not is_alias or " " in (joined or value):
+            continue
+        if resolve_flag(arranged.command, typed) in _ROLES_OF_PROGRAMS:
+            words = (*arranged.name, *given[:at], "--", *given[at:])
+            return Correction(f"is {typed} an option of the program?", (words,))
+    return None
+
+
 def correct_options_of_program(arranged: ArrangedWords) -> Correction | None:
     """Suggest to put `--at LOC` before `--`, where it and others stand behind the program.
 
@@ -79,7 +106,7 @@ def correct_options_of_program(arranged: ArrangedWords) -> Correction | None:
 
 
 def _lacks_known(arranged: ArrangedWords, rest: Sequence[str]) -> bool:
-    """Tell whether an invariant names `known`, whose file stands behind the program."""
+    """Return whether an invariant names `known`, whose file stands behind the program."""
     is_named = any(re.search(r"\bknown\b", one) for one in arranged.positionals)
     is_given = bool(arranged.role_values("--against"))
     return arranged.command.name == "holds" and is_named and not is_given and "--against" in rest

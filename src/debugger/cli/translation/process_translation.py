@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from itertools import pairwise
 
 from debugger.cli.translation.argument_order import Correction
@@ -62,3 +63,21 @@ def attach_script(rest: Words) -> Result | None:
     if is_script:
         return Correction("what does not run is started", (("start", rest[1]),))
     return None
+
+
+def start_redirected(words: Words) -> tuple[Words, ...]:
+    """Return the commands for gdb's `run 7 < in.txt > out.txt`, which names no program."""
+    args, fed, is_written = [], "", False
+    remaining = deque(words)
+    while remaining:
+        word = remaining.popleft()
+        if word not in {"<", ">", ">>", "2>"} or not remaining:
+            args.append(word)
+            continue
+        file = remaining.popleft()
+        fed = file if word == "<" else fed
+        is_written = is_written or word != "<"
+    stdin = ("--stdin", fed) if fed else ()
+    start = ("start", "PROGRAM", *stdin, *(("--", *args) if args else ()))
+    # What the program prints is kept for `output`.
+    return (start, ("output",)) if is_written else (start,)

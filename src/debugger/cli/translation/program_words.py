@@ -21,7 +21,7 @@ _INTERPRETER: Final = re.compile(
 )
 _MANAGER: Final = re.compile(
     r"(?:go|cargo|npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|rye|make|pytest|py\.test|jest|vitest"
-    r"|mocha|ctest|tsx|ts-node)\Z"
+    r"|mocha|ctest|tsx|ts-node|mpirun|mpiexec|orterun|prterun|srun|torchrun)\Z"
 )
 _PACKAGE_RUNNER: Final = re.compile(r"(?:npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|rye)\Z")
 _MANAGER_VERBS: Final = frozenset({"run", "test", "exec", "start", "bench"})
@@ -34,7 +34,7 @@ _ROLES: Final = ("+program", "+arg", "+args", "+command")
 
 
 def begins_program(words: Sequence[str]) -> bool:
-    """Tell whether words are surely a program with its arguments, not expressions."""
+    """Return whether words are surely a program with its arguments, not expressions."""
     remaining = list(words)
     while remaining and _ASSIGNED.match(remaining[0]):
         remaining.pop(0)
@@ -54,7 +54,7 @@ def begins_program(words: Sequence[str]) -> bool:
 
 
 def _is_program_word(word: str) -> bool:
-    """Tell whether a word is a path or a script, not an expression such as `a/b`."""
+    """Return whether a word is a path or a script, not an expression such as `a/b`."""
     is_path = _PATH.match(word) and not word.startswith("//")
     return word in {".", "./..."} or bool(is_path or _SCRIPT.match(word))
 

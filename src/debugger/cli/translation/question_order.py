@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from debugger.cli.translation import question_phrases
@@ -20,6 +19,7 @@ from debugger.cli.translation.argument_order import (
     takes_command,
     value_counts,
 )
+from debugger.cli.translation.compared_commands import correct_two_commands, separate_repeated
 from debugger.cli.translation.location_spelling import (
     find_location,
     is_file_function,
@@ -44,19 +44,15 @@ _FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "
                               "every", "each", "all"})  # fmt: skip
 _CONDITIONS: Final = frozenset({"--when", "--condition"})
 _LONGEST_LOCATION: Final = 4  # words
-_SEPARATORS: Final = frozenset(
-    {"--versus", "--against", "--compare", "--with", "--good", "--baseline", "-vs", "versus",
-     "against", "--compare-with", "--other", "--and", "and"}
-)  # fmt: skip
-_NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
-_OPERATORS: Final = frozenset(
-    {">", "<", ">=", "<=", "==", "!=", "+", "-", "*", "/", "%", "and", "or"}
-)
 # A call with values, as opposed to the types of a C++ overload.
 _CALLED_WITH: Final = re.compile(r"(?P<name>[\w.:]+)\((?=.*[\d\"'=]).*\)\Z")
 # Words that begin a command, as opposed to a function's name.
 _COMMAND_START: Final = re.compile(
     r"(?:\.{0,2}/|(?:python|node|go|cargo|npx|uv|ruby|php|java)\d*\Z)"
+)
+_NAME: Final = re.compile(r"[A-Za-z_][\w.:]*\Z")
+_OPERATORS: Final = frozenset(
+    {">", "<", ">=", "<=", "==", "!=", "+", "-", "*", "/", "%", "and", "or"}
 )
 
 
@@ -68,49 +64,20 @@ def order_question(arranged: ArrangedWords) -> Result:
         correct_separator(arranged)
         or _separate_args(arranged)
         or _refuse_unquoted_object(arranged)
-        or _separate_repeated(arranged)
+        or separate_repeated(arranged)
     )
     phrased = separated or question_phrases.read_phrases(separate_program(arranged))
     if isinstance(phrased, Correction):
         return phrased
     arranged = phrased
-    rest = arranged.rest or ()
-    first = arranged.positionals
-    if arranged.rest and _compares(arranged) and begins_program(first) and len(first) > 1:
-        fixed = replace(arranged, rest=(*first, "--vs", *rest)).change(positionals=())
-        return Correction("two commands are separated by --vs", (fixed.to_words(),))
-    at = _find_separator(rest)
-    # The words that make a launcher's rank a member end so.
-    if at and rest[at - 1] != "member" and _compares(arranged):
-        fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
-        return Correction("two commands are separated by --vs", (fixed.to_words(),))
-    arranged = _take_placed_condition(arranged)
+    if (compared := correct_two_commands(arranged)) is not None:
+        return compared
+    arranged = _split_number(_take_placed_condition(arranged))
     order = QUESTION_ORDERS.get(arranged.command.name)
     ordered = arranged if order is None else order(arranged)
     if isinstance(ordered, Correction) or not takes_command(ordered.command):
         return ordered
     return _drop_words(ordered) or question_phrases.correct_bare_line(ordered) or ordered
-
-
-def _find_separator(rest: Sequence[str]) -> int:
-    """Return where a word stands between two commands, `vs` or `--versus`; 0 without one."""
-    for at, word in enumerate(rest[1:-1], 1):
-        is_same = rest[at + 1] == rest[0] or begins_program(rest[at + 1 :])
-        if word in {"vs", "--"} or (word in _SEPARATORS and is_same):
-            return at
-    return 0
-
-
-def _separate_repeated(arranged: ArrangedWords) -> Correction | None:
-    """Suggest `--vs` where a program comes a second time: `diff ./app good ./app bad`."""
-    words = arranged.rest or arranged.positionals
-    at = next((at for at, one in enumerate(words) if at > 1 and one == words[0]), 0)
-    if not at or arranged.command.name != "diff" or not _compares(arranged):
-        return None
-    if not begins_program(words) or words[at - 1] in {"vs", "--", "--vs", *_SEPARATORS}:
-        return None
-    fixed = replace(arranged, rest=(*words[:at], "--vs", *words[at:])).change(positionals=())
-    return Correction("two commands are separated by --vs", (fixed.to_words(),))
 
 
 def _separate_args(arranged: ArrangedWords) -> Correction | None:
@@ -164,6 +131,15 @@ def _order_each(readings: Sequence[ArrangedWords]) -> tuple[tuple[str, ...], ...
     return tuple(lines)
 
 
+def _split_number(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `calls parse#3`, as answers number calls, for the third call."""
+    named = re.fullmatch(r"(\w\S*)#(\d+)", next(iter(arranged.positionals), ""))
+    if arranged.command.name != "calls" or named is None:
+        return arranged
+    words = [named[1], *arranged.positionals[1:]]
+    return arranged.change(positionals=words, add=[("--nth", (named[2],))])
+
+
 def _drop_words(arranged: ArrangedWords) -> Correction | None:
     """Refuse words before `--` that are no argument: they would become the program."""
     own = [each.name for each in arranged.command.parameters].index("words")
@@ -182,10 +158,6 @@ def _drop_words(arranged: ArrangedWords) -> Correction | None:
         added = [("--around", (remaining[-1],))]
     fixed = arranged.change(positionals=remaining[:own], add=added)
     return Correction("what stands before -- is no program", (fixed.to_words(),))
-
-
-def _compares(arranged: ArrangedWords) -> bool:
-    return arranged.command.name in {"path", "diff"} and not arranged.role_values("--vs")
 
 
 def _drop_option(arranged: ArrangedWords) -> Correction:
@@ -362,7 +334,7 @@ def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
 
 
 def _names_place(word: str) -> bool:
-    """Tell whether a word is FILE:LINE, alone or with its expressions, or FILE:FUNCTION."""
+    """Return whether a word is FILE:LINE, alone or with its expressions, or FILE:FUNCTION."""
     return is_file_line(word) or is_file_function(word) or split_expressions(word) is not None
 
 
@@ -569,7 +541,7 @@ def _order_path(arranged: ArrangedWords) -> Result:
 
 
 def is_question(arranged: ArrangedWords) -> bool:
-    """Tell whether a command's words are ordered here."""
+    """Return whether a command's words are ordered here."""
     return arranged.command.name in QUESTION_ORDERS or runs_program(arranged.command)
 
 

@@ -24,12 +24,12 @@ def concepts_of(word: str) -> frozenset[str]:
 
 
 def is_filler(word: str) -> bool:
-    """Tell whether a word names nothing."""
+    """Return whether a word names nothing."""
     return _stem(word.lower()) in _filler_stems()
 
 
 def has_known_words(words: Sequence[str]) -> bool:
-    """Tell whether all the words are of the table or of plain English, and none names a value."""
+    """Return whether all the words are of the table or of plain English, and none names a value."""
     return bool(words) and all(is_filler(one) or concepts_of(one) for one in words)
 
 

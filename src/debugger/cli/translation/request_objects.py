@@ -51,6 +51,7 @@ _TURNED: Final = re.compile(
     r"(negative|positive|zero|none|null|nil|undefined|nan|empty|true|false|-?\d+)\b",
     re.IGNORECASE,
 )
+_COUNTER: Final = re.compile(r"\b(?:when|if|until|once|where) i (?:is|gets|becomes)\b")
 _EXCEEDED: Final = re.compile(r"([\w.\[\]]+) (exceeds?|drops? below|goes? (?:above|below)) (-?\w+)")
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     "negative": ("<", "0"),
@@ -256,7 +257,7 @@ def _find_condition(text: str) -> tuple[tuple[str, str, str] | None, bool]:
     if (found := _SET.search(text)) is not None:
         return (found[1], "=", found[2]), False
     found = _ASKED.search(text) or _TURNED.search(text)
-    if found is None or found[1].lower() in FILLERS:
+    if found is None or (found[1].lower() in FILLERS and not _COUNTER.search(text)):
         return None, False
     sign, value = _TURNS.get(found[2].lower(), ("==", found[2]))
     return (found[1], sign, value), True
@@ -272,7 +273,8 @@ def _take_program(words: list[str]) -> tuple[Words, list[str]]:
         is_runner = is_runner and not re.search(r"[./]", words[0])
         if not is_runner and len(program) > 1 and concepts_of(words[0]):
             break
-        if len(program) == 1 and concepts_of(words[0]) and not re.search(r"[./]", words[0]):
+        is_request = bool(concepts_of(words[0])) and not re.search(r"[./]", words[0])
+        if len(program) == 1 and is_request and not words[0].isupper():  # as a placeholder is
             break
         program.append(words.pop(0))
     return tuple(program), words

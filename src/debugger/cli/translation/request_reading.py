@@ -30,7 +30,7 @@ _PROGRAM_PART: Final = re.compile(r"\{(?:cmd|start|program|test)\}")
 
 
 def is_sentence(words: Sequence[str]) -> bool:
-    """Tell whether the words are a sentence, not a command with its arguments."""
+    """Return whether the words are a sentence, not a command with its arguments."""
     plain = spread_words(words)
     if len(plain) < _LEAST_WORDS or any(re.match(r"--?\w", one) for one in words):
         return False
@@ -42,7 +42,7 @@ def is_sentence(words: Sequence[str]) -> bool:
 
 
 def _names_program(words: Sequence[str]) -> bool:
-    """Tell whether a program, or a line to run to, is named as in a sentence: `x in foo.py`."""
+    """Return whether a program, or a line to run to, is named as in a sentence: `x in foo.py`."""
     for word, after in pairwise(words[1:]):
         if word in _PREPOSITIONS and begins_program([after]) and not is_file_line(after):
             return True
@@ -66,6 +66,8 @@ def read_request(words: Sequence[str], rest: Sequence[str] | None) -> Correction
 
 def suggest_for_program(words: Sequence[str], rest: Sequence[str] | None) -> Correction | None:
     """Return what may be done with the program that a line names: `investigate foo.py`."""
+    if rest is None and begins_program(words):  # `poetry run python -m app`
+        words, rest = words[:1], words
     request = find_objects(words, rest)
     commands = _fill_templates(_choose_templates(request, VAGUE_MEANINGS), request)
     return Correction(f"no command {words[0]!r}", commands) if commands else None

@@ -89,7 +89,7 @@ def _split_program(arranged: ArrangedWords) -> tuple[list[str], Words | None]:
 
 
 def _is_placed(words: Sequence[str]) -> bool:
-    """Tell whether the words name a line of a file behind `--at` or `at`."""
+    """Return whether the words name a line of a file behind `--at` or `at`."""
     behind = pairwise(words)
     return any(
         flag.partition("=")[0] in _PLACE_FLAGS | _PLACE_WORDS and is_file_line(word)
@@ -151,6 +151,9 @@ def _suggest_commands(  # noqa: C901, PLR0911 - one for each kind
         function = place or (words[0] if words else None)
         if function is None:
             return (("path", *behind),)
+        values = words if place else words[1:]
+        if is_file_line(function) and values:  # `trace f.c:30 n`
+            return (("probe", "--at", function, " ".join(values), *when, *behind),)
         return (("calls", function, *behind), ("path", "--around", function, *behind))
     if name == "log":
         named = re.findall(r"\{([^{}]+)\}", text)

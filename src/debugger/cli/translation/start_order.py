@@ -42,14 +42,31 @@ _SCRIPT: Final = re.compile(rf"\S+\.{SCRIPT_SUFFIX}\Z")
 _SOURCE: Final = re.compile(rf"[^\s:]+\.(?:{SCRIPT_SUFFIX}|[ch]|cc|cpp|cxx|hpp|rs|kt|f90)\Z")
 # What is caught: a filter of an adapter, or a class.
 _EXCEPTION: Final = re.compile(
-    r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception))\Z"
+    r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception)|SIG[A-Z]+)\Z"
+)
+_LAUNCHER: Final = re.compile(
+    r"(?:.*/)?(?:mpirun|mpiexec(?:\.\w+)?|orterun|prterun|torchrun|srun|accelerate|deepspeed|horovodrun"
+    r"|gunicorn|celery|pytest)\Z"
 )
 _ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line")
 
 
 def order_start(arranged: ArrangedWords) -> Result:
     """Put the words of `start` into order, or say how they should be typed."""
-    return _separate_values(arranged) or _order_program(arranged)
+    return _separate_launcher(arranged) or _separate_values(arranged) or _order_program(arranged)
+
+
+def _separate_launcher(arranged: ArrangedWords) -> Correction | None:
+    """Correct `start --group mpirun -n 2 ./app`: the options behind a launcher are its own."""
+    given = arranged.given
+    at = next((at for at, one in enumerate(given) if _LAUNCHER.match(one)), None)
+    if at is None or "--group" not in given or not any(one[:1] == "-" for one in given[at + 1 :]):
+        return None
+    program = [one for one in given[at:] if one != "--group"]
+    behind = (*program, *(("--", *arranged.rest) if arranged.rest else ()))
+    own = [one for one in given[:at] if one != "--group"]
+    command = ("start", "--group", *own, "--", *behind)
+    return Correction("what belongs to the launcher goes after --", (command,))
 
 
 def _order_program(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of each kind
@@ -67,7 +84,8 @@ def _order_program(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - of eac
         typed = (*arranged.positionals, *(arranged.rest or ()))
         program = tuple(one for one in typed if not _EXCEPTION.match(one))
         script = ("python",) if program and program[0].endswith(".py") else ()
-        stop = ("crash", "--raised", "--", *script, *program)
+        is_signal = any(one.startswith("SIG") for one in typed)  # at which a crash stops anyway
+        stop = ("crash", *(() if is_signal else ("--raised",)), "--", *script, *program)
         return Correction("it ends at an exception", (stop,))
     if arranged.positionals and len(arranged.role_values("+command")) > 1:
         return _correct_commands(arranged)
@@ -237,9 +255,10 @@ def _correct_program(arranged: ArrangedWords) -> Result:
     if names_debugger(words[0]):
         return translate_invocation(words, None) or arranged
     if words[:2] == ("cargo", "run"):
-        args = words[words.index("--") + 1 :] if "--" in words else words[2:]
+        args = words[words.index("--") + 1 :] if "--" in words else ()
         behind = ("--", *args) if args else ()
-        built = ("start", *_option_words(arranged), "target/debug/PROGRAM", *behind)
+        folder = "release" if {"--release", "-r"} & {*words} else "debug"
+        built = ("start", *_option_words(arranged), f"target/{folder}/PROGRAM", *behind)
         return Correction("cargo is not the program: after `cargo build`", (built,))
     return _correct_interpreter(arranged, words)
 

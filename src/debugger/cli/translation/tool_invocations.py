@@ -11,7 +11,7 @@ from typing import Final
 
 from debugger.cli.reference import PROGRAM
 from debugger.cli.translation.argument_order import Correction
-from debugger.cli.translation.debugger_invocations import BREAK_COMMAND, start_words
+from debugger.cli.translation.debugger_invocations import BREAK_COMMAND, parse_native, start_words
 from debugger.cli.translation.program_words import split_command
 
 Words = tuple[str, ...]
@@ -87,6 +87,15 @@ _INTERPRETERS: Final = {
 _PROBED: Final = re.compile(r"(?P<program>\.{0,2}/[\w./-]+):(?P<function>[A-Za-z_]\w*)")
 _COUNTING: Final = re.compile(r"--tool=(?:callgrind|cachegrind|massif|dhat|lackey)\Z")
 _RR_VERBS: Final = frozenset({"record", "replay", "ps", "pack"})
+_GDB_FRONT_END: Final = re.compile(
+    r"[\w.+-]+-gdb(?:tui)?|ddd|gdbgui|gdbtui|nemiver|kdbg|seergdb|gf2?"
+)
+# Modules that watch a program: `python -m trace --trace app.py`.
+_PYTHON_TOOLS: Final = frozenset(
+    (one,)
+    for one in ("trace", "cProfile", "profile", "coverage", "pyinstrument", "scalene", "viztracer",
+                "line_profiler", "kernprof", "memory_profiler", "hunter", "memray")
+)  # fmt: skip
 _JAVA_VALUED: Final = frozenset({"-classpath", "-cp", "-sourcepath", "--class-path"})
 
 
@@ -104,10 +113,16 @@ def correct_tool(words: Sequence[str], behind: Sequence[str]) -> Correction | No
         return Correction(_REASON, (("hang", "--pid", words[2]),))
     if (own := _drop_prefix(words)) is not None:
         return Correction(f"the command follows {PROGRAM}", ((*own, *_behind(behind)),))
-    if name in _DEBUGGERS:
-        return _DEBUGGERS[name](words[1:], behind)
+    if (correct := _find_debugger(name)) is not None:
+        return correct(words[1:], behind)
+    if name.startswith("python") and words[1:2] == ("-m",) and words[2:3] in _PYTHON_TOOLS:
+        return _correct_question(words[2], _SAMPLER, words[3:], behind) if words[3:] else None
     tool = _TOOLS.get(name)
     return None if tool is None else _correct_question(name, tool, words[1:], behind)
+
+
+def _find_debugger(name: str) -> Callable[[Sequence[str], Sequence[str]], Correction] | None:
+    return _correct_front_end if _GDB_FRONT_END.fullmatch(name) else _DEBUGGERS.get(name)
 
 
 def _behind(behind: Sequence[str]) -> Words:
@@ -233,10 +248,59 @@ def _correct_server(words: Sequence[str], behind: Sequence[str]) -> Correction:
     return Correction("no server is needed", (start_words(line_words or ("PROGRAM",)),))
 
 
+def _correct_front_end(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    """Correct `ddd ./app` and `gdbgui './app 3'`, which take gdb's options."""
+    found = parse_native(words, behind, is_lldb=False)
+    if len(found.program) == 1:
+        found.program = list(split_command(found.program[0]))
+    return found.correction("gdb's options, in the words of this debugger")
+
+
+def _correct_other(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    """Correct the command line of a debugger of which only the program, or process, is known."""
+    reason = "another debugger's command line, in the words of this one"
+    options, program = _split_options(words, frozenset({"-c", "-z", "-I", "-x", "-S"}))
+    pid = next((value for flag, value in options if flag in _PID_FLAGS), "")
+    if pid:
+        return Correction(reason, (("attach", pid),))
+    line_words = (*program, *behind) or ("PROGRAM",)
+    return Correction(reason, (start_words(line_words),))
+
+
 _DEBUGGERS: Final[Mapping[str, Callable[[Sequence[str], Sequence[str]], Correction]]] = {
     "rr": _correct_rr,
     "jdb": _correct_jdb,
     "rdbg": _correct_rdbg,
     "byebug": _correct_rdbg,
     "gdbserver": _correct_server,
+    **dict.fromkeys(
+        (
+            "phpdbg",
+            "pry",
+            "ocamldebug",
+            "bashdb",
+            "zshdb",
+            "dbx",
+            "mdb",
+            "windbg",
+            "windbgx",
+            "cdb",
+            "ntsd",
+            "r2",
+            "radare2",
+            "rizin",
+            "edb",
+            "x64dbg",
+            "netcoredbg",
+            "mdbg",
+            "totalview",
+            "perldb",
+            "undo",
+            "udb",
+            "seer",
+            "hdb",
+            "uscope",
+        ),
+        _correct_other,
+    ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -25,6 +26,7 @@ from debugger.model.command_registry import Command
 
 _LOGPOINT: Final = re.compile(r"(?P<place>[^\s:]+:\d+)[\s:,]*(?P<text>.*)\Z")
 _NEAR: Final = 0.75
+_OF_PROGRAM: Final = "what belongs to the program goes after --"
 _NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "--config"})
 
 
@@ -59,7 +61,7 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
         return None
     reason = f"{command.name}: no option {arranged.unknown[0][1]}"
     if arranged.rest is None and runs_program(command):
-        reason += "; what belongs to the program goes after --"
+        reason += f"; {_OF_PROGRAM}"
     return Correction(reason, tuple(commands))
 
 
@@ -94,6 +96,25 @@ def correct_lacking(arranged: ArrangedWords) -> Correction | None:
         one for one in arranged.options if one[0] == flag and one[1]
     ])  # fmt: skip
     return Correction(needs, (without.to_typed_order(),))
+
+
+def drop_roles(arranged: ArrangedWords) -> Correction | None:
+    """Suggest a command without the options that only other commands have: `path --file F`."""
+    roles = [flag for flag, _ in arranged.options if flag.startswith("+")]
+    if not roles:
+        return None
+    typed = next(
+        (one for one in arranged.given if resolve_flag(arranged.command, one) in roles), roles[0]
+    )
+    given, reason = arranged.given, f"{arranged.command.name}: no option {typed}"
+    at = given.index(typed) if typed in given else 0
+    program = find_program(given, first=0) if takes_command(arranged.command) else None
+    if program is not None and program < at:  # it is the program's: `hang mpirun -n 2 ./app`
+        of_program = replace(arranged, unknown=((at, typed),))
+        if (separated := _separate_program(of_program)) is not None:
+            return Correction(f"{reason}; {_OF_PROGRAM}", (separated,))
+    without = arranged.change(without=roles)
+    return Correction(reason, (without.to_typed_order(),))
 
 
 def _drop_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
@@ -137,7 +158,8 @@ def _near_flag(command: Command, typed: str) -> str | None:
     if (command.name, typed) in AMBIGUOUS_FLAGS:
         return AMBIGUOUS_FLAGS[command.name, typed]
     if typed.startswith("-") and not typed.startswith("--") and len(typed) > len("-x"):
-        return resolve_flag(command, f"-{typed}")
+        flag = resolve_flag(command, f"-{typed}")
+        return f"-{typed}" if (flag or "").startswith("+") else flag
     known = [flag for flag in value_counts(command) if flag.startswith("--")]
     roles = {*known, "+expression"} if runs_program(command) else {*known}
     spelled = [one for one in OPTION_SPELLINGS if resolve_flag(command, one) in roles]
@@ -147,7 +169,8 @@ def _near_flag(command: Command, typed: str) -> str | None:
     names = {name: one for name, one in names.items() if name != f"no-{plain}"}  # the opposite
     known = [one for one in known if one != f"--no-{plain}"]
     near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
-    near = near or [one for one in names if plain.startswith(f"{one}-")]
+    if plain != "env-file":  # which names a file, and `--env` does not
+        near = near or [one for one in names if plain.startswith(f"{one}-")]
     near = near or [one for one in (flag[2:] for flag in known) if plain.endswith(f"-{one}")]
     near = near[:1] or get_close_matches(plain, names, n=1, cutoff=_NEAR)
     if not near:

@@ -43,7 +43,9 @@ async def debug_continue(
     command = COMMANDS[action]
     if thread is not None and action != "continue":
         raise DebuggerError(
-            ErrorCode.USAGE, f"{action} is of the current thread", hint=_CHOOSE.format(thread)
+            ErrorCode.USAGE,
+            f"{action} acts on the current thread only",
+            hint=_CHOOSE.format(thread),
         )
     if not wait and command == "continue":
         return stop_answer(await call.run_command(command, no_wait=True, thread=thread))

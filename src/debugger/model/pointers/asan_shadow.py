@@ -36,7 +36,7 @@ _EDGES = {
 
 
 def has_shadow(regions: Sequence[MemoryRegion]) -> bool:
-    """Tell whether a program's memory map has AddressSanitizer's shadow."""
+    """Return whether a program's memory map has AddressSanitizer's shadow."""
     starts_low = any(one.start == _LOW_SHADOW for one in regions)
     return starts_low and any(one.end == _HIGH_SHADOW_END for one in regions)
 

@@ -112,7 +112,7 @@ def describe_repeated_byte(value: int) -> str | None:
 
 
 def _is_end_of_text(written: bytes) -> bool:
-    """Tell whether bytes before zeros are text: all printable, and all but one of words."""
+    """Return whether bytes before zeros are text: all printable, and all but one of words."""
     is_long = len(written) >= _END_LEAST and all(map(_is_printable, written))
     return is_long and sum(one in _WORDLIKE for one in written) >= len(written) - 1
 
@@ -144,12 +144,12 @@ def describe_number(value: int) -> str | None:
 
 
 def is_kernel_half(value: int) -> bool:
-    """Tell whether x86-64 has an address in the half that no program has, but for vsyscall."""
+    """Return whether x86-64 has an address in the half that no program has, but for vsyscall."""
     return value & _HIGH_BITS == _HIGH_BITS
 
 
 def is_canonical(value: int) -> bool | None:
-    """Tell whether x86-64 can have an address; None where it depends on the size of page tables."""
+    """Test whether x86-64 can have an address; None where it depends on the size of page tables."""
     high = value & _HIGH_BITS
     if high in {0, _HIGH_BITS}:
         return True

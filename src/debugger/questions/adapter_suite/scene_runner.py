@@ -34,7 +34,7 @@ class SceneRunner:
         return tuple(self._scenes)
 
     def works(self, name: str) -> bool:
-        """Tell whether a scene was tried and works."""
+        """Return whether a scene was tried and works."""
         return any(one.name == name and one.outcome is SceneOutcome.WORKS for one in self._scenes)
 
     async def run_scene(

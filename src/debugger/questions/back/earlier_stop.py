@@ -105,19 +105,18 @@ def previous_stops(
 
 
 def may_miss_lines(arrivals: Sequence[Arrival], target: int, text: Sequence[str]) -> bool:
-    """Tell whether there may be lines behind an arrival at which no breakpoint stops.
+    """Return whether there may be lines behind an arrival at which no breakpoint stops.
 
     That is at a jump back, and where a block is left: the condition of a loop in C has code in two
     places of its line, and debuggers stop at the first. `text` are the lines of the source.
     """
     last = arrivals[-1]
+    # Calls in between are left out: a function's own call is no jump back.
+    passed = [one for one in arrivals[target:] if is_in_frame(one, last)]
     return any(
-        is_in_frame(one, last)
-        and (
-            (one.line or 0) >= (following.line or 0)
-            or _read_indent(text, one.line) > _read_indent(text, following.line)
-        )
-        for one, following in itertools.pairwise(arrivals[target:])
+        (one.line or 0) >= (following.line or 0)
+        or _read_indent(text, one.line) > _read_indent(text, following.line)
+        for one, following in itertools.pairwise(passed)
     )
 
 
@@ -145,7 +144,7 @@ def find_other_line(
 
 
 def is_in_frame(one: Arrival, other: Arrival) -> bool:
-    """Tell whether two arrivals are in one frame, as far as depth and function tell."""
+    """Return whether two arrivals are in one frame, as far as depth and function tell."""
     return one.depth == other.depth and one.function == other.function
 
 

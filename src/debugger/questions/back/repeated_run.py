@@ -239,6 +239,8 @@ async def replay_stops(
             if made >= plan.stops and arrived >= plan.arrivals:
                 break
             stop = await run.go_on(session, how=_how_of(move))
+        # The steps were recorded without it, and a call of the function itself would stop there.
+        line = await _remove_own(session, line)
         for step in plan.steps:
             stop = await run.go_on(session, how=step)
     finally:
@@ -246,6 +248,13 @@ async def replay_stops(
             for one in (*ours, *line):
                 await session.run_job(partial(session.binding.remove, one))
     return stop
+
+
+async def _remove_own(session: Session, known: Sequence[Breakpoint]) -> list[Breakpoint]:
+    """Remove breakpoints of ours; return those that are left: none."""
+    for one in known:
+        await session.run_job(partial(session.binding.remove, one))
+    return []
 
 
 def _move_of(path: Sequence[Move], number: int) -> Move | None:

@@ -55,6 +55,9 @@ _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = (
     "what it called is of a second run, at other addresses, in which all calls were traced (frida)"
 )
+_ENDED_EARLY = (
+    "what it called is not known: the second run, to see that, was ended before it was called"
+)
 # A trace sees a function that has an entry; a debugger also stops where one was inlined, whose
 # lines lie among its caller's, so that stepping leaves them early.
 _INLINED = (
@@ -82,8 +85,9 @@ async def with_callees(
         return _calls_with_note(answer, "stepped through")
     if not program.is_native:
         place = _location_of(answer)
-        text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
-        return _calls_with_note(answer, text)
+        more = f": debugger path --around {place} -- CMD counts the lines of all its calls"
+        is_whole = len(answer.lives) == answer.seen
+        return _calls_with_note(answer, "stepped through" + ("" if is_whole else more))
     if program.traced is None:
         return _calls_with_note(answer, _STARTED)
     if is_chosen or not depth:
@@ -105,6 +109,8 @@ async def with_callees(
     notes = [_NOTE] if any(one.callees for one in lives) else []
     if is_entry(name) and not calls:
         notes = [f"what {name} called is told by debugger path -- CMD"]
+    elif answer.lives and not calls and run.timed_out:
+        notes = [_ENDED_EARLY]
     elif answer.lives and not calls:
         is_own = await asyncio.to_thread(_is_in_program, program, function)
         notes = [(_INLINED if is_own else _LOADED).format(name)]
@@ -116,7 +122,7 @@ async def with_callees(
 
 
 def _is_in_program(program: RecordedProgram, function: FunctionPlace) -> bool:
-    """Tell whether the program's own file was made of a function's source, if both are known."""
+    """Return whether the program's own file was made of a function's source, if both are known."""
     file = program.launch.program
     if file is None or not Path(function.file).is_file():
         return True
@@ -437,7 +443,7 @@ def _call_view(
 
 
 def _is_loop(shape: RoundShape, text: Sequence[str]) -> bool:
-    """Tell whether the source has a loop around lines that ran several times.
+    """Return whether the source has a loop around lines that ran several times.
 
     Without a loop a debugger returns to a statement's first line at its end: Rust's if, Go's
     return.

@@ -88,7 +88,7 @@ async def calls(
     if hits.kept_last:
         is_filtered = bool(when or filtered.hits)
         nth = await _first_of_last(program, function, hits, limit, is_filtered=is_filtered)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = (program.note,) if program.note else ()
     if program.is_python and (hits.after or hits.until):
         filtered, notes = await _numbered_calls(call, requested, function, hits)
     record = partial(

@@ -54,7 +54,7 @@ def _format_signature(one: LifeView) -> str:
         text += "" if run_text.is_closing(one.error) else shorten_value(one.error, _VALUE)
         text += f" at line {one.error_line}" if one.error_line else ""
     elif not one.has_ended:
-        text += " had not ended"
+        text += " was not seen to end"
     elif one.value is not None:
         text += f" → {run_text.cut_value(one.value, _VALUE)}" if one.value else " returned"
     return text

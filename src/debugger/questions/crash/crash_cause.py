@@ -208,6 +208,7 @@ _SHOWN_MAX = 4  # values in the cause
 _NEAR = 0x10000
 _ARITHMETIC = "SIGFPE"
 _MEMORY = frozenset({"SIGSEGV", "SIGBUS"})
+_OF_CHECKS = frozenset({"assertion", "panic", "abort", "exception"})  # kinds of a failed check
 _WORDS = {
     "SIGILL": "illegal instruction",
     "SIGTRAP": "trap: a breakpoint instruction, or __builtin_trap",
@@ -250,6 +251,8 @@ class CrashFacts(Struct, frozen=True):
     # Where the program itself raised the exception: the operands of the condition under which it
     # did, or else of the statement.
     reported: tuple[str, ...] = ()
+    # Of a compiled language, the values that a failed check compared: the suspect one first.
+    compared: tuple[str, ...] = ()
     # The calls whose results a failed check compared.
     compared_calls: tuple[str, ...] = ()
     # The values of expressions.
@@ -275,18 +278,24 @@ def explain_crash(facts: CrashFacts) -> Cause:
         or _signal_cause(facts)
         or Cause("unknown", facts.message or facts.exception or facts.signal or "unknown")
     )
+    if found.kind in _OF_CHECKS and facts.compared and not is_null(_value_of(found, facts)):
+        found = msgspec.structs.replace(found, culprit=facts.compared[0])
     where = f", in {facts.function}" if facts.function else ""
     where += f" {facts.place}" if facts.place else ""
     return msgspec.structs.replace(found, text=f"{found.text}{where}")
 
 
+def _value_of(cause: Cause, facts: CrashFacts) -> str:
+    return facts.values.get(cause.culprit, "")
+
+
 def is_null(value: str) -> bool:
-    """Tell whether a value in a debugger's format is a null pointer or nothing."""
+    """Return whether a value in a debugger's format is a null pointer or nothing."""
     return _NULL.match(value.strip()) is not None
 
 
 def is_zero(value: str) -> bool:
-    """Tell whether a value in a debugger's format is the number 0."""
+    """Return whether a value in a debugger's format is the number 0."""
     return _ZERO.match(value.strip()) is not None
 
 
@@ -521,7 +530,7 @@ def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> Memory
 
 
 def _is_readable(value: str) -> bool:
-    """Tell whether a pointer's value is far from null: it shows a text, or a large address."""
+    """Return whether a pointer's value is far from null: it shows a text, or a large address."""
     match = _NUMBER.match(value.strip())
     return value.startswith('"') or (match is not None and int(match[1], 16) >= _NEAR)
 

@@ -19,7 +19,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
-from debugger.questions.crash.failed_condition import guilty_values
+from debugger.questions.crash.failed_condition import compared_values, guilty_values
 from debugger.questions.crash.failed_statement import (
     FailedStatement,
     inspect_statement,
@@ -76,7 +76,7 @@ async def address_of(
 
 
 async def _is_sent(session: Session, signal: str, described: str, stack: Stack) -> bool:
-    """Tell whether kill or raise sent a signal: it has a sender's pid then, and no address."""
+    """Return whether kill or raise sent a signal: it has a sender's pid then, and no address."""
     if _SENT in described:
         return True
     code = await _evaluate_text(session, stack, "$_siginfo.si_code")
@@ -97,7 +97,7 @@ async def _kernel_fault_address(session: Session, stack: Stack) -> int | None:
 
 
 async def _is_general(session: Session, stack: Stack) -> bool:
-    """Tell whether a fault was a general protection fault: si_code is SI_KERNEL."""
+    """Return whether a fault was a general protection fault: si_code is SI_KERNEL."""
     return await _evaluate_text(session, stack, "$_siginfo.si_code") == "128"
 
 
@@ -121,7 +121,6 @@ _SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
 _THREADS_MAX = 60
 _CALLERS = 6  # callers with source
 _OF_A_CALLER = 5  # values of one caller
-_SPAN = 2  # lines of source on either side
 _MAINS = frozenset({"argc", "argv", "envp"})  # unless the call names them
 
 
@@ -191,7 +190,7 @@ async def inspect_crash(
         stop=stop,
         facts=_add_failed_check(facts, statement, shown, own),
         frame=shown,
-        source=_surrounding_source(shown),
+        source=_failure_source(shown),
         inside=views.frame_view(library_frame) if library_frame is not None else None,
         address=hex(address) if address is not None else None,
         values=_other_values((*(one.base for one in read.accesses), *read.operands), known, own),
@@ -215,13 +214,16 @@ def _add_failed_check(
 ) -> CrashFacts:
     """Add the operands by which the check of a statement failed."""
     guilty = guilty_values(shown, statement.values, own)
-    every = {one.name: one.value for one in (*own, *statement.values.values())}
+    every = {one.name: one.value for one in own}
+    every |= {name: one.value for name, one in statement.values.items()}
+    compared = compared_values(shown, guilty, every)
     return msgspec.structs.replace(
         facts,
         guilty=tuple(guilty),
+        compared=tuple(compared),
         reported=statement.list_reported(every),
         compared_calls=statement.list_compared_calls(shown, every),
-        values=guilty | dict(facts.values),
+        values=compared | guilty | dict(facts.values),
     )
 
 
@@ -268,12 +270,10 @@ def _functions_below(stack: Stack, frame: Frame | None) -> tuple[str, ...]:
     return tuple(one.function for one in inner)
 
 
-def _surrounding_source(frame: answers.FrameView | None) -> tuple[answers.SourceLine, ...]:
+def _failure_source(frame: answers.FrameView | None) -> tuple[answers.SourceLine, ...]:
     if frame is None:
-        return source_files.surrounding_lines(None, None, before=_SPAN, after=_SPAN, column=None)
-    return source_files.surrounding_lines(
-        frame.file, frame.line, before=_SPAN, after=_SPAN, column=frame.column
-    )
+        return ()
+    return source_files.failure_lines(frame.file, frame.line, column=frame.column)
 
 
 def _other_values(
@@ -344,7 +344,7 @@ def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:
 
 
 def _is_too_deep(stop: answers.Stop) -> bool:
-    """Tell whether an exception reports too deep a recursion, in Python or in V8."""
+    """Return whether an exception reports too deep a recursion, in Python or in V8."""
     exception = stop.exception
     if exception is None:
         return False

@@ -206,7 +206,7 @@ def build_crash_answer(
     chosen = choose_crash(crashes, is_survived=is_over and last.exit_code == 0)
     is_well, survival_notes = _describe_survival(run, chosen, last)
     texts = tuple(line.text for line in output.lines)
-    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
+    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(run, chosen, texts)]
     cause = explain_chosen(crashes, chosen, texts)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
@@ -267,11 +267,16 @@ def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
     return _without_runtime_abort(crashes)
 
 
-def _notes_of_output(crash: CrashStop, lines: Sequence[str]) -> list[str]:
-    facts = crash.scene.facts
+def _notes_of_output(run: RunningQuestion, crash: CrashStop, lines: Sequence[str]) -> list[str]:
+    """Return what the output, and the reports of the program's processes, add to a crash."""
+    facts, raised = crash.scene.facts, _exception_view(crash)
+    tasks: list[str] = []
+    if raised is not None:
+        sessions = run.session.family.tree_sessions(run.session)
+        tasks = exit_calls.describe_task_error(sessions, raised, run.session.target.cwd)
     notes = python_stack(lines) if facts.signal is not None else []
     empty = [_EMPTY] if "EOFError" in (facts.exception or "") else []
-    return [*notes, *empty, *typescript_notes(lines)]
+    return [*notes, *empty, *tasks, *typescript_notes(lines)]
 
 
 def _exit_of(last: answers.Stop, facts: CrashFacts) -> tuple[int | None, str | None]:
@@ -298,7 +303,7 @@ def _without_runtime_abort(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
 
 
 def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:
-    """Tell whether the program's own handler, as Python's faulthandler, raised a fault again.
+    """Return whether the program's own handler, as Python's faulthandler, raised a fault again.
 
     LLDB shows this only by the missing address in the signal's description.
     """
@@ -313,7 +318,7 @@ def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:
 def _describe_survival(
     run: RunningQuestion, chosen: CrashStop, last: answers.Stop
 ) -> tuple[bool, list[str]]:
-    """Tell whether the program survived the stops, and describe that."""
+    """Return whether the program survived the stops, and describe that."""
     is_over = last.state == State.TERMINATED.value
     is_well = is_over and last.exit_code == 0
     notes = []

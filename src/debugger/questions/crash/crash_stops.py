@@ -119,7 +119,7 @@ class AwaitedException(Struct, frozen=True):
     place: tuple[str | None, int | None] | None
 
     def matches(self, stop: answers.Stop) -> bool:
-        """Tell whether a stop is for this exception.
+        """Return whether a stop is for this exception.
 
         If the earlier run's report names a built file, no frame of the stack is in that file.
         """
@@ -363,7 +363,7 @@ def _first_line(text: str) -> str:
 
 
 def _is_reported(crash: CrashStop, text: str, report: NodeReport | None) -> bool:
-    """Tell whether an output has an exception's message, or Node's report its location."""
+    """Return whether an output has an exception's message, or Node's report its location."""
     if _first_line(crash.scene.facts.message) in text:
         return True
     frame = crash.scene.frame
@@ -375,7 +375,7 @@ def _is_reported(crash: CrashStop, text: str, report: NodeReport | None) -> bool
 
 
 def _is_of_node(crash: CrashStop) -> bool:
-    """Tell whether Node's own JavaScript threw it, without a frame of the program's."""
+    """Return whether Node's own JavaScript threw it, without a frame of the program's."""
     file = (crash.scene.frame.file if crash.scene.frame is not None else None) or ""
     return file.startswith(("<node_internals>", "node:"))
 
@@ -417,7 +417,7 @@ def _error_origin(crash: CrashStop, trace: Traceback | None) -> str | None:
 
 
 def _catches_all_throws(session: Session) -> bool:
-    """Tell whether the breakpoints stop at every throw, caught or not."""
+    """Return whether the breakpoints stop at every throw, caught or not."""
     return any(one.spec.catch is not None for one in session.breakpoints.user_breakpoints())
 
 
@@ -438,7 +438,7 @@ async def _looked_at(run: RunningQuestion, stop: answers.Stop) -> CrashStop:
 
 
 def may_be_a_crash(stop: answers.Stop) -> bool:
-    """Tell whether a stop is for a fault, an exception, a panic or a sanitizer's report."""
+    """Return whether a stop is for a fault, an exception, a panic or a sanitizer's report."""
     if stop.signal is not None:
         return stop.signal in CRASHES
     if stop.reason == StopReason.EXCEPTION.value:

@@ -8,6 +8,7 @@ from debugger.model import answers
 from debugger.model.program import Frame
 from debugger.model.statement import join_statement, parse_reads
 from debugger.session import source_files
+from debugger.sources.compared_sides import find_compared
 from debugger.sources.guilty_operand import (
     FailedCondition,
     find_asserted_calls,
@@ -55,6 +56,22 @@ def asserted_values(
     return {name: variables[name] for name in operands if name in variables}
 
 
+def compared_values(
+    frame: answers.FrameView | None, guilty: Iterable[str], variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the values that a check of a compiled language compared, the suspect one first.
+
+    Of a check in several parts they are those of the `guilty` operands, where these are known.
+    """
+    lines = _lines_with(frame.file, frame.line) if frame is not None else ()
+    if frame is None or not lines or not frame.file or not frame.line:
+        return {}
+    pairs = [one.suspects() for one in find_compared(frame.file, lines, frame.line)]
+    decided = set(guilty)
+    chosen = [one for one in pairs if decided & set(one)] if decided else pairs
+    return {name: variables[name] for pair in chosen for name in pair if name in variables}
+
+
 def guilty_operands(
     file: str | None, line: int | None, values: Mapping[str, str]
 ) -> tuple[str, ...]:
@@ -63,7 +80,7 @@ def guilty_operands(
     return find_guilty_operands(condition, values) if condition is not None else ()
 
 
-def read_guard(frame: Frame | None) -> FailedCondition | None:
+def read_guard(frame: Frame | answers.FrameView | None) -> FailedCondition | None:
     """Return the condition under which a frame's statement raises an exception or panics."""
     file, line = (frame.file, frame.line) if frame is not None else (None, None)
     lines = _lines_with(file, line)
@@ -71,7 +88,7 @@ def read_guard(frame: Frame | None) -> FailedCondition | None:
 
 
 def reported_operands(
-    frame: Frame | None,
+    frame: Frame | answers.FrameView | None,
     guard: FailedCondition | None,
     operands: Sequence[str],
     values: Mapping[str, str],

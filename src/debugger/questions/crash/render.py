@@ -60,7 +60,6 @@ _DEEP = 100  # frames
 _PRINT = "debugger print {}"
 _KEEP = "crash --keep, then debugger print {}"
 _FREEING = 3  # frames of a free
-_SPAN = 2  # lines of source on either side
 _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
 # Names that say nothing: a number, a goroutine with its function, the main thread.
 _NUMBERED = re.compile(r"(?:main|MainThread|[Tt]hread[- ]?\d*|goroutine .*|#\d+ .*)\Z")
@@ -162,10 +161,8 @@ def _format_freed(block: FreedBlock | None) -> list[TextSection]:
 
 
 def _format_source(answer: Crash, page: RenderPage) -> list[TextSection]:
-    current = next((one.line for one in answer.source if one.current), 0)
-    lines = leading_to([one for one in answer.source if abs(one.line - current) <= _SPAN])
     where = run_text.format_location(answer.frame, page, text=answer.cause, rank=_FACTS)
-    return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
+    return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
 
 
 def _format_values(answer: Crash) -> list[TextSection]:
@@ -180,7 +177,7 @@ def _format_values(answer: Crash) -> list[TextSection]:
 
 
 def _is_in(cause: str, one: VariableView) -> bool:
-    """Tell whether the first line contains a value, or states that there is none."""
+    """Return whether the first line contains a value, or states that there is none."""
     name, value = re.escape(short_name(one.name)), re.escape(_format_short(one, _VALUE))
     words = rf"(?<![\w.>])(?:{value}(?!\w)|{name} is (?:nil|None|null|undefined)\b)"
     return re.search(words, cause) is not None

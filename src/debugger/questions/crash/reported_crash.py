@@ -34,7 +34,7 @@ _TRACEBACK, _REPORT = _BY.format("traceback"), _BY.format("report")
 
 
 def may_be_of_started(answer: Crash) -> bool:
-    """Tell whether a process that the program started may have crashed, unseen by the debugger.
+    """Return whether a process that the program started may have crashed, unseen by the debugger.
 
     Of a panic that was reported, and of an exception of C++, the values are not known.
     """
@@ -100,7 +100,7 @@ def _sanitizer_answer(lines: Sequence[str]) -> Crash | None:
         cause=found.text,
         kind=found.kind,
         frame=answers.FrameView(0, function, file, line),
-        source=source_files.surrounding_lines(file, line, before=2, after=2),
+        source=source_files.failure_lines(file, line),
         notes=(*found.notes, _REPORT),
     )
 
@@ -140,7 +140,7 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
         kind="signal" if trace.is_fatal else found.kind,
         exception=None if trace.is_fatal else raised,
         frame=answers.FrameView(0, place.function, place.file, place.line),
-        source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
+        source=source_files.failure_lines(place.file, place.line),
         callers=tuple(
             CallerView(answers.FrameView(at, one.function, one.file, one.line))
             for at, one in enumerate(trace.frames)
@@ -197,7 +197,7 @@ def _answer_without_stack(type_: str, message: str, *, place: tuple[str, int] | 
         kind=found.kind,
         exception=answers.ExceptionView(type_, message),
         frame=answers.FrameView(0, "", file, line) if file else None,
-        source=source_files.surrounding_lines(file, line, before=2, after=2) if file else (),
+        source=source_files.failure_lines(file, line) if file else (),
         notes=(_REPORT,),
     )
 

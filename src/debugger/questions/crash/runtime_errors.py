@@ -76,7 +76,7 @@ def runtime_function(names: Sequence[str]) -> str | None:
 
 
 def may_be_handled(function: str) -> bool:
-    """Tell whether the program may go on after a call of a runtime's function."""
+    """Return whether the program may go on after a call of a runtime's function."""
     return function in _BY_FUNCTION[function].may_be_handled
 
 

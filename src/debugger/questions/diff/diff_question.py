@@ -15,6 +15,7 @@ from debugger.questions.recordings import (
     counted_run,
     function_lookup,
     recorded_run,
+    run_text,
 )
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
@@ -152,7 +153,7 @@ def compare_runs(
     if not all(sides):
         raise nothing_ran(runs[0 if not sides[0] else 1])
     found = align_runs(sides[0], sides[1])
-    notes = [f"{side}: {note}" for side, run in zip("AB", runs, strict=True) for note in run.notes]
+    notes = list(run_text.label_notes(runs[0].notes, runs[1].notes))
     counted = max(len(one.stopped) for one in recordings)
     if function is None and counted:
         functions = "1 function" if counted == 1 else f"{counted} functions"

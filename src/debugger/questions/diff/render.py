@@ -48,11 +48,12 @@ def format_sides(
         f"{side}: {run_text.format_command(run)}: {run_text.format_run_end(run, has_time=False)}"
         for side, run in zip("AB", runs, strict=False)
     ]
-    shown = runs[:1] if all(one.output == runs[0].output for one in runs) else runs
+    is_same = all(one.output == runs[0].output for one in runs)
+    names = ["output"] if is_same else ["output A", "output B"]
     output = [
         section
-        for run in shown
-        for section in run_text.output_sections(run, page, rank=rank, most=_LINES)
+        for name, run in zip(names, runs, strict=False)
+        for section in run_text.output_sections(run, page, rank=rank, most=_LINES, name=name)
     ]
     return fixed_section("\n".join(commands), head), output
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import Struct
 
 from debugger.model.answers import Stop
-from debugger.model.group_merge import MergedValue, StackBranch
+from debugger.model.group_merge import MergedValue, StackBranch, order_members
 from debugger.questions.group.laggards import GroupVerdict
 from debugger.questions.group.member_branches import BranchSplit, MemberLines
 from debugger.questions.group.member_counts import CountSplit, MemberCounts
@@ -19,6 +21,7 @@ from debugger.session.group import SilentMember
 PART_BEGUN = "begun"
 PART_FAILED = "failed"
 PART_READ = "read"
+_TOGETHER_S = 1.0  # seconds in which ends count as one
 
 
 class MergedState(Struct, frozen=True):
@@ -58,6 +61,23 @@ class MemberEnd(Struct, frozen=True):
     how: str
     # Seconds after the failure, of the first of them; None where their host gave no answer.
     after_s: float | None
+
+
+def merge_ends(ends: Mapping[str, Sequence[tuple[str, float]]]) -> tuple[MemberEnd, ...]:
+    """Merge the ends of members that ended alike within a second.
+
+    Args:
+        ends: By how they ended: the member, and how many seconds later it did.
+    """
+    merged = []
+    for how, some in ends.items():
+        rest = sorted(some, key=lambda one: one[1])
+        while rest:
+            first_s = rest[0][1]
+            same = [label for label, at_s in rest if at_s <= first_s + _TOGETHER_S]
+            merged.append(MemberEnd(order_members(same), how, round(first_s, 1)))
+            rest = rest[len(same) :]
+    return tuple(merged)
 
 
 class GroupCrash(Struct, frozen=True):

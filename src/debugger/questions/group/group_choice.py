@@ -73,7 +73,7 @@ async def choose_running_member(call: CommandCall) -> ChosenMembers | None:
 
 
 def acts_on_members(call: CommandCall, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether a command acts on several members, each with a person's hold of its own.
+    """Return whether a command acts on several members, each with a person's hold of its own.
 
     Args:
         call: The call.

@@ -17,12 +17,16 @@ from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import EventKind, State
-from debugger.model.group_merge import order_members
 from debugger.model.program import ResumeKind
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.crash.crash_stops import CrashStop, CrashStops
-from debugger.questions.crash.exit_calls import explain_exit_call, find_exit_call
+from debugger.questions.crash.exit_calls import (
+    explain_exit_call,
+    explain_task_error,
+    find_exit_call,
+    find_task_error,
+)
 from debugger.questions.crash.reported_crash import explain_lines
 from debugger.questions.group import group_pause
 from debugger.questions.group.answer import (
@@ -32,9 +36,10 @@ from debugger.questions.group.answer import (
     GroupCrash,
     GroupStacks,
     MemberEnd,
+    merge_ends,
 )
 from debugger.questions.group.error_files import ErrorFiles
-from debugger.questions.group.group_question import build_group_question
+from debugger.questions.group.group_question import build_group_question, name_members
 from debugger.questions.group.member_stacks import (
     describe_state,
     read_exit_code,
@@ -59,7 +64,7 @@ from debugger.system import process_info
 _END_S = 5.0  # seconds in which the others end after the first failure
 _QUIET_S = 0.3  # seconds in which ends are reported that came together
 _STOP_S = 2.0  # seconds until a member must have stopped, to have its stack read
-_NAMES_S = 0.2  # seconds between two looks for new members
+_FILES_S = 0.2  # seconds between two looks for new members
 _STOPS_MAX = 1000
 _ABORT = "MPI_Abort"
 LAUNCHER_BREAKS = (BreakpointSpec(function=_ABORT),)
@@ -95,12 +100,18 @@ class GroupRun:
     others: GroupStacks | None = None
     # What the program had written when the first failure was seen.
     lines: Sequence[str] = ()
+    # Those that have ended, and when, in seconds of the monotonic clock.
     ended: list[tuple[Session, float]] = field(default_factory=list)
     # What others stopped at after the first failure, by session.
     reached: dict[str, str] = field(default_factory=dict)
     files: ErrorFiles = field(default_factory=ErrorFiles)
     # A member on another host has failed.
     is_elsewhere: bool = False
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the failure is a stop: nothing comes of it before the process goes on."""
+        return any(one is not None for one in (self.crash, self.abort, self.reported))
 
 
 async def explain_group_crash(
@@ -138,7 +149,10 @@ async def explain_run(
     begun = replace(question, on_created=lambda one: groups.add(name, one, is_main=True))
     async with question_run.run_question(begun) as run:
         found = GroupRun(run, groups.get(name), CrashStops())
-        followers = [asyncio.create_task(one(found)) for one in (_name_members, _note_files)]
+        followers = [
+            asyncio.create_task(name_members(run.session.timeline, found.group)),
+            asyncio.create_task(_note_files(found)),
+        ]
         try:
             await _run_to_failure(found)
         finally:
@@ -156,9 +170,10 @@ async def explain_run(
             found.others = await _read_others(found, await found.group.members())
             if is_part:
                 await _await_other_parts(call, run)
+            if is_part or found.is_stopped:
                 failed_at = asyncio.get_running_loop().time()
             await _run_to_end(found, failed_at)
-        return await _build_answer(found, failed_at)
+        return await _build_answer(found, _find_end_s(found) or failed_at)
 
 
 async def _await_other_parts(call: CommandCall, run: RunningQuestion) -> None:
@@ -171,20 +186,12 @@ async def _await_other_parts(call: CommandCall, run: RunningQuestion) -> None:
     run.patience = replace(run.patience, interrupted=asyncio.Event())
 
 
-async def _name_members(found: GroupRun) -> None:
-    """Name members as they come: one that has ended cannot be asked."""
-    timeline = found.run.session.timeline
-    while True:
-        await found.group.members()
-        await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
-
-
 async def _note_files(found: GroupRun) -> None:
     """Note where members write: engines redirect standard error some time after the start."""
     timeline = found.run.session.timeline
     while True:
         found.files.note_members(found.group.sessions())
-        await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
+        await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _FILES_S)
 
 
 async def _run_to_failure(found: GroupRun) -> None:
@@ -243,7 +250,7 @@ async def _report_stop(session: Session) -> answers.Stop | None:
 
 
 def _calls_abort(stop: answers.Stop) -> bool:
-    """Tell whether a member is about to end all others itself."""
+    """Return whether a member is about to end all others itself."""
     return bool(stop.stack) and stop.stack[0].function.endswith(_ABORT)
 
 
@@ -293,14 +300,22 @@ def _take_dead(found: GroupRun) -> None:
 def _take_reported_worker(found: GroupRun) -> None:
     """Take the worker as the first one whose exception has been raised again in its driver."""
     stop = found.crash.scene.stop if found.crash is not None else None
-    report = parse_worker_report(stop.exception.message) if stop and stop.exception else None
-    if stop is None or report is None:
+    if stop is None or stop.exception is None:
         return
-    worker = next((one for one in found.group.sessions() if one.pid == report.pid), None)
-    reported = explain_lines(report.lines, found.run.session.target.cwd)
-    if worker is not None and reported is not None:
-        found.reached[stop.session] = _name_reached(stop)
-        found.first, found.crash, found.reported = worker, None, reported
+    cwd, raised = found.run.session.target.cwd, stop.exception
+    workers = [one for one in found.group.sessions() if one.name != stop.session]
+    reported = None
+    if (report := parse_worker_report(raised.message)) is not None:
+        workers = [one for one in workers if one.pid == report.pid]
+        reported = explain_lines(report.lines, cwd)
+        raised = (reported.exception or raised) if reported is not None else raised
+    for worker in workers:
+        task = find_task_error(worker, raised)
+        explained = explain_task_error(task, raised, cwd) if task is not None else reported
+        if explained is not None:
+            found.reached[stop.session] = _name_reached(stop)
+            found.first, found.crash, found.reported = worker, None, explained
+            return
 
 
 def _blame(session: Session) -> int | None:
@@ -313,7 +328,8 @@ def _blame(session: Session) -> int | None:
     if number:
         return _FAULT if number in _FAULTS else _ASKED if number in _REQUESTS else _KILLED
     if code is None and session.state is State.TERMINATED and session.error is not None:
-        return _KILLED
+        # One that has lost its debugger alone goes on without it.
+        return None if session.pid is not None and _runs(session) else _KILLED
     return _STATUS if code else None
 
 
@@ -322,13 +338,20 @@ def _has_ended(session: Session) -> bool:
 
 
 def _runs(session: Session) -> bool:
-    """Tell whether a process still runs: its end may be reported later, as on a busy machine."""
+    """Return whether a process still runs: its end may be reported later, as on a busy machine."""
     process = process_info.look_at(session.pid) if session.pid is not None else None
     return session.pid is None or (process is not None and process.state not in {"Z", "X"})
 
 
 def _note_end(found: GroupRun, session: Session) -> None:
-    found.ended.append((session, asyncio.get_running_loop().time()))
+    found.ended.append((session, found.event_ns / 1e9))
+
+
+def _find_end_s(found: GroupRun) -> float | None:
+    """Return when the first member ended, if its end is the failure."""
+    if found.is_stopped:
+        return None
+    return next((at for one, at in found.ended if one is found.first), None)
 
 
 async def _next_change(found: GroupRun, seconds: float) -> Session | None:
@@ -487,11 +510,7 @@ def _describe_abort(stop: answers.Stop) -> Crash:
     """Describe where a member ends all others: in the frame that is shown, of its own code."""
     own = stop.frame or stop.stack[0]
     where = f" {Path(own.file).name}:{own.line}" if own.file else ""
-    source = (
-        source_files.surrounding_lines(own.file, own.line, before=2, after=2)
-        if own.file and own.line
-        else ()
-    )
+    source = source_files.failure_lines(own.file, own.line) if own.file and own.line else ()
     callers = tuple(
         CallerView(one) for one in stop.stack if one.index > own.index and one.file is not None
     )
@@ -516,6 +535,10 @@ def _describe_end(found: GroupRun, session: Session) -> Crash:
         or found.lines
     )
     reported = explain_lines(own, session.target.cwd) if is_its_own else None
+    if reported is not None and reported.exception is not None:
+        task = find_task_error(session, reported.exception)
+        if task is not None:
+            reported = explain_task_error(task, reported.exception, session.target.cwd)
     if (call := find_exit_call(session)) is not None:
         reported = explain_exit_call(call, session.target.cwd)
     crash = reported or Crash(outcome="crashed", cause=_describe_state(session, found.lines))
@@ -545,8 +568,11 @@ def _lines_of_rank(session: Session) -> list[str]:
 
 
 def _describe_state(session: Session, lines: Sequence[str]) -> str:
-    """Describe how a member ended; of a launcher with what it says about it."""
-    message = find_launcher_message(lines) if session.traits.is_launcher else ""
+    """Describe how a member ended; of a launcher with what it says about it.
+
+    Of one whose debugger was lost, why: its process may have ended for that alone.
+    """
+    message = find_launcher_message(lines) if session.traits.is_launcher else session.error
     return f"{describe_state(session)}: {message}" if message else describe_state(session)
 
 
@@ -564,7 +590,4 @@ def _merge_ends(found: GroupRun, labels: dict[str, str], failed_at: float) -> tu
         if session.name in labels and session.name not in ended and session is not found.first:
             how = "runs on" if _runs(session) else "ended"
             by_end.setdefault(how, []).append((labels[session.name], 0.0))
-    return tuple(
-        MemberEnd(order_members(label for label, _ in some), how, round(min(s for _, s in some), 1))
-        for how, some in by_end.items()
-    )
+    return merge_ends(by_end)

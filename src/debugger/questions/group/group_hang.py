@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from debugger.model.location import is_library
 from debugger.questions.group import member_meetings
 from debugger.questions.group.answer import GroupHang
 from debugger.questions.group.group_choice import ChosenMembers
-from debugger.questions.group.group_question import build_group_question
+from debugger.questions.group.group_question import build_group_question, name_members
 from debugger.questions.group.laggards import (
     AGAIN_S,
     SETTLE_MAX_S,
+    GroupVerdict,
     is_looked_at_again,
     judge_waits,
 )
@@ -30,7 +32,7 @@ from debugger.questions.runner import question_run
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import RunningQuestion
-from debugger.session.group import Group, ask_members, drop_launcher, is_started
+from debugger.session.group import Group, Member, ask_members, drop_launcher, is_started
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info
 from debugger.system.wait_holders import HolderTable
@@ -67,11 +69,16 @@ async def explain_group_hang(
     )
     began = asyncio.get_running_loop().time()
     async with question_run.run_question(limited) as run:
-        last, fault = await hang_question.run_for(run, after_s)
+        group = groups.get(name)
+        naming = asyncio.create_task(name_members(run.session.timeline, group))
+        try:
+            last, fault = await hang_question.run_for(run, after_s)
+        finally:
+            naming.cancel()
         if last is not None:
             return hang_question.report_ended(run, last, began, fault)
-        answer = await _look_until_settled(run, groups.get(name))
-        return msgspec.structs.replace(answer, notes=_describe_traceback(run))
+        answer = await _look_until_settled(run, group)
+        return msgspec.structs.replace(answer, notes=(*answer.notes, *_describe_traceback(run)))
 
 
 def _describe_traceback(run: RunningQuestion) -> tuple[str, ...]:
@@ -88,22 +95,37 @@ def _describe_traceback(run: RunningQuestion) -> tuple[str, ...]:
 async def _look_until_settled(run: RunningQuestion, group: Group) -> GroupHang:
     """Look at the members until they are where they hang: imports may take them long (bounded)."""
     began = asyncio.get_running_loop().time()
-    before, used_s = None, 0.0
+    before, used_s, silent_s = None, 0.0, 0.0
     while True:
+        is_running = run.session.state is State.RUNNING
         run.ends_at = asyncio.get_running_loop().time() + _ASK_S
-        answer = await find_laggards(ChosenMembers(group, tuple(await group.members())))
+        members = await group.members()
+        answer = await find_laggards(ChosenMembers(group, tuple(members)))
         elapsed_s = asyncio.get_running_loop().time() - began
-        used_before_s = used_s
+        used_before_s, silent_before_s = used_s, silent_s
         used_s = await asyncio.to_thread(process_info.processor_seconds, run.session.pid or 0)
-        works = used_s > used_before_s + _WORKS_S + _LOOK_S * answer.total
-        is_on = is_looked_at_again(answer.verdict, before, elapsed_s=elapsed_s, works=works)
-        if not is_on or run.patience.interrupted.is_set():
+        silent_s = await asyncio.to_thread(_silent_seconds, members, answer.verdict)
+        is_on = is_looked_at_again(
+            answer.verdict,
+            before,
+            elapsed_s=elapsed_s,
+            works=used_s > used_before_s + _WORKS_S + _LOOK_S * answer.total,
+            silent_works=silent_s > silent_before_s + _WORKS_S,
+        )
+        if not is_on or not is_running or run.patience.interrupted.is_set():
             return answer
         before = answer.verdict
         # A member that stops or ends meanwhile is looked at at once.
-        await thread_sampling.run_briefly(run, AGAIN_S)
-        if run.session.state is not State.RUNNING:
-            return answer
+        if run.session.state is State.RUNNING:
+            await thread_sampling.run_briefly(run, AGAIN_S)
+
+
+def _silent_seconds(members: Sequence[Member], verdict: GroupVerdict) -> float:
+    """Return the processor time that members which did not answer have used themselves."""
+    silent = {label for one in verdict.rows if one.kind == SILENT for label in one.members}
+    pids = [one.session.pid or 0 for one in members if one.label in silent]
+    threads = [one for pid in pids for one in process_info.read_threads(pid).values()]
+    return sum(one.cpu_s for one in threads)
 
 
 def require_live(chosen: ChosenMembers) -> None:
@@ -145,4 +167,5 @@ async def find_laggards(chosen: ChosenMembers, *, keeps_waits: bool = False) -> 
         waits.append(locked or MemberWait(one.label, SILENT, detail=one.reason))
     verdict = judge_waits(waits)
     own = tuple(waits) if keeps_waits else ()
-    return GroupHang(chosen.group.name, len(chosen.members), verdict, own)
+    notes = tuple(chosen.group.describe_omitted())
+    return GroupHang(chosen.group.name, len(chosen.members), verdict, own, notes)

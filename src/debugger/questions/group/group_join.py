@@ -30,11 +30,13 @@ from debugger.questions.runner.command_call import (
 )
 from debugger.session.group import Group, MemberFacts
 from debugger.session.session import MakeBackend, Session
+from debugger.system.process_info import look_at
 from debugger.targets import attach_target, launch_target, launchers
 from debugger.targets import command_line as commands
 from debugger.targets.attach_request import AttachRequest
 
 _AWAITED_S = 20.0  # seconds until an adapter must wait for the program
+_OVER = frozenset("ZX")  # states of a process that has ended
 _VERB = "member"
 _SHELL = "/bin/sh"
 # On the import path of a group's processes.
@@ -69,7 +71,9 @@ def prepare_launcher(
     def is_program(word: str) -> bool:
         return launch_target.find_on_path(word, env, cwd) is not None
 
-    positions = launchers.find_rank_programs(str(request.program), request.args, is_program)
+    positions = launchers.find_rank_programs(
+        str(request.program), request.args, is_program, request.verb
+    )
     program = find_rank_code(call, request, positions[0], cwd)
     group = call.session_name or call.sessions.unused_name(Path(program).stem)
     chosen = ("--adapter", request.adapter) if request.adapter is not None else ()
@@ -150,7 +154,9 @@ async def plan_member(call: CommandCall, request: JoinRequest) -> JoinedMember:
     """
     launch, adapter = launch_target.prepare_launch(with_default(call, _build_launch(call, request)))
     if adapter.traits.runtime in {Runtime.NATIVE, Runtime.GO}:
-        program = str(launch.program)
+        program, group = str(launch.program), _find_group(call, request)
+        if group is not None:
+            group.expected.add(request.pid)
         return JoinedMember(
             request.group or "",
             program,
@@ -261,9 +267,17 @@ async def attach_held(
     try:
         await asyncio.shield(call.sessions.start_apart(session))
     except DebuggerError as error:
-        await call.sessions.close(session, kill=False)
+        # One that was killed meanwhile is a member that has ended; any other runs without us.
+        if not _has_ended(request.pid):
+            group.alone[request.pid] = error.message
+            await call.sessions.close(session, kill=False)
         raise attach_target.explain_attach_error(error, prepared) from error
     return JoinedMember(group.name, str(target.program), (), ())
+
+
+def _has_ended(pid: int) -> bool:
+    process = look_at(pid)
+    return process is None or process.state in _OVER
 
 
 async def _join_group(
@@ -285,6 +299,7 @@ async def _join_group(
         if group is None:
             group = groups.add(session.name, session, is_main=False)
             group.launcher_pid = request.launcher_pid
+        group.expected.discard(request.pid)
     if first is not None:
         for known in first.breakpoints.user_breakpoints():
             session.breakpoints.adopt(known)
@@ -301,13 +316,17 @@ async def _join_group(
 
 def _find_group(call: CommandCall, request: JoinRequest) -> Group | None:
     for one in call.sessions.groups.live_groups():
-        # One that has not begun counts: it is created before its process becomes the program.
-        is_live = any(each.state is not State.TERMINATED for each in one.every_session())
-        # Of a job that another machine has begun, the part here has the host's name behind it.
-        names = {request.group, f"{request.group}{call.sessions.name_suffix}"}
-        is_named = request.group is not None and one.name in names
-        is_same_job = request.group is None and one.launcher_pid == request.launcher_pid
-        if is_live and (is_named or is_same_job):
+        is_same_job = one.launcher_pid == request.launcher_pid
+        if request.group is None:
+            # Also where all of them have ended: a launcher starts short ones one after another.
+            is_its_group = is_same_job
+        else:
+            # One that has not begun counts: it is created before its process becomes the program.
+            is_live = any(each.state is not State.TERMINATED for each in one.every_session())
+            # Of a job that another machine began, the part here has the host's name behind it.
+            names = {request.group, f"{request.group}{call.sessions.name_suffix}"}
+            is_its_group = one.name in names and (is_live or is_same_job)
+        if is_its_group:
             return one
     return None
 

@@ -66,18 +66,6 @@ async def pause_members(
     return msgspec.structs.replace(answer, silent=(*late, *answer.silent))
 
 
-async def _name_again(
-    chosen: ChosenMembers, late: Sequence[SilentMember]
-) -> tuple[ChosenMembers, list[SilentMember]]:
-    """Return all members, and those that are late, with the names that they have by now."""
-    named = tuple(await chosen.group.members())
-    labels = {one.session: one.label for one in named}
-    now = {one.label: labels.get(one.session, one.label) for one in chosen.members}
-    return ChosenMembers(chosen.group, named), [
-        SilentMember(now[one.label], one.reason) for one in late
-    ]
-
-
 def find_crowd(
     members: Iterable[Member],
     read_threads: ReadThreads = process_info.read_threads,
@@ -200,7 +188,7 @@ class GroupPause:
             count += 1
 
     def _are_stuck(self, going: Iterable[Member]) -> bool:
-        """Tell whether all that have not stopped wait as they did at the last look, without end."""
+        """Test whether all that have not stopped wait as they did at the last look, without end."""
         for one in going:
             pid = one.session.pid
             if one.session.state is not State.RUNNING or pid is None:

@@ -14,7 +14,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Stop
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import ForkFollowing
-from debugger.model.events import State
+from debugger.model.events import EventKind, State
 from debugger.questions.group import group_join
 from debugger.questions.group.answer import GroupStop
 from debugger.questions.group.group_options import ALONE, JobPart
@@ -27,10 +27,13 @@ from debugger.questions.runner.question_build import (
     no_breakpoints,
 )
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.session.group import Group
+from debugger.session.timeline import Timeline
 from debugger.symbols.program_file import may_fork
 from debugger.targets import launch_target, launchers
 
 _TIMEOUT_S = 60.0
+_NAMES_S = 0.2  # seconds between two looks for new members
 
 
 def follow_forks(
@@ -42,6 +45,13 @@ def follow_forks(
         return requested
     name = select_backend.find_fork_follower(found.language, call.env, call.config.adapters)
     return structs.replace(requested, adapter=name)
+
+
+async def name_members(timeline: Timeline, group: Group) -> None:
+    """Name members as they come, until it is cancelled: one that has ended cannot be asked."""
+    while True:
+        await group.members()
+        await timeline.wait(timeline.cursor(), {EventKind.EXIT}, _NAMES_S)
 
 
 async def build_forking_question(
@@ -148,7 +158,10 @@ def find_rank_program(
         return RankProgram(words)
     cwd, env = call.cwd, call.env
     positions = launchers.find_rank_programs(
-        words[0], words[1:], lambda word: launch_target.find_on_path(word, env, cwd) is not None
+        words[0],
+        words[1:],
+        lambda word: launch_target.find_on_path(word, env, cwd) is not None,
+        requested.verb,
     )
     ranks = launchers.without_member(words[1 + positions[0] :])
     if part.shell:

@@ -177,6 +177,8 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     stopped = [one for one in chosen.members if one.session.state is State.STOPPED]
     places, silent = await ask_members(stopped, lambda one: _stop_place(one.session), _WHERE_S)
     places |= {one.label: one.reason for one in silent}
+    # Of one whose debugger was lost, why: how the process ended is what came of that.
+    places |= {one.label: one.session.error for one in chosen.members if one.session.error}
     focused = next(
         (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
     )
@@ -248,7 +250,7 @@ def _check_held(sessions: Sequence[Session], command: str) -> None:
 
 
 def is_ours(session: Session) -> bool:
-    """Tell whether we started a process, or the program that started it."""
+    """Return whether we started a process, or the program that started it."""
     return isinstance(process_tree.root_session(session).target, LaunchTarget)
 
 

@@ -81,7 +81,7 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
         rows = _merge_rows(members, cycle, ranks)
         # What may be at the other end of a pipe is not known to be all that could have ended it.
         is_sure = not any(each.is_possible for one in cycle for each in one.blockers)
-        cause = "; ".join(map(_describe_wait, cycle))
+        cause = f"deadlock: {'; '.join(map(_describe_wait, cycle))}"
         return GroupVerdict("deadlock", cause + ("" if is_sure else _describe_ended(members)), rows)
     failed = [one for one in members if one.kind == FAILED]
     absent = _find_absent(members, meeting)
@@ -91,7 +91,10 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
     if not (meeting or failed):
         working = _find_working(members)
         blocked = [pair for pair in blocked if not working or _is_telling(*pair)]
-        blocked = blocked or [(one, one) for one in working] or _find_awaited(graph, members)
+        raised = [(one, one) for one in members if one.kind == STOPPED and one.detail]
+        blocked = (
+            raised or blocked or [(one, one) for one in working] or _find_awaited(graph, members)
+        )
     roots = [root for _, root in blocked]
     others = graph.other_threads({one.label for one in (*absent, *roots)} or _labels(members))
     # Who has failed comes first, then what is not awaited itself, then who is not there; last of
@@ -107,10 +110,13 @@ def judge_waits(waits: Sequence[MemberWait]) -> GroupVerdict:
 
 def _describe_ended(members: Sequence[MemberWait]) -> str:
     """Name members that have ended: others may wait for what they would have sent."""
-    ended = [one for one in members if one.kind == ENDED]
-    if not ended:
-        return ""  # and how one ended is not always known
-    return f"; {_name_members(ended)} {'have' if len(ended) > 1 else 'has'} ended"
+    ended = [one.label for one in members if one.kind == ENDED]
+    # How one ended is not always known.
+    return f"; {_describe_ends(ended)}" if ended else ""
+
+
+def _describe_ends(labels: Sequence[str]) -> str:
+    return f"{_cut(format_members(labels))} {'have' if len(labels) > 1 else 'has'} ended"
 
 
 def _labels(waits: Iterable[MemberWait]) -> set[str]:
@@ -158,13 +164,15 @@ def _find_working(members: Sequence[MemberWait]) -> list[MemberWait]:
 
 
 def _is_telling(first: MemberWait, root: MemberWait) -> bool:
-    """Tell whether a chain of waits says more than that a process of an engine waits for work."""
+    """Return whether a chain of waits says more than that a process of an engine waits for work."""
     is_sure = bool(first.blockers) and not any(one.is_possible for one in first.blockers)
-    return is_sure or (first.place is not None and root.place is not None)
+    own = [one for one in (first, root) if one.place is not None]
+    # A pool's workers wait for one another's lock, of which one waits for work.
+    return bool(own) and (is_sure or len(own) == len((first, root)))
 
 
 def _is_manager(wait: MemberWait) -> bool:
-    """Tell whether a member is the process of a multiprocessing manager, which has its locks."""
+    """Return whether a member is the process of a multiprocessing manager, which has its locks."""
     return wait.place is None and _MANAGER.search(wait.label) is not None
 
 
@@ -174,17 +182,19 @@ def is_looked_at_again(
     *,
     elapsed_s: float,
     works: bool = False,
+    silent_works: bool = False,
 ) -> bool:
-    """Tell whether a program that was started may yet come to where it hangs (bounded).
+    """Return whether a program that was started may yet come to where it hangs (bounded).
 
     Args:
         verdict: The look at it now.
         before: The look before.
         elapsed_s: Since the first look.
         works: Its processes have used processors since the look before: on a busy machine what
-            does not answer, or is on its way, is only late.
+            is on its way is only late.
+        silent_works: The same of members that do not answer: those that use no processor will not.
     """
-    may_start = elapsed_s < _ALONE_S or (works and _is_silent(verdict))
+    may_start = elapsed_s < _ALONE_S or (silent_works and _is_silent(verdict))
     is_late = works and _is_under_way(verdict, may_start=may_start)
     if elapsed_s > (SETTLE_MAX_S if is_late else _SETTLE_S):
         return False
@@ -193,7 +203,7 @@ def is_looked_at_again(
 
 
 def _may_start_tasks(verdict: GroupVerdict) -> bool:
-    """Tell whether an engine may be about to start the processes of its tasks, as Ray does.
+    """Return whether an engine may be about to start the processes of its tasks, as Ray does.
 
     Its services run, and none but the program itself is in code of the program's own.
     """
@@ -209,7 +219,7 @@ def _is_silent(verdict: GroupVerdict) -> bool:
 def is_settled(
     verdict: GroupVerdict, before: GroupVerdict | None, *, may_start: bool = False
 ) -> bool:
-    """Tell whether a program that was started is where it hangs, and no longer on its way there.
+    """Return whether a program that was started is where it hangs, and no longer on its way there.
 
     A member that computes may come to the others yet: it is a laggard if it is still in its
     function. One that imports a library, whose module runs, will. So may one that waits elsewhere,
@@ -225,7 +235,7 @@ def is_settled(
 
 
 def _is_under_way(verdict: GroupVerdict, *, may_start: bool) -> bool:
-    """Tell whether members still start, import, or join their job."""
+    """Return whether members still start, import, or join their job."""
     is_found = verdict.kind not in {"computing", "together", "unknown"}
     members = [label.split("@")[0] for one in verdict.rows for label in one.members]
     if may_start and (_is_silent(verdict) or (not is_found and set(members) <= {MAIN})):
@@ -270,6 +280,9 @@ def _find_absent(waits: Sequence[MemberWait], meeting: Sequence[MemberWait]) -> 
         return [one for one in elsewhere if one.rank in ranks]
     others = [one for one in elsewhere if not one.is_main]
     parties = next((one.meeting.parties for one in meeting if one.meeting is not None), None)
+    if not elsewhere and parties is not None and len(meeting) < parties:
+        # One that has ended too early does not come any more.
+        return [one for one in waits if one.kind == ENDED and one.label.split("@")[0] != MAIN]
     # The program is expected at a barrier only if the others are too few for it.
     is_enough = parties is not None and len(meeting) + len(others) >= parties
     return others if is_enough or (ranks and others) else elsewhere
@@ -302,12 +315,17 @@ def _meeting_number(wait: MemberWait) -> int:
 def _describe_wait(wait: MemberWait) -> str:
     """Describe a thread's wait in a sentence: `2 (thread load) waits in flock at …: a lock …`."""
     who = f"{wait.label} ({wait.name})" if wait.name else wait.label
-    text = f"{who} {_describe_kind(wait.kind)} {_describe_place(wait.place, wait.call)}"
+    text = f"{who} {_describe_action(wait.kind, wait.place, wait.call)}"
     return f"{text}: {wait.detail}" if wait.detail else text
 
 
-def _describe_kind(kind: str) -> str:
-    return {COMPUTES: "computes", STOPPED: "is stopped"}.get(kind, "waits")
+def _describe_action(kind: str, place: StackPlace | None, call: str) -> str:
+    verb = {COMPUTES: "computes", STOPPED: "is stopped", SILENT: "does not answer"}.get(
+        kind, "waits"
+    )
+    # Of one that a signal has stopped, or that does not answer, no line is known.
+    is_known = place is not None or call or kind not in {STOPPED, SILENT}
+    return f"{verb} {_describe_place(place, call)}" if is_known else verb
 
 
 def _merge_rows(
@@ -440,8 +458,10 @@ def _explain(
 
 def _describe_row(row: WaitRow, there: MemberWait, absent: Sequence[MemberWait]) -> str:
     """Describe what laggards do, and how far they have come, in a sentence."""
+    if row.kind == ENDED:
+        return _describe_ends(row.members)
     who = _cut(format_members(row.members)) + (f" ({row.thread})" if row.thread else "")
-    what = f"{who} {_describe_kind(row.kind)} {_describe_place(row.place, row.call)}"
+    what = f"{who} {_describe_action(row.kind, row.place, row.call)}"
     notes = (row.detail, _describe_progress(there, row, absent))
     return what + "".join(f": {one}" for one in filter(None, notes))
 
@@ -451,7 +471,7 @@ def _describe_scattered(rows: Sequence[WaitRow]) -> str:
         return "no two members wait at the same place"
     one = rows[0]  # a group of one is as a session
     who = _cut(format_members(one.members))
-    return f"{who} {_describe_kind(one.kind)} {_describe_place(one.place, one.call)}"
+    return f"{who} {_describe_action(one.kind, one.place, one.call)}"
 
 
 def _describe_progress(there: MemberWait, row: WaitRow, absent: Sequence[MemberWait]) -> str:

@@ -41,6 +41,9 @@ class MeetingFacts(Struct):
     came: int = 0
     # Items of the queue that it joins for which nobody has called `task_done`.
     unfinished: int | None = None
+    # The size of the full queue into which it puts, and the descriptor from which that is read.
+    full: int | None = None
+    reader: int | None = None
     rank: int | None = None
     groups: dict[str, _ProcessGroup] = {}
     call: _CollectiveCall | None = None
@@ -73,6 +76,8 @@ def add_facts(wait: MemberWait, facts: MeetingFacts) -> MemberWait:
         meeting = Meeting(parties=facts.parties, came=facts.came)
     elif facts.unfinished is not None:
         detail = f"items without task_done: {facts.unfinished}"
+    elif facts.full is not None:
+        detail = f"a queue that is full ({facts.full})"
     numbers = {name: one.number for name, one in facts.groups.items() if one.number is not None}
     return msgspec.structs.replace(
         wait,

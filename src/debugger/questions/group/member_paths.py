@@ -33,7 +33,7 @@ from debugger.questions.runner.question_build import keep_evidence
 from debugger.questions.runner.question_run import add_reason
 from debugger.recorders.model import Recording
 from debugger.recorders.recorded_process import require_recording
-from debugger.targets.command_line import BETWEEN, first_command
+from debugger.targets.compared_commands import BETWEEN, first_command
 
 _LEAST = 2  # members of which one can have taken another branch
 

@@ -37,7 +37,7 @@ from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_build import build_question, keep_evidence
 from debugger.questions.runner.question_run import QuestionRun, add_reason
 from debugger.recorders.recorded_process import CompletedRun
-from debugger.targets.command_line import BETWEEN, first_command
+from debugger.targets.compared_commands import BETWEEN, first_command
 
 # By its time limit, or by the user.
 _ENDED = "ended while it ran"
@@ -225,7 +225,7 @@ async def _record_members(
 
 
 def _is_part(call: CommandCall, part: JobPart) -> bool:
-    """Tell whether other processes are on other machines."""
+    """Return whether other processes are on other machines."""
     return bool(call.sessions.name_suffix or part.name)
 
 

@@ -34,6 +34,7 @@ from debugger.questions.group.member_wait import (
     ENDED,
     FAILED,
     LOCKED,
+    SILENT,
     STARTING,
     STOPPED,
     WAITS,
@@ -59,6 +60,7 @@ from debugger.system import process_info
 from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
 
 _MPI_LIBRARY = re.compile("/libmpi")
+_SUSPENDED = "by a signal: kill -CONT {} lets it go on"
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
 _LOOP = "an event loop"  # of libuv, also of the one that execSync runs
 _STOP_S = 2.0  # seconds until a member must have stopped
@@ -77,7 +79,7 @@ _MAIN_NAMES = {"MainThread", "the main thread", "main"}
 
 
 def reports_itself(member: Member) -> bool:
-    """Tell whether a member's own interpreter says what it does, while it runs."""
+    """Return whether a member's own interpreter says what it does, while it runs."""
     session = member.session
     return session.traits.runtime is Runtime.PYTHON and session.state is State.RUNNING
 
@@ -95,14 +97,8 @@ async def read_member_waits(
     """
     session = member.session
     cwd, is_main = session.target.cwd, session is group.main
-    if session.state is State.TERMINATED:
-        state = describe_state(session)
-        if state == "ended":
-            return [MemberWait(member.label, ENDED)]
-        return [MemberWait(member.label, FAILED, detail=state)]
-    if session.state not in {State.RUNNING, State.STOPPED}:  # its debugger starts
-        state = describe_state(session)
-        return [MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)]
+    if session.state not in {State.RUNNING, State.STOPPED}:
+        return [_describe_unreadable(member, is_main=is_main)]
     if session.state is State.STOPPED:
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))
         place, call = find_own_call(stack, cwd)
@@ -110,6 +106,9 @@ async def read_member_waits(
         return [MemberWait(member.label, STOPPED, place, call, why, is_main=is_main)]
     # The debugger's own threads wait for sockets: what they wait for is not looked up.
     watch = await watch_process(session.pid or 0, _WATCH_S, asyncio.Event(), looks_up=False)
+    if watch.is_stopped and reports_itself(member):
+        detail = _SUSPENDED.format(watch.pid)
+        return [MemberWait(member.label, STOPPED, detail=detail, is_main=is_main)]
     if session.traits.runtime is Runtime.NODE:
         return [await _read_node_wait(member, watch, is_main=is_main)]
     facts = MeetingFacts()
@@ -130,17 +129,30 @@ async def read_member_waits(
     threads = threads or [SampledThread("", "", native=watch.pid)]
     threads.sort(key=lambda one: one.native != watch.pid and one.name not in _MAIN_NAMES)
     reader = _WaitReader(member.label, watch, cwd, threads)
-    waits = []
-    for one in threads:
-        own = facts if one is threads[0] else facts.threads.get(one.key, MeetingFacts())
-        wait = reader.read_wait(one, is_main=is_main)
-        waits.append(member_meetings.add_facts(wait, own))
-    holders = await asyncio.to_thread(_find_holders, watch, threads, table)
+    known = [facts, *(facts.threads.get(one.key, MeetingFacts()) for one in threads[1:])]
+    waits = [
+        member_meetings.add_facts(reader.read_wait(one, is_main=is_main), own)
+        for one, own in zip(threads, known, strict=True)
+    ]
+    readers = [(one.native, own.reader) for one, own in zip(threads, known, strict=True)]
+    holders = await asyncio.to_thread(_find_holders, watch, readers, table)
     waits = [_add_holder(one, holders[at], labels) for at, one in enumerate(waits)]
     ranks = frozenset(labels.values())
     return [
         _add_call(one, calls[one.thread], ranks) if one.thread in calls else one for one in waits
     ]
+
+
+def _describe_unreadable(member: Member, *, is_main: bool) -> MemberWait:
+    """Describe a member that has ended, or whose debugger starts."""
+    state = describe_state(member.session)
+    if member.session.state is not State.TERMINATED:
+        return MemberWait(member.label, COMPUTES, call=STARTING, detail=state, is_main=is_main)
+    if state == "ended":
+        return MemberWait(member.label, ENDED)
+    if state == "lost":  # it may run on without its debugger
+        return MemberWait(member.label, SILENT, detail=member.session.error or state)
+    return MemberWait(member.label, FAILED, detail=state)
 
 
 async def _read_failure(session: Session) -> str:
@@ -339,10 +351,17 @@ def _kind_of_wait(watch: ProcessWatch, thread: SampledThread, call: str) -> str:
 
 
 def _find_holders(
-    watch: ProcessWatch, threads: Sequence[SampledThread], table: HolderTable
+    watch: ProcessWatch, readers: Sequence[tuple[int, int | None]], table: HolderTable
 ) -> list[WaitHolder | None]:
-    calls = [watch.call_of(one.native) for one in threads]
-    return [_find_holder(watch.pid, one, table) if one is not None else None for one in calls]
+    """Return who could end the wait of each thread, given where the queue is read that it fills."""
+    found: list[WaitHolder | None] = []
+    for thread, reader in readers:
+        call = watch.call_of(thread)
+        if reader is not None:
+            found.append(table.find_reader(watch.pid, reader))
+        else:
+            found.append(_find_holder(watch.pid, call, table) if call is not None else None)
+    return found
 
 
 def _find_holder(pid: int, call: SystemCall, table: HolderTable) -> WaitHolder | None:
@@ -376,12 +395,14 @@ def _add_holder(
     elif "member " not in detail:
         # The text of a pipe names its holders.
         named = ", ".join(f"member {one}" for one in members[:_NAMED_MAX])
-        detail = f"{detail}, other end held by {named}" if detail else named
-    return msgspec.structs.replace(wait, blockers=tuple(blockers), detail=detail)
+        detail = f"{detail}, {holder.end} held by {named}" if detail else named
+    return msgspec.structs.replace(
+        wait, blockers=tuple(blockers), detail=detail, has_both_ends=holder.has_both_ends
+    )
 
 
 def _is_console_script(function: str, file: str | None) -> bool:
-    """Tell whether a frame is of the script that an installation makes for a command (celery)."""
+    """Return whether a frame is of the script that an installation makes for a command (celery)."""
     path = PurePath(file or "")
     return function == "<module>" and not path.suffix and path.parent.name in _SCRIPT_FOLDERS
 

@@ -88,6 +88,8 @@ class MemberWait(Struct, frozen=True):
     numbers: Mapping[str, int] = {}
     # Those that could end the wait: one is enough.
     blockers: tuple[Blocker, ...] = ()
+    # Another thread of its own process could, too: that has both ends of the pipe or socket.
+    has_both_ends: bool = False
     # The thread's key in its process, and its name (`thread loader`), "" for the main one's.
     thread: str = ""
     name: str = ""
@@ -103,17 +105,17 @@ class MemberWait(Struct, frozen=True):
 
 
 def is_meeting_call(function: str) -> bool:
-    """Tell whether a function of a library is one in which members meet."""
+    """Return whether a function of a library is one in which members meet."""
     return _MEETING.search(function) is not None
 
 
 def calls_mpi(text: str) -> bool:
-    """Tell whether a line of Python calls a method of mpi4py that waits for other ranks."""
+    """Return whether a line of Python calls a method of mpi4py that waits for other ranks."""
     return _MPI_METHOD.search(text) is not None
 
 
 def is_meeting(wait: MemberWait) -> bool:
-    """Tell whether a member waits in a call that others must come to."""
+    """Return whether a member waits in a call that others must come to."""
     if is_meeting_call(wait.call):
         return True
     return not wait.call and wait.place is not None and bool(_MEETING.search(wait.place.text))

@@ -129,6 +129,6 @@ async def _read_communicator(expression: str, evaluate: Evaluate) -> str:
 
 
 def _is_harmless(expression: str) -> bool:
-    """Tell whether evaluating an expression calls and changes nothing."""
+    """Return whether evaluating an expression calls and changes nothing."""
     changes = re.search(r"[\w\])]\s*\(|\+\+|--|(?<![=!<>])=(?!=)", expression)
     return len(expression) <= _EXPRESSION_MAX and changes is None

@@ -1,8 +1,8 @@
-"""Runs what a launcher starts on this host, as the launcher of a group's part here.
+"""Runs the process that a launcher, such as mpirun, starts on this host for its ranks here.
 
-A launcher such as mpirun reaches other hosts by ssh, and starts a process of its own there, whose
-children are the ranks. In the place of ssh it runs `debugger member --shell`, so that this process
-is started by the debugger of that host, and its ranks find their way to it.
+The launcher reaches other hosts by ssh, and the children of its process there are the ranks. In
+the place of ssh it runs `debugger member --shell`, so that this process is started by the debugger
+of that host, and its ranks find their way to it.
 """
 
 from __future__ import annotations

@@ -120,6 +120,9 @@ class WaitChains:
             dead -= alive
 
     def _can_end(self, wait: MemberWait, dead: set[Key]) -> bool:
+        own = self._by_member[wait.label] if wait.has_both_ends else []
+        if any(one.key not in dead for one in own):
+            return True
         return any(self._is_alive(one, dead) for one in wait.blockers)
 
     def _is_alive(self, blocker: Blocker, dead: set[Key]) -> bool:

@@ -56,7 +56,7 @@ class _FrameEvaluator:
 
 
 def is_in_signal_handler(sample: StackSample) -> bool:
-    """Tell whether a goroutine was stopped in a handler, as of the signal that preempts it."""
+    """Return whether a goroutine was stopped in a handler, as of the signal that preempts it."""
     return any(_HANDLER.match(frames[0].function) for frames in sample.frames.values() if frames)
 
 

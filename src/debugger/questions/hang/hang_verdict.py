@@ -150,7 +150,7 @@ def _compare_samples(
 
 
 def _is_moving(values: Sequence[str]) -> bool:
-    """Tell whether values change in one direction, or are new each time."""
+    """Return whether values change in one direction, or are new each time."""
     distinct = [one for one, after in pairwise([*values, ""]) if one != after]
     # With so few values a direction may be chance.
     if len(distinct) < _TELLING:

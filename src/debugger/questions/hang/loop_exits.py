@@ -136,7 +136,7 @@ def _without_strings(text: str) -> str:
 
 
 def _is_in_inner(lines: Sequence[str], header: int, number: int) -> bool:
-    """Tell whether a `break` leaves another loop, or a switch, within this one."""
+    """Return whether a `break` leaves another loop, or a switch, within this one."""
     least = _indent_width(lines[number - 1])
     for at in range(number - 1, header, -1):
         text = lines[at - 1]

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.reported_waits import find_awaited_expression
+from debugger.questions.hang.reported_waits import describe_wait, find_awaited_expression
 from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, SampledThread
 from debugger.session import source_files
 from debugger.sources import java_project
@@ -47,6 +47,13 @@ _PARKED = {
     "CountDownLatch": "group",
     "ConditionObject": "condition",
     "SynchronousQueue": "receive",
+}
+# Of these the functions that wait know more.
+_BY_FUNCTION = ("condition", "receive", "waiting")
+_USERS = {
+    r"(?:Queue|Deque)\.(?:take|poll)": "receive",
+    r"(?:Queue|Deque)\.(?:put|offer|transfer)": "send",
+    r"CyclicBarrier\.": "group",
 }
 _READING = ("SocketDispatcher.read", "Net.poll", "Net.accept", "EPoll.wait", "NioSocketImpl.park")
 
@@ -169,11 +176,13 @@ def _find_wait(one: DumpedThread, stack: Stack, owners: Mapping[str, str]) -> Th
         kind = "join" if "Thread.join" in top else "condition"
     else:
         kind = next((kind for part, kind in _PARKED.items() if part in class_name), "waiting")
-        short = short.partition("$")[0]
-    named = find_awaited_expression(_own_lines(stack))
-    shown = f"{named} ({short})" if named else "a thread" if kind == "join" else short
+        if kind in _BY_FUNCTION:
+            kind = next((kind for part, kind in _USERS.items() if re.search(part, top)), kind)
+        short = "Condition" if short.endswith("$ConditionObject") else short.partition("$")[0]
+    is_monitor = how == "waiting to lock"
+    named = find_awaited_expression(kind, _own_lines(stack), is_monitor=is_monitor)
     owner = owners.get(address)
-    return ThreadWait(kind, shown, (owner,) if owner is not None else ())
+    return describe_wait(kind, named, short, (owner,) if owner is not None else ())
 
 
 def _is_reading(top: str) -> bool:

@@ -204,7 +204,7 @@ def _is_hidden(frame: Frame) -> bool:
 
 
 def _is_unknown(value: str) -> bool:
-    """Tell whether a value is unknown at this line, and so cannot count as changed."""
+    """Return whether a value is unknown at this line, and so cannot count as changed."""
     # V8 has `undefined` of what optimised code needs no more, whatever it was.
     return value == "undefined" or evidence_store.is_unknown(value)
 
@@ -255,7 +255,7 @@ class ProcessWatch:
         return self.looks[-1]
 
     def is_computing(self, thread: int) -> bool:
-        """Tell whether a thread was runnable at most observations, even without a processor."""
+        """Return whether a thread was runnable at most observations, even without a processor."""
         states = [sample[thread].state for sample in self.looks if thread in sample]
         return bool(states) and states.count("R") > len(states) / 2
 

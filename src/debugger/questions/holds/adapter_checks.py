@@ -225,7 +225,7 @@ def _lines_of_place(
 
 
 def _is_mentioned(name: str, file: str) -> bool:
-    """Tell whether the text of a source has a name."""
+    """Return whether the text of a source has a name."""
     word = re.compile(rf"(?<![\w$]){re.escape(name.rpartition('.')[2])}(?![\w$])")
     return any(word.search(one) for one in lines_of(file))
 
@@ -445,6 +445,8 @@ def _ending_notes(ending: ProbeEnd, numbers: Sequence[int], request: CheckReques
         if (one.why or "").startswith(NO_FUNCTION):
             again = repeat_question("debugger holds EXPR --at", one.near_names)
             yield f"{describe_near(one.why or '', one.near_names)}: {again}"
+        elif one.why and one.nearest_lines:
+            yield f"{one.why}; nearest: {', '.join(map(str, one.nearest_lines))}"
         else:
             yield f"{name} is, or has, a place without code, which is not checked"
     if ending.stopped and ending.last.state == State.TERMINATED.value:

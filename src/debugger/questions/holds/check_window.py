@@ -162,7 +162,7 @@ class WindowRun:
         return bool(self.pinned(self.window.expression))
 
     def is_only_check(self, stop: answers.Stop) -> bool:
-        """Tell whether a stop is at a check's breakpoint, and at no watchpoint."""
+        """Return whether a stop is at a check's breakpoint, and at no watchpoint."""
         return bool(stop.hit_breakpoints) and {1, 2} >= {*stop.hit_breakpoints}
 
     def is_at_false_check(self, stop: answers.Stop) -> bool:
@@ -315,7 +315,7 @@ class WindowRun:
         return int(found) if found is not None and found.isdecimal() else 0
 
     async def is_on_check_line(self, *, is_false: bool = False) -> bool:
-        """Tell whether the program is stopped at the line of a check, or at the false one's."""
+        """Return whether the program is stopped at the line of a check, or at the false one's."""
         frame = await self.current_frame()
         specs = (self.window.bad_spec, *(() if is_false else (self.window.good_spec,)))
         return any(
@@ -362,19 +362,19 @@ class WindowRun:
         )
 
     async def is_of_other_objects(self) -> bool:
-        """Tell whether the false check reads other objects than those kept at the good check."""
+        """Return whether the false check reads other objects than those kept at the good check."""
         if not self._same or not self.is_pinned:
             return False
         return await self._read_truth(self._same, await self.current_frame()) is not True
 
     async def is_false_here(self) -> bool | None:
-        """Tell whether the invariant is false of the variables at the stop."""
+        """Return whether the invariant is false of the variables at the stop."""
         is_true = await self._read_truth(self.window.expression, await self.current_frame())
         return None if is_true is None else not is_true
 
 
 def enters_function(frames: Sequence[FrameView], operands: Iterable[str]) -> bool:
-    """Tell whether the innermost frame is at its function's head, where it stores its parameters.
+    """Return whether the innermost frame is at its function's head, where it stores its parameters.
 
     The operands are those of the invariant: on one line the body may assign to them as well.
     """

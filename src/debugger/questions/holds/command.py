@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from debugger.questions.runner.command_call import CommandCall
     from debugger.questions.runner.question_run import QuestionRun
 
+_EXPLAINED_MAX = 2  # locations that were not reached, each by a run of its own
 _VALUES = "debugger probe --at LOC 'EXPR' --last N -- CMD shows its value at the last hits"
 _CHECK_HITS = refuse_options(
     {
@@ -86,6 +87,7 @@ async def holds(
     """
     from debugger.questions.holds.check_request import build_request, parse_expressions
     from debugger.questions.runner.question_build import build_question, keep_evidence
+    from debugger.questions.runner.started_command import StartedLocation, ask_also_started
 
     more, words = _split_words(call, words)
     also = (*more, *also)
@@ -97,20 +99,27 @@ async def holds(
             hint=_VALUES,
         )
     options = msgspec.structs.replace(options, words=words)
-    question = await build_question(call, options)
-    places, notes = await _resolve_events(call, options, at)
-    request = build_request(
-        call,
-        question,
-        expressions,
-        at=places,
-        each=each,
-        scopes=scopes,
-        hits=hits,
-        against=against,
-    )
-    answer = await _check(call, options, question, request)
-    answer = await _explain_no_check(call, options, request, answer)
+
+    async def ask(program: QuestionOptions, forks: tuple[int, ...]) -> Holds:
+        del forks  # it checks all processes
+        question = await build_question(call, program)
+        places, notes = await _resolve_events(call, program, at)
+        request = build_request(
+            call,
+            question,
+            expressions,
+            at=places,
+            each=each,
+            scopes=scopes,
+            hits=hits,
+            against=against,
+        )
+        answer = await _check(call, program, question, request)
+        answer = await _explain_no_check(call, program, request, answer)
+        return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+
+    location = StartedLocation(at[0]) if at else StartedLocation()
+    answer, notes = await ask_also_started(call, options, location, ask)
     answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
     again = [
         *hits.options(),
@@ -152,11 +161,19 @@ async def _resolve_events(
 async def _explain_no_check(
     call: CommandCall, options: QuestionOptions, request: CheckRequest, answer: Holds
 ) -> Holds:
-    """Add to an answer without checks what the filter left out."""
-    from debugger.questions.locations.chosen_hit import condition_values
+    """Add to an answer without checks why there were none: the filter, or places not reached."""
+    from debugger.questions.locations.chosen_hit import condition_values, explain_unreached
 
-    if answer.checks or not request.hits:
+    if answer.checks or answer.timed_out:
         return answer
+    if not request.hits:
+        reasons = [
+            f"{one}: {why}"
+            for one in answer.unreached[:_EXPLAINED_MAX]
+            if not any(one in note for note in answer.notes)
+            and (why := await explain_unreached(call, options, one))
+        ]
+        return msgspec.structs.replace(answer, notes=(*reasons, *answer.notes))
     text = shlex.join(request.hits.options())
     place = next((one.asked for one in request.places if one.spec is not None), None)
     if place is not None and request.when:

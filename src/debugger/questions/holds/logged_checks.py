@@ -217,7 +217,7 @@ class _CheckTable(ProbeTable):
         self._log.missed = max(self._log.missed, hits - self._log.visits.get(place, 0))
 
     def is_over(self, place: int) -> bool:
-        """Tell whether no later check counts, at a place or at all."""
+        """Return whether no later check counts, at a place or at all."""
         return self._log.is_over or (not self._events[place] and self._selectors[place].is_over)
 
     @property

@@ -295,7 +295,7 @@ def _describe_statement(window: CheckWindow, change: _Change) -> BreakingStateme
 
 
 def _is_passed(window: CheckWindow, change: _Change) -> bool:
-    """Tell whether an invariant is false at a function's entry by the value of a parameter."""
+    """Return whether an invariant is false at a function's entry by the value of a parameter."""
     file, line = window.bad_spec.file or "", window.bad_spec.line or 0
     outline = outline_file(file) if window.kind == "entry" else None
     found = outline.innermost_function(line) if outline is not None else None

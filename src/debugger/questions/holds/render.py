@@ -79,7 +79,8 @@ def _verdict(one: Invariant, answer: Holds) -> str:
         times = f"true in all {one.true:,} checks" if one.true != 1 else "true in its one check"
         if answer.is_full:
             return f"true in the {one.true:,} checks made; the run had more"
-        return times + (", of the time that it ran" if answer.timed_out else "")
+        missed = f"; {', '.join(answer.unreached)} not reached" if answer.unreached else ""
+        return times + (", of the time that it ran" if answer.timed_out else "") + missed
     if one.outcome is InvariantOutcome.FALSE_FROM_START:
         return f"false from the beginning: at its first check, {_check_place(bad)}"
     times = "once" if one.true == 1 else f"{one.true:,} times"
@@ -151,7 +152,7 @@ def _object_lines(
 
 
 def _are_one_call(breaking: BreakingStatement, bad: FalseCheck) -> bool:
-    """Tell whether the statement and the check have the same function and callers."""
+    """Return whether the statement and the check have the same function and callers."""
     one, other = ([two.function for two in chain] for chain in (breaking.callers, bad.callers))
     return breaking.frame.function == bad.frame.function and one == other
 

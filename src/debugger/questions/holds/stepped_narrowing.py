@@ -161,7 +161,7 @@ async def _step_to_false(
 
 
 async def _has_threads(there: WindowRun) -> bool:
-    """Tell whether a native program has several threads; runtimes have some of their own."""
+    """Return whether a native program has several threads; runtimes have some of their own."""
     if there.runtime is not Runtime.NATIVE:
         return False
     return len(await there.session.run_job(there.session.backend.list_threads)) > 1

@@ -37,12 +37,12 @@ _SIZE_CALL = re.compile(r"(?:\.|->)size\(\)")
 
 
 def can_watch(expression: str) -> bool:
-    """Tell whether an invariant is decided by what it names, without calls of functions."""
+    """Return whether an invariant is decided by what it names, without calls of functions."""
     return not has_calls(expression) and bool(lvalues_of(expression))
 
 
 def has_calls(expression: str) -> bool:
-    """Tell whether an invariant calls functions other than those that tell a size."""
+    """Return whether an invariant calls functions other than those that tell a size."""
     return _CALLS.search(_SIZE_CALL.sub("", expression)) is not None
 
 
@@ -156,7 +156,7 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
 
 
 async def _is_write(there: WindowRun, stop: answers.Stop) -> bool:
-    """Tell whether a stop is directly behind a write of watched memory."""
+    """Return whether a stop is directly behind a write of watched memory."""
     # delve 1.27 steps over a breakpoint without a look at the watchpoints: what the instruction
     # under it wrote is reported at the next stop, which is the other check's breakpoint.
     if there.runtime is Runtime.GO and await there.is_on_check_line():

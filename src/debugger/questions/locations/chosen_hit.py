@@ -17,6 +17,7 @@ from debugger.model.hit_filter import HitFilter, refuse_thread_name
 from debugger.model.hit_selection import HitSelector
 from debugger.output.location_text import format_count
 from debugger.questions.locations.missing_function import suggest_what_ran
+from debugger.questions.probe.answer import ProbePlace
 from debugger.questions.probe.probe_arguments import (
     can_probe_inside,
     means_for,
@@ -95,7 +96,7 @@ class _NumberedHits(ProbeTable):
         return True
 
     def is_over(self, place: int) -> bool:
-        """Tell whether no later hit of a location counts."""
+        """Return whether no later hit of a location counts."""
         return self._selector.is_over and not self._events[place]
 
     @property
@@ -299,23 +300,42 @@ async def condition_values(
     question = replace(await build_question(call, options), name="probe")
     operands = condition_operands(when, hash_comments=question.language == "python") or (when,)
     try:
-        answer = await take_probes(
-            call,
-            question,
-            parse_probe_points(call, question, [(place, ", ".join(operands))], HitFilter()),
-            HitRange(),
-            by=None,
-            rows=_ROWS,
-            is_free=options.adapter is None and options.backend is None,
-            ask_free=_frida_run(call, options),
-        )
+        found = await _probe_location(call, options, question, place, ", ".join(operands))
     except DebuggerError:
         return ""  # what is known without it stands
-    found = answer.places[0]
     if not found.hits:
         return ""
     values = "; ".join(map(format_column, found.columns))
     return f"without the condition {format_count(found.hits, 'hit')}, with {values}"
+
+
+async def explain_unreached(call: CommandCall, options: QuestionOptions, place: str) -> str:
+    """Return why a location was not reached, from a run of its own; "" if that run reaches it."""
+    question = replace(await build_question(call, options), name="probe")
+    try:
+        found = await _probe_location(call, options, question, place, "0")
+    except DebuggerError as error:
+        return error.message if error.code is ErrorCode.NOT_FOUND else ""
+    if found.hits or not found.why:
+        return ""
+    near = ", ".join([*map(str, found.nearest_lines), *found.near_names])
+    return f"{found.why}; nearest: {near}" if near else found.why
+
+
+async def _probe_location(
+    call: CommandCall, options: QuestionOptions, question: QuestionRun, place: str, values: str
+) -> ProbePlace:
+    answer = await take_probes(
+        call,
+        question,
+        parse_probe_points(call, question, [(place, values)], HitFilter()),
+        HitRange(),
+        by=None,
+        rows=_ROWS,
+        is_free=options.adapter is None and options.backend is None,
+        ask_free=_frida_run(call, options),
+    )
+    return answer.places[0]
 
 
 def _frida_run(call: CommandCall, options: QuestionOptions) -> Callable[[], Awaitable[QuestionRun]]:

@@ -57,7 +57,7 @@ class LocatedEvent(Struct, frozen=True):
 
 
 def is_event(place: str) -> bool:
-    """Tell whether a location is the name of an event."""
+    """Return whether a location is the name of an event."""
     return place in EVENTS
 
 
@@ -216,7 +216,7 @@ async def _record_exit(
     ending = f"signal {answer.exit_signal}" if answer.exit_signal else "its time was up"
     raise DebuggerError(
         ErrorCode.TIMEOUT if answer.timed_out else ErrorCode.NOT_FOUND,
-        f"--at exit: it did not come to its end: {ending}",
+        f"--at exit: the program did not end: {ending}",
         hint="debugger hang -- CMD says where it is"
         if answer.timed_out
         else "debugger crash -- CMD shows how it ended",

@@ -150,7 +150,7 @@ def _is_fault(stop: answers.Stop) -> bool:
 
 
 async def _is_in_hook(session: Session) -> bool:
-    """Tell whether a stop is at the end of a Node program, and none of its own."""
+    """Return whether a stop is at the end of a Node program, and none of its own."""
     thread = session.selection.thread or 0
     stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=1))
     return [one.file for one in stack.frames] == [EXIT_BEGIN]
@@ -218,7 +218,7 @@ def _no_exit(run: RunningQuestion, stop: answers.Stop, fault: answers.Stop | Non
     if stop.timed_out:
         return DebuggerError(
             ErrorCode.TIMEOUT,
-            "--at exit: it did not end before the time was up",
+            "--at exit: the program did not end in time",
             hint="--timeout 300 waits longer; debugger hang -- CMD says where it is",
         )
     exception = fault.exception if fault is not None else None
@@ -227,7 +227,7 @@ def _no_exit(run: RunningQuestion, stop: answers.Stop, fault: answers.Stop | Non
     if what is not None:
         return DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"--at exit: it did not come to its end: {what}",
+            f"--at exit: the program did not end: {what}",
             hint="debugger crash -- CMD shows why; --at crash is that moment",
         )
     status = f" with status {stop.exit_code}" if stop.exit_code is not None else ""

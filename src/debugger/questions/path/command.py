@@ -138,6 +138,8 @@ async def path(
             process=process,
             rows=call_page.ROWS if page else questions.ROWS,
         )
+    started = [one.note for one in every if not isinstance(one, StoredRun) and one.note]
+    answer = msgspec.structs.replace(answer, notes=(*started, *answer.notes))
     if save is not None and not isinstance(first, StoredRun):
         saved = saved_runs(call).save_run(save, first, recorded[0], verb="path", scope="")
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, saved))

@@ -259,5 +259,5 @@ def _location_view(one: CallContext, recording: Recording) -> PlaceView:
 
 
 def has_lines(ran: RecordedRun) -> bool:
-    """Tell whether a run's lines were recorded, and not its calls alone."""
+    """Return whether a run's lines were recorded, and not its calls alone."""
     return ran.recording.process.language != NATIVE

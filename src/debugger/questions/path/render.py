@@ -165,7 +165,8 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     ]
     if not (answer.suspects or answer.suspect_lines or answer.branches):
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
-        sections.append(fixed_section(f"all runs {what}", _HEAD))
+        text = f"all runs {what} of their own code; those of libraries are not compared"
+        sections.append(fixed_section(text, _HEAD))
     sections += _format_branches(answer, page)
     sections += _format_suspects(answer, page)
     output = [] if answer.failure is not None else _format_output(answer, page)
@@ -295,7 +296,7 @@ def _add_other_ways(
 
 
 def _is_short(answer: PathAnswer) -> bool:
-    """Tell whether there is room for the text of each line."""
+    """Return whether there is room for the text of each line."""
     return len(answer.suspect_lines) + len(answer.passing_lines) <= _SHORT
 
 
@@ -549,7 +550,7 @@ def _first_position(function: tuple[str, str], lines: Sequence[tuple[str, str]])
 
 
 def _is_the_end(one: SuspectView, answer: PathAnswer) -> bool:
-    """Tell whether all runs executed it, and only the end of the program differs."""
+    """Return whether all runs executed it, and only the end of the program differs."""
     everywhere = one.failing + one.passing == len(answer.runs)
     return everywhere and all(
         text.startswith("SystemExit")

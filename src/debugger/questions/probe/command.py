@@ -102,7 +102,7 @@ async def probe(
     from debugger.questions.probe.probe_points import HitRange, range_of, split_expressions
     from debugger.questions.runner.picture_file import choose_file
     from debugger.questions.runner.question_build import build_question
-    from debugger.targets.command_line import BETWEEN
+    from debugger.targets.compared_commands import BETWEEN
 
     picture = None
     if plot is not None:

@@ -261,7 +261,7 @@ def means_for(found: QuestionRun, hits: HitFilter, by: Means | None) -> Means | 
     if by is not None:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"--by {by} does not show what {needs} needs",
+            f"{needs} does not work with --by {by}",
             hint="leave --by out, or give --by stops",
         )
     return "stops"
@@ -296,7 +296,7 @@ async def _by_recorder(
 
 
 def can_probe_inside(call: CommandCall, found: QuestionRun) -> bool:
-    """Tell whether the Frida engine may be tried first."""
+    """Return whether the Frida engine may be tried first."""
     return found.language in _NATIVE and has_frida(call)
 
 

@@ -12,6 +12,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.diff.answer import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace
 from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
 from debugger.questions.recordings.answer import RunView
+from debugger.questions.recordings.run_text import label_notes
 from debugger.recorders.run_alignment import common_subsequence
 
 _CONTEXT = 3  # equal pairs before the first difference
@@ -57,7 +58,7 @@ class ProbedSides(Struct, frozen=True):
         return row.place, tuple(without_addresses(text, one) for one, text in values)
 
     def is_same(self, pair: ProbedPair) -> bool:
-        """Tell whether both runs have this hit, with equal values."""
+        """Return whether both runs have this hit, with equal values."""
         if pair.left is None or pair.right is None:
             return False
         return self.hit_key(pair.left) == self.hit_key(pair.right)
@@ -71,7 +72,7 @@ def without_addresses(text: str, expression: str = "") -> str:
 
 
 def has_order(rows: Iterable[ProbeRow]) -> bool:
-    """Tell whether hits are ordered: all in one thread of one process."""
+    """Return whether hits are ordered: all in one thread of one process."""
     threads: set[int | None] = set()
     last: dict[int, int] = {}
     for row in rows:
@@ -457,7 +458,7 @@ def _location_hits(one: ProbedRun, at: int) -> int:
 
 
 def _is_never(one: ProbeColumn, other: ProbeColumn) -> bool:
-    """Tell whether an expression had no value at any hit of both runs."""
+    """Return whether an expression had no value at any hit of both runs."""
     return bool(one.taken + other.taken) and all(
         column.is_never_there or not column.taken for column in (one, other)
     )
@@ -466,10 +467,7 @@ def _is_never(one: ProbeColumn, other: ProbeColumn) -> bool:
 def _comparison_notes(
     runs: Sequence[ProbedRun], places: Sequence[ProbedPlace], *, is_ordered: bool
 ) -> Iterator[str]:
-    reported = [one.view.notes for one in runs]
-    yield from (note for note in reported[0] if note in reported[1])
-    for side, notes, others in zip("AB", reported, reversed(reported), strict=True):
-        yield from (f"{side}: {note}" for note in notes if note not in others)
+    yield from label_notes(runs[0].view.notes, runs[1].view.notes)
     if not is_ordered:
         yield (
             "hits of several threads or processes: each place is compared by itself, in the order "

@@ -235,7 +235,7 @@ def plot_number(text: str) -> float:
 
 
 def _repeats(texts: Counter[str]) -> bool:
-    """Tell whether the most frequent texts stand for most of the values."""
+    """Return whether the most frequent texts stand for most of the values."""
     most = sum(count for _, count in texts.most_common(CATEGORIES_MOST - 1))
     return 2 * most >= texts.total() and len(texts) < texts.total()
 

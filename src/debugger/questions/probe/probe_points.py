@@ -50,7 +50,7 @@ class HitRange(Struct, frozen=True):
     ends_run: bool = False
 
     def contains(self, hit: int, at_s: float) -> bool:
-        """Tell whether a hit counts."""
+        """Return whether a hit counts."""
         return (
             hit >= self.first
             and (not self.last or hit <= self.last)
@@ -59,7 +59,7 @@ class HitRange(Struct, frozen=True):
         )
 
     def is_over(self, hit: int, at_s: float) -> bool:
-        """Tell whether no later hit counts."""
+        """Return whether no later hit counts."""
         return bool((self.last and hit >= self.last) or (self.to_s and at_s > self.to_s))
 
 

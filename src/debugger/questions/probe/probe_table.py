@@ -436,7 +436,7 @@ class ProbeTable:
         return self._places[place].kept.total
 
     def is_over(self, place: int) -> bool:
-        """Tell whether no later hit of a location counts."""
+        """Return whether no later hit of a location counts."""
         return self._places[place].is_over
 
     @property

@@ -37,12 +37,12 @@ def location_letter(answer: Probe, at: int) -> str:
 
 
 def is_steady(column: ProbeColumn) -> bool:
-    """Tell whether a column's first change is uninformative, because it comes at once."""
+    """Return whether a column's first change is uninformative, because it comes at once."""
     return column.change is None or column.change.hit <= FEW
 
 
 def is_constant(column: ProbeColumn) -> bool:
-    """Tell whether one value stands for all of several rows."""
+    """Return whether one value stands for all of several rows."""
     is_one = column.distinct == 1 and column.is_distinct_exact
     return is_one and column.taken > 1 and not column.failed
 
@@ -393,7 +393,7 @@ def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
 
 
 def _adds_to_rows(column: ProbeColumn) -> bool:
-    """Tell whether a summary says what the rows do not."""
+    """Return whether a summary says what the rows do not."""
     is_shared = any(one.hits > 1 for one in column.objects) or column.departure is not None
     return column.is_never_there or bool(column.failed) or is_constant(column) or is_shared
 

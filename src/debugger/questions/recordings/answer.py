@@ -93,6 +93,8 @@ class CallRow(Struct, frozen=True):
     self_ms: float = 0.0
     arguments: tuple[VaryView, ...] = ()
     value: VaryView | None = None
+    # The number of calls with known arguments and values, the first ones; 0: not counted.
+    known: int = 0
     errors: tuple[str, ...] = ()
     # The number of omitted calls below this line.
     below: int = 0

@@ -130,7 +130,7 @@ def _function_start(file: str, line: int, recording: Recording) -> int:
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """Tell whether a name matches: as a whole, by its last parts, or by `*`."""
+    """Return whether a name matches: as a whole, by its last parts, or by `*`."""
     return rank_match(pattern, name) == 0
 
 
@@ -148,8 +148,9 @@ def function_not_run(
         text = f"the calls that {words} makes are recorded, not {words} itself"
     elif not function.name:
         near = [one.name for one in known if match_paths(function.file, [one.file])][:_NEAR]
-        there = f"of that file ran {', '.join(near)}" if near else _none_of(function.file, roots)
-        text = f"no function with {words} ran; {there}"
+        there = f"of that file ran {', '.join(near)}" if near else ""
+        there = there or _explain_line(function, roots)
+        text = f"no function with {words} ran" + (f"; {there}" if there else "")
     else:
         is_python = recording.process.language in {"", "python"}
         search = search_sources(function, roots) if is_python else SourceSearch((), (), ())
@@ -184,15 +185,24 @@ def _searched_files(recording: Recording, search: SourceSearch) -> str:
     return f"{len(files):,} {'file' if len(files) == 1 else 'files'} that ran ({listed}{more})"
 
 
-def _none_of(file: str | None, roots: Iterable[str]) -> str:
-    """Describe that no function of a file ran, or that there is no such file."""
+def _explain_line(function: FunctionPlace, roots: Iterable[str]) -> str:
+    """Describe where a line is of which no function was recorded.
+
+    A recording of some functions holds no others: it does not show that a file's others ran.
+    """
     sources = list(source_files(roots))
-    name = Path(file or "").name
-    if file is None or Path(file).is_file() or match_paths(name, sources):
-        return "nothing of that file did"
-    near = near_files(name, [Path(one).name for one in sources])[:_NEAR]
-    there = f"; there is {', '.join(near)}" if near else ""
-    return f"there is no file {name} in the program's own sources{there}"
+    name = Path(function.file or "").name
+    if not Path(function.file).is_file() and not match_paths(name, sources):
+        near = near_files(name, [Path(one).name for one in sources])[:_NEAR]
+        there = f"; there is {', '.join(near)}" if near else ""
+        return f"there is no file {name} in the program's own sources{there}"
+    count = len(lines_of(function.file))
+    if 0 < count < function.line:
+        return f"{name} has {count:,} lines"
+    if not name.endswith((".py", ".pyw")):
+        return ""
+    around = innermost_function(read_source(function.file), function.line)
+    return f"that line is in {around.name if around else 'no function'}"
 
 
 def _bad_end(run: RunView | None) -> str:

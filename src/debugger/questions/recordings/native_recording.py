@@ -31,7 +31,7 @@ _LINES_ONLY = (
 
 
 def can_count(program: str) -> bool:
-    """Tell whether Frida can translate a program: one for this machine, with a loader."""
+    """Return whether Frida can translate a program: one for this machine, with a loader."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         return False
     if importlib.util.find_spec(backend_names.FRIDA) is None:

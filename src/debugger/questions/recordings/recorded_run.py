@@ -210,6 +210,8 @@ class RecordedProgram(Struct, frozen=True):
     shell: str = ""
     # The same, by the debugger that traces calls; asked for only where it is needed.
     traced: Callable[[], Awaitable[QuestionRun]] | None = None
+    # Where the command starts this program, and is another one.
+    note: str = ""
 
     @property
     def is_native(self) -> bool:
@@ -474,5 +476,5 @@ def value_views(pairs: Iterable[RecordedValue]) -> tuple[ValueView, ...]:
 
 
 def is_passing(run: RunView) -> bool:
-    """Tell whether a run ended successfully."""
+    """Return whether a run ended successfully."""
     return run.exit_code == 0 and not run.timed_out

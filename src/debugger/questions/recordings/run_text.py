@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from debugger.questions.recordings.answer import (
     ValueView,
     VaryView,
 )
-from debugger.questions.runner.answer import ValueOrigin
+from debugger.questions.runner.answer import ReachingCondition, ValueOrigin
 from debugger.recorders.call_folding import TreeLine
 from debugger.recorders.python.python_branches import may_catch
 
@@ -71,9 +71,15 @@ def format_callers(lines: Sequence[str], *, rank: int) -> TextSection:
 
 
 def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSection:
-    """Build a section of the last lines below a label, which is alone if none of them fits."""
+    """Build a section of the last lines below a label, which is alone if none of them fits.
+
+    The only line of an output stands behind its label: `output: total 50`.
+    """
+    name, only, rest = label.partition(": 1 line")
 
     def fit_text(most: int) -> str:
+        if most == len(lines) == 1 and only and not rest:
+            return f"{name}: {lines[0].strip()}"
         return "\n".join([f"{label}, the last:", *lines[len(lines) - most :]]) if most else label
 
     return TextSection(fit_text, count=len(lines), rank=rank, floor=floor)
@@ -84,7 +90,8 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     if origin is None or not (origin.text or origin.reason or origin.command):
         return []
     value = f"={shorten_value(origin.value, _VALUE)}" if origin.value is not None else ""
-    parts = [f"why: {shorten_value(origin.expression, _VALUE)}{value}"]
+    value += f", not {shorten_value(origin.other, _VALUE)}" if origin.other is not None else ""
+    parts = [f"why: {shorten_value(origin.expression + origin.part, _VALUE)}{value}"]
     if origin.text:
         where = f" at {line_of(origin.frame)}" if origin.frame is not None else ""
         function = f" in {function_of(origin.frame)}" if origin.frame is not None else ""
@@ -102,8 +109,28 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
         places = format_chain(frames[:_EARLIER])
         more = " < …" if len(frames) > _EARLIER else ""
         earlier = f"\n  before that: {places}{more}: {shorten_value(origin.earliest, _CHANGED)}"
-    details = "".join(f"\n  {shorten_value(one, _ERROR)}" for one in origin.details)
+    facts = [
+        *(shorten_value(one, _ERROR) for one in origin.details),
+        format_reached(origin.reached),
+        f"on the way {format_conditions(origin.decided)}" if origin.decided else "",
+    ]
+    details = "".join(f"\n  {one}" for one in facts if one)
     return [fixed_section(", ".join(parts) + command + earlier + details, rank)]
+
+
+def format_reached(conditions: Sequence[ReachingCondition]) -> str:
+    """Format the conditions by which a statement was reached; "" without any."""
+    text = format_conditions(conditions)
+    return f"reached as {text}" if text else ""
+
+
+def format_conditions(conditions: Sequence[ReachingCondition]) -> str:
+    """Format conditions, what each was, and where."""
+    return "; ".join(
+        f"`{shorten_value(one.text, _CODE)}` was {'true' if one.is_true else 'false'}, "
+        f"{line_of(one.frame)}"
+        for one in conditions
+    )
 
 
 _CHILD_NUMBERS = re.compile(r"(?:\.\d+)+\Z")
@@ -297,6 +324,8 @@ def format_row(
         parts.append(f"and {one.recursions:,} of itself")
     if one.value is not None and one.value.first not in _NOTHING:
         parts.append(f"→ {format_varied(one.value)}")
+    if (given or one.value is not None) and 0 < one.known < one.count + one.recursions:
+        parts.append(f"(values of the first {one.known:,})")
     if one.threads > 1:
         parts.append(f"in {one.threads} threads")
     if one.total_ms >= max(_LEAST_MS, total_ms * _SHARE):
@@ -343,7 +372,7 @@ def _format_errors(one: CallRow, inner: Sequence[str]) -> list[str]:
 
 
 def is_closing(error: str) -> bool:
-    """Tell whether an exception only closes a generator that is no longer used."""
+    """Return whether an exception only closes a generator that is no longer used."""
     return short_name(error.partition(":")[0]) == "GeneratorExit"
 
 
@@ -351,8 +380,15 @@ def _format_types(errors: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(short_name(text.partition(":")[0]) for text in errors))
 
 
+def label_notes(left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
+    """Yield the notes of two runs: those of both once, the others with the run that has them."""
+    yield from (note for note in left if note in right)
+    for side, notes, others in (("A", left, right), ("B", right, left)):
+        yield from (f"{side}: {note}" for note in notes if note not in others)
+
+
 def output_sections(
-    run: RunView, page: RenderPage, *, rank: int, most: int = 6
+    run: RunView, page: RenderPage, *, rank: int, most: int = 6, name: str = "output"
 ) -> list[TextSection]:
     """Build the section of the output's end."""
     if not run.output_total:
@@ -361,7 +397,7 @@ def output_sections(
         f"  {shorten_value(format_output_line(one, page), IN_A_LIST)}" for one in run.output[-most:]
     ]
     lost = f" after {format_count(run.output_dropped, 'character')}" if run.output_dropped else ""
-    label = f"output: {format_count(run.output_total, 'line')}{lost}"
+    label = f"{name}: {format_count(run.output_total, 'line')}{lost}"
     return [end_of(label, lines, rank=rank, floor=2)]
 
 
@@ -410,6 +446,7 @@ def call_row(folded: TreeLine) -> CallRow:
         self_ms=round(one.self_ns / _NS, 3),
         arguments=tuple(recorded_run.vary_view(value) for value in one.arguments),
         value=recorded_run.vary_view(one.value) if one.value is not None else None,
+        known=one.known,
         errors=one.errors,
         below=one.left_out.calls,
         is_stopped=one.is_stopped,
@@ -418,7 +455,7 @@ def call_row(folded: TreeLine) -> CallRow:
 
 
 def _may_catch(file: str, line: int) -> bool:
-    """Tell whether a Python function may catch; true for every other language."""
+    """Return whether a Python function may catch; true for every other language."""
     if not file.endswith((".py", ".pyw")):
         return True
     try:

@@ -25,14 +25,16 @@ from debugger.questions.recordings.recorded_run import RecordedProgram, Recorded
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_build import build_question
+from debugger.questions.runner.started_command import choose_command
 from debugger.recorders.model import Recording
-from debugger.targets.command_line import split_commands
+from debugger.targets.compared_commands import split_commands
 
 PREFIX = "run:"
 _KEPT_MAX = 20
 _RUN_MAX = 32 << 20  # bytes of one recording
 _SOURCES_MAX = 8 << 20  # of the copies of its sources
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_ALONE = frozenset({"path", "calls"})  # they record one program
 _RECORD, _SOURCES = "run.msgpack", "source"
 
 
@@ -392,6 +394,7 @@ async def recorded_programs(
     found = []
     for words in split_commands(options.words, quoted, verb=options.verb):
         one = msgspec.structs.replace(options, words=words)
+        one, note = await choose_command(call, one) if one.verb in _ALONE else (one, "")
         made = await build_question(call, one)
         assert isinstance(made.target, LaunchTarget)  # what is run, and not attached to
         traced = msgspec.structs.replace(one, backend=backend_names.FRIDA)
@@ -406,6 +409,7 @@ async def recorded_programs(
                 question=made,
                 options=one,
                 traced=partial(build_question, call, traced),
+                note=note,
             )
         )
     return found

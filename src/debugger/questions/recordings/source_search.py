@@ -117,7 +117,7 @@ def resolve_function(function: FunctionPlace, roots: Sequence[str]) -> FunctionP
 
 
 def may_be_generated(name: str) -> bool:
-    """Tell whether a name is that of a method which a dataclass or a namedtuple makes.
+    """Return whether a name is that of a method which a dataclass or a namedtuple makes.
 
     Another class of this name may define it in a source.
     """
@@ -169,7 +169,7 @@ def check_exists(
 
 
 def _is_close(name: str, near: Sequence[str]) -> bool:
-    """Tell whether a name with its class or module is nearly one that the sources define."""
+    """Return whether a name with its class or module is nearly one that the sources define."""
     matcher = SequenceMatcher(None, b=name.lower())
     for one in near:
         matcher.set_seq1(one.lower())

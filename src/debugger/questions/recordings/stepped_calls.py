@@ -28,7 +28,7 @@ from debugger.questions.locations.missing_function import (
 )
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView
-from debugger.questions.recordings.function_lookup import line_text
+from debugger.questions.recordings.call_end import CallEnd, depth_of, find_call_end, is_another
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import RunningQuestion
@@ -45,134 +45,13 @@ from debugger.recorders.model import (
     Recording,
     ValuesChanged,
 )
-from debugger.session import source_files, stepping
+from debugger.session import inspection, source_files, stepping
 from debugger.session.assigned_locals import UNASSIGNED
-from debugger.session.inspection import frame_variables
 from debugger.session.stepping import WaitLimit
 from debugger.system.process_info import thread_name
 
-_PANICS = "runtime.gopanic"
-_CLOSURE = re.compile(r"(?:\.func\d+|\.\d+)+\Z")  # as Go names it: main.safe.func1
-_AWAITED = "await"  # js-debug's mark between the parts of an asynchronous stack
-_WAITS = ("yield", "await")
 # Runtimes whose steps do not report that an exception, which a caller catches, left the call.
 _SILENT = frozenset({Runtime.JAVA, Runtime.RUBY, Runtime.PHP})
-_LOOP = re.compile(r"\b(?:for|while|do)\b")
-_ABOVE = 3  # lines
-
-
-class CallEnd(Struct, frozen=True):
-    """The end of a call: a value, an error (type and message), or, with neither, a suspension."""
-
-    value: str | None = None
-    error: tuple[str, str] | None = None
-    doubt: str = ""  # why it is not known whether the call has ended
-
-
-def find_call_end(
-    before: answers.Stop,
-    stop: answers.Stop,
-    *,
-    entry: answers.FrameView,
-    depth: int,
-    runtime: Runtime,
-) -> CallEnd | None:
-    """Return the end of a call between two stops; None if it goes on.
-
-    `before` was in the call, `depth` frames deep; `entry` is the call's first stop.
-    """
-    is_javascript = runtime is Runtime.NODE
-    if is_javascript and before.returned is not None:
-        return CallEnd(
-            value=before.returned.value
-        )  # V8 stops at a return before it leaves the call
-    if stop.state != State.STOPPED.value:
-        return None
-    if stop.exception is not None:
-        return CallEnd(error=(stop.exception.type, stop.exception.message))
-    if is_another(entry, stop, runtime):
-        return CallEnd(value="")
-    if is_javascript and stop.reason == StopReason.STEP.value:
-        return _end_in_javascript(before, stop, depth)
-    return _end_by_depth(before, stop, depth, entry)
-
-
-def depth_of(stop: answers.Stop) -> int:
-    """Count the frames."""
-    return stop.stack_total if stop.stack_total is not None else len(stop.stack)
-
-
-_CHAINED = frozenset({Runtime.NODE, Runtime.RUBY, Runtime.PHP})
-
-
-def is_another(entry: answers.FrameView, stop: answers.Stop, runtime: Runtime) -> bool:
-    """Tell whether a stop is at the start of another call of the function.
-
-    V8 of Node 20 does not stop at a return that a `finally` follows, and then steps to the next
-    call; nor is there a stop between the calls of a chain in Ruby and PHP, whose steps report what
-    the call before returned. These two also stop at each statement of a line.
-    """
-    there = stop.frame
-    if runtime not in _CHAINED or there is None or _frame_location(there) != _frame_location(entry):
-        return False
-    if runtime is not Runtime.NODE:
-        return stop.returned is not None
-    line = there.line or 0
-    # A loop may begin so, too: its body is come to again within one call.
-    above = [line_text(there.file or "", one) for one in range(line - _ABOVE, line + 1)]
-    return not any(map(_LOOP.search, above))
-
-
-def _frame_location(frame: answers.FrameView) -> tuple[str | None, int | None, int | None]:
-    return frame.file, frame.line, frame.column
-
-
-def _end_by_depth(
-    before: answers.Stop, stop: answers.Stop, depth: int, entry: answers.FrameView
-) -> CallEnd | None:
-    if depth_of(stop) > depth:  # a signal, a panic, or an exception, further in
-        return _end_further_in(stop, entry)
-    a, b = before.frame, stop.frame
-    is_same = a is not None and b is not None and a.function == b.function
-    if depth_of(stop) < depth and stop.handled:  # an exception left the call, and is caught here
-        kind, _, message = stop.handled.partition(": ")
-        return CallEnd(error=(kind, message))
-    if depth_of(stop) < depth or not is_same:
-        return CallEnd(value=stop.returned.value if stop.returned is not None else "")
-    return None
-
-
-def _end_in_javascript(before: answers.Stop, stop: answers.Stop, depth: int) -> CallEnd | None:
-    """Return the end of a JavaScript call that did not stop at a return.
-
-    After an `await` the call continues with another stack; after `super()` under another name.
-    """
-    at, there = before.frame, stop.frame
-    assert at is not None
-    assert there is not None
-    is_resumed = any(one.function == _AWAITED and one.file is None for one in stop.stack)
-    is_alike = at.function == there.function if is_resumed else depth_of(stop) == depth
-    if is_alike and at.file == there.file:
-        return None
-    if any(one in line_text(at.file or "", at.line or 0) for one in _WAITS):
-        return CallEnd()
-    return CallEnd(error=("an exception", "it was caught further out"))
-
-
-def _end_further_in(stop: answers.Stop, entry: answers.FrameView) -> CallEnd:
-    names = [one.function or "" for one in stop.stack]
-    if _PANICS not in names or stop.frame is None:
-        return CallEnd(error=("stopped", stop.signal or stop.description or stop.reason or ""))
-    deferred = stop.frame.function or ""
-    # A closure is named after the function that has deferred it. A caller's may recover without
-    # the call; one of the call's own, or of what it called, may let it return.
-    owner = _CLOSURE.sub("", deferred)
-    own = names.index(entry.function or "") if entry.function in names else len(names)
-    if owner in names[own + 1 :] and owner not in names[: own + 1]:
-        return CallEnd(error=("panic", f"{deferred}, which was deferred, runs next"))
-    return CallEnd(doubt=f"a panic runs {deferred}, which was deferred and may recover")
-
-
 LINES_MAX = 200  # of one call, since each step takes milliseconds
 STEPPED = "stepped"
 _STEP_S = 10.0  # seconds for one step
@@ -181,6 +60,7 @@ _UNKNOWN_END = (
     "call {} was not seen to end: the program ended in it, or an exception left it and the program "
     "stopped nowhere after that"
 )
+_BEHIND_FINALLY = "{} was thrown in it, and whether it left the call is not known"
 _HEADER = 8  # lines that a function's header may have
 _NS = 1_000_000_000
 
@@ -265,7 +145,10 @@ async def step_through(
         walk = _SteppedCalls(run, is_alone=is_alone, takes_changes=filtered.hits.changes)
         stop = await run.wait_first()
         threads = ThreadOrder()
-        while stop.state == State.STOPPED.value and walk.is_call(stop):
+        while stop.state == State.STOPPED.value and (walk.is_call(stop) or stop.exception):
+            if not walk.is_call(stop):  # uncaught, perhaps in one of several processes
+                stop = await run.go_on(run.session_of(stop))
+                continue
             number = threads.number_of(stop.thread)
             if spec.thread is None and not _is_of_thread(filtered.hits, stop.thread, number):
                 stop = await run.go_on(run.session_of(stop))
@@ -280,8 +163,6 @@ async def step_through(
             await walk.switch_breakpoint(stop, on=True)
             if not walk.is_call(stop):
                 stop = await run.go_on(run.session_of(stop))
-        if walk.calls < most and stop.state == State.STOPPED.value and stop.exception is not None:
-            stop = await run.go_on(run.session_of(stop))  # uncaught: to the end of the program
         if not walk.calls:
             is_filtered = bool(when or filtered.hits)
             raise _missed_error(run, function, stop, nth=nth, is_filtered=is_filtered)
@@ -320,9 +201,13 @@ def _missed_error(
         text = describe_near(bound.why or f"no function {words}", near)
         again = repeat_question("debugger calls", near, run.session.traits.runtime)
         return DebuggerError(ErrorCode.NOT_FOUND, text, hint=again)
+    if stop.timed_out:
+        count = f" {nth:,} times" if nth > 1 else ""
+        text = f"{words} was not called{count} in time"
+        return DebuggerError(ErrorCode.TIMEOUT, text, hint="debugger calls --timeout 300 …")
     if stop.state != State.TERMINATED.value:
         how = f", for {stop.description}" if stop.description else ""
-        text = f"{words} was not come to: the program {stop.state}{how}"
+        text = f"{words} was not called: the program is {stop.state}{how}"
         return DebuggerError(ErrorCode.NOT_FOUND, text, hint="debugger calls --timeout 300 …")
     again = f"debugger calls {quote(words)}"
     if is_filtered:
@@ -352,6 +237,7 @@ def _naming_notes(run: RunningQuestion, walk: _SteppedCalls) -> list[str]:
 
 # Xdebug 3.2 stops at a function's breakpoint there, too.
 _RESUMED = "each time that the generator goes on is counted as a call"
+_PASSED_CALLS = "calls that one of these made, or other threads meanwhile, are not among them"
 _UNSEEN_CALLS = "calls that began while one of these awaited something are not among them"
 
 
@@ -372,19 +258,25 @@ class _SteppedCalls:
         self._is_alone = is_alone
         self._places: tuple[int, ...] = ()
         self._thrown: tuple[str, str] | None = None  # in the current step, and not caught so far
+        self._raised: tuple[str, str] | None = None  # the last of the current call
         self._entry: answers.FrameView | None = None
         self._began = asyncio.get_running_loop().time()
         self._functions: dict[tuple[str, str, int], RecordedFunction] = {}
         self.events: list[Event] = []
         self.calls = 0
         self._has_awaited = False
+        self._has_passed = False  # a call may have been, while the breakpoint was disabled
         self.has_yielded = False
         self._notes: list[str] = []
 
     @property
     def notes(self) -> list[str]:
         """What is to be said of the calls."""
-        noted = {_UNSEEN_CALLS: self._has_awaited, _RESUMED: self.has_yielded}
+        noted = {
+            _UNSEEN_CALLS: self._has_awaited,
+            _PASSED_CALLS: self._has_passed,
+            _RESUMED: self.has_yielded,
+        }
         return [*self._notes, *(note for note, is_so in noted.items() if is_so)]
 
     @property
@@ -407,14 +299,14 @@ class _SteppedCalls:
         return [(one, called.count(one.number)) for one in self._functions.values()]
 
     def is_call(self, stop: answers.Stop) -> bool:
-        """Tell whether a stop is at the beginning of a call."""
+        """Return whether a stop is at the beginning of a call."""
         runtime, entry = self.run.session.traits.runtime, self._entry
         return bool(stop.hit_breakpoints) or (
             entry is not None and is_another(entry, stop, runtime)
         )
 
     async def has_changed(self, stop: answers.Stop) -> bool:
-        """Tell whether a call's arguments differ from those of the call before, if that counts."""
+        """Check whether a call's arguments differ from those of the call before, if that counts."""
         if self._takes_changes and stop.frame is not None:
             given = await self._call_arguments(stop, stop.frame, _local_texts(stop))
             self.is_changed = given != self._given
@@ -427,7 +319,7 @@ class _SteppedCalls:
         call = self.calls
         frame, known = stop.frame, _local_texts(stop)
         assert frame is not None  # it stopped at a breakpoint
-        self._entry = frame
+        self._entry, self._raised = frame, None
         # Arguments that are read before the prologue's end are garbage.
         given = () if self._is_early(frame) else await self._call_arguments(stop, frame, known)
         self.events += [
@@ -437,6 +329,9 @@ class _SteppedCalls:
         self._places = stop.hit_breakpoints
         await self.switch_breakpoint(stop, on=False)
         session, catch = self.run.session_of(stop), await self._add_catch(stop)
+        if self._is_alone:
+            threads = await session.run_job(functools.partial(inspection.list_threads, session))
+            self._has_passed |= len(threads.threads) > 1
         stop = await self._step_lines(call, stop, known)
         if catch is not None:
             await session.run_job(functools.partial(session.binding.drop_number, catch))
@@ -451,25 +346,29 @@ class _SteppedCalls:
         entry, runtime = frame, self.run.session.traits.runtime
         for _ in range(LINES_MAX):
             text = next((one.text for one in stop.source if one.current), "")
-            self._has_awaited |= "await" in re.split(r"\W+", text)
+            words = re.split(r"\W+", text)
+            self._has_awaited |= "await" in words
+            self._has_passed |= self._is_alone and _short_name(entry) in words
             self.has_yielded |= runtime is Runtime.PHP and "yield" in text
             before, stop = stop, await self._step_line(stop, depth)
             # The step was interrupted in the middle: its end is unknown.
-            if stop.state == State.STOPPED.value and stop.thread != thread:
+            is_same = stop.session == before.session  # else the call's process has ended
+            if stop.state == State.STOPPED.value and is_same and stop.thread != thread:
                 self.events.append(LinesSkipped(call, 1))
                 why = stop.signal or stop.description
                 why = why or (stop.reason or "a breakpoint").replace("_", " ")
                 self._notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
-            ended = find_call_end(before, stop, entry=entry, depth=depth, runtime=runtime)
-            is_over = ended is not None or stop.state == State.TERMINATED.value
-            if is_over and self._thrown is not None and stop.returned is None:
-                ended = CallEnd(error=self._thrown)
+            end_of = functools.partial(find_call_end, entry=entry, depth=depth, runtime=runtime)
+            ended = end_of(before, stop) if is_same else None
+            is_over = ended is not None or not is_same or stop.state == State.TERMINATED.value
+            if is_over and stop.returned is None:
+                ended = self._end_of_thrown(runtime, text) or ended
             if ended is not None:
                 self._end_call(call, ended, frame.line or 0)
             elif is_over:
                 self._notes.append(_UNKNOWN_END.format(call))
-            if ended is not None or stop.state != State.STOPPED.value or stop.frame is None:
+            if is_over or stop.state != State.STOPPED.value or stop.frame is None:
                 return stop
             depth = depth_of(stop)  # in JavaScript it is another after an await
             now = _local_texts(stop)
@@ -484,6 +383,23 @@ class _SteppedCalls:
         self.events.append(LinesSkipped(call, 1))
         self._notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
         return stop
+
+    def _end_of_thrown(self, runtime: Runtime, last: str) -> CallEnd | None:
+        """Return the end of a call that returned nothing known; None if nothing was thrown in it.
+
+        Args:
+            runtime: That of the call.
+            last: The text of its last line.
+        """
+        # Ruby shows what each call returned: behind an ensure clause it raised all the same.
+        thrown = self._thrown or (self._raised if runtime is Runtime.RUBY else None)
+        if thrown is not None:
+            return CallEnd(error=thrown)
+        # Behind a finally Xdebug shows neither a return nor an exception that goes on. A function
+        # that ends without a return stops at its last line.
+        if runtime is not Runtime.PHP or self._raised is None or last.strip() == "}":
+            return None
+        return CallEnd(doubt=_BEHIND_FINALLY.format(self._raised[0]))
 
     async def _add_catch(self, stop: answers.Stop) -> int | None:
         """Stop at each exception of a call where its steps are silent about them."""
@@ -514,24 +430,31 @@ class _SteppedCalls:
 
     async def _step_line(self, stop: answers.Stop, depth: int) -> answers.Stop:
         """Step over a line; what stops further in, a recursive call, is run to its end."""
-        self._thrown = None
-        stop = await self._resume_and_wait(stop, ResumeKind.NEXT)
+        self._thrown, session, how = None, stop.session, ResumeKind.NEXT
+        before, line = self._raised, stop.frame.line if stop.frame is not None else None
+        is_silent, has_thrown = self.run.session_of(stop).traits.runtime in _SILENT, False
+        stop = await self._resume_and_wait(stop, how)
         for _ in range(_DEEPER_MAX):
-            is_stopped = stop.state == State.STOPPED.value
-            is_thrown = is_stopped and self._is_thrown(stop)
-            if is_thrown and stop.exception is not None:
-                self._thrown = (stop.exception.type, stop.exception.message)
+            is_stopped = stop.state == State.STOPPED.value and stop.session == session
             is_deeper = is_stopped and depth_of(stop) > depth
-            if not is_thrown and not (is_deeper and (stop.hit_breakpoints or self._thrown)):
+            # One that a caller may catch.
+            is_thrown = is_silent and is_stopped and stop.reason == StopReason.EXCEPTION.value
+            has_thrown |= is_thrown
+            is_back = is_stopped and how is ResumeKind.FINISH and depth_of(stop) >= depth
+            if is_thrown and stop.exception is not None:
+                self._thrown = self._raised = (stop.exception.type, stop.exception.message)
+            elif is_back:  # it was caught further in, or waits for an ensure clause
+                self._thrown = None
+                self._raised = before if stop.returned is not None else self._raised
+            # What the line called has returned, and the line goes on.
+            is_within = is_back and not is_deeper and is_silent
+            is_within = is_within and stop.frame is not None and stop.frame.line == line
+            is_run_out = is_deeper and (stop.hit_breakpoints or has_thrown)
+            if not (is_thrown or is_within or is_run_out):
                 break
             how = ResumeKind.FINISH if is_deeper else ResumeKind.NEXT
             stop = await self._resume_and_wait(stop, how)
         return stop
-
-    def _is_thrown(self, stop: answers.Stop) -> bool:
-        """Tell whether a stop is for an exception that a caller may catch."""
-        is_exception = stop.reason == StopReason.EXCEPTION.value
-        return is_exception and self.run.session_of(stop).traits.runtime in _SILENT
 
     async def _resume_and_wait(self, stop: answers.Stop, how: ResumeKind) -> answers.Stop:
         patience = WaitLimit(min(_STEP_S, self.run.left_s), self.run.patience.interrupted)
@@ -544,14 +467,14 @@ class _SteppedCalls:
         session = self.run.session_of(stop)
         try:
             variables = await session.run_job(
-                functools.partial(frame_variables, session, only_arguments=True)
+                functools.partial(inspection.frame_variables, session, only_arguments=True)
             )
         except DebuggerError:
             return _in_header(frame, known)
         return tuple(RecordedValue(one.name, one.value) for one in variables.variables)
 
     def _is_early(self, frame: answers.FrameView) -> bool:
-        """Tell whether the stop may precede the storage of the arguments.
+        """Return whether the stop may precede the storage of the arguments.
 
         LLDB finds the end of a function's prologue by its second line; some functions have only
         one.
@@ -559,14 +482,17 @@ class _SteppedCalls:
         if not self.run.session.traits.stops_before_arguments:
             return False
         text = "".join(function_lookup.lines_of(frame.file or "")[(frame.line or 0) - 1 :][:1])
-        name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]
-        return f"{name}(" in text and "}" in text
+        return f"{_short_name(frame)}(" in text and "}" in text
 
     def _called_function(self, frame: answers.FrameView) -> RecordedFunction:
         # With the line: overloads have one name.
         key = (frame.function or "?", frame.file or "", frame.line or 0)
         number = len(self._functions) + 1
         return self._functions.setdefault(key, RecordedFunction(number, *key))
+
+
+def _short_name(frame: answers.FrameView) -> str:
+    return re.split(r"::|\.|#|->", frame.function or "")[-1].partition("(")[0]
 
 
 def _local_texts(stop: answers.Stop) -> dict[str, str]:
@@ -578,7 +504,7 @@ def _in_header(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[Reco
     text = function_lookup.lines_of(frame.file or "")
     last = frame.line or 0
     header = "\n".join(text[max(last - _HEADER, 0) : last])
-    name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]
+    name = _short_name(frame)
     begins = header.rfind(f"{name}(")
     if begins < 0:
         return tuple(RecordedValue(*one) for one in known.items())

@@ -72,11 +72,13 @@ async def run_traced(
             stop = await _to_the_end(running, notes)
         took_s = asyncio.get_running_loop().time() - began
         skipped = await function_tracing.skipped_calls(tracer) if tracer is not None else {}
-        found, beyond = _read_calls(running, notes, sum(skipped.values()))
+        found, beyond = await _read_calls(running, notes, sum(skipped.values()))
         skipped = dict(Counter(skipped) + beyond)
         if skipped:
             notes.append(_skipped_note(skipped))
-        made = make_recording(found, language=NATIVE, is_compared=is_compared, skipped=skipped)
+        made = await asyncio.to_thread(
+            make_recording, found, language=NATIVE, is_compared=is_compared, skipped=skipped
+        )
         return made, traced_run_view(running, stop, words, took_s=took_s, notes=notes)
 
 
@@ -156,7 +158,7 @@ async def _to_the_end(running: RunningQuestion, notes: list[str]) -> answers.Sto
     return stop
 
 
-def _read_calls(
+async def _read_calls(
     running: RunningQuestion, notes: list[str], skipped: int
 ) -> tuple[list[Event], Counter[str]]:
     """Return the calls and returns, and by function the calls that are too many to be told.
@@ -181,6 +183,7 @@ def _read_calls(
         if not page.events or page.next <= since:
             break
         since = page.next
+        await asyncio.sleep(0)  # there may be 100,000, and other clients wait
     if beyond:
         notes.append(f"only the first {_EVENTS_MAX:,} calls and returns are told")
     dropped -= 2 * skipped  # each would have been a call and a return

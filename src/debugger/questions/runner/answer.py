@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import UNSET, Struct, UnsetType
 
 from debugger.model.answers.frames import FrameView, PointerView, SourceLine, VariableView
@@ -24,12 +26,25 @@ class ThreadGroup(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
+class ReachingCondition(Struct, frozen=True):
+    """A condition by which the statement of a link was reached, and whether it was true."""
+
+    frame: FrameView
+    text: str
+    is_true: bool
+
+
+# A value's text begins so: in Python and JavaScript, and as debuggers of compiled programs show it.
+_WITH_PARTS = re.compile(r"b?['\"]|[\[{(]|size=\d|0x[0-9a-f]+ [\"{]")
+
+
 class ValueOrigin(Struct, frozen=True):
     """The origin of the wrong value of a crash or a failed test, in one line."""
 
-    # The expression that the cause names.
+    # The expression that the cause names, and the part of it that is followed: `[3]['name']`.
     expression: str
     value: str | None = None
+    part: str = ""
     # What happened last before the value was there, or as far back as it was followed.
     text: str = ""
     # seen (in this run), rerun (in a further run) or inferred (by the source); empty without text.
@@ -46,8 +61,18 @@ class ValueOrigin(Struct, frozen=True):
     earlier: tuple[FrameView, ...] = ()
     # What happened at the first of all.
     earliest: str = ""
+    # What the value was compared with, where it departs from it.
+    other: str | None = None
+    # The conditions by which the last statement was reached, the innermost first.
+    reached: tuple[ReachingCondition, ...] = ()
+    # Those on the way, where it leads back to what the failed check itself passed.
+    decided: tuple[ReachingCondition, ...] = ()
     # What is known of the memory that was written: freed before, overrun, shared.
     details: tuple[str, ...] = ()
+
+    def has_parts(self) -> bool:
+        """Return whether the value has parts: the first wrong one is followed further than it."""
+        return _WITH_PARTS.match(self.value or "") is not None
 
 
 class FreedBlock(Struct, frozen=True):

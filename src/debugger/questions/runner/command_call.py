@@ -61,7 +61,9 @@ class CommandCall:
         Raises:
             DebuggerError: NO_SESSION.
         """
-        return self.sessions.get(self.current_name())
+        session = self.sessions.get(self.current_name())
+        session.notice_death()
+        return session
 
     def current_name(self) -> str | None:
         """Return the name of the command's session; of a group it is the member that stopped last.

@@ -56,13 +56,13 @@ def plain_text(one: Variable) -> str:
 
 
 def is_dull(one: Variable) -> bool:
-    """Tell whether a value is irrelevant to a crash: a module, a function, a class, a stream."""
+    """Return whether a value is irrelevant to a crash: a module, a function, a class, a stream."""
     is_named_so = one.name.startswith(_GROUPS) or one.type in _DULL_TYPES
     return is_named_so or _DULL.search(one.value) is not None
 
 
 def is_unknown(text: str) -> bool:
-    """Tell whether a text stands for an unavailable value, such as `<optimized out>`."""
+    """Return whether a text stands for an unavailable value, such as `<optimized out>`."""
     return text.lower().startswith(_UNKNOWN)
 
 

@@ -54,7 +54,7 @@ def filter_hits(
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{command}: a breakpoint has one condition, and got {spec.condition} and {condition}",
-            hint=f"debugger {command} … --break LOC --when EXPR, of which EXPR joins them",
+            hint=f"debugger {command} … --break LOC --when EXPR, with both conditions in EXPR",
         )
     if hits.nth is not None and hits.nth < 0:
         raise DebuggerError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,7 @@ class FirstBreakpoints(Struct, frozen=True):
             raise DebuggerError(
                 ErrorCode.USAGE,
                 f"{self.command}: {flag} chooses a hit of --break LOC, which is missing",
-                hint=f"debugger {self.command} … --break LOC {flag} {' '.join(value)}",
+                hint=f"debugger {self.command} … --break LOC {shlex.join([flag, *value])}",
             )
         return [
             filter_hits(locate(words), self.hits, locate, command=self.command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_words import Runtime
 from debugger.questions.runner.answer import DrawnCallTree
 from debugger.questions.runner.command_call import (
     CommandCall,
@@ -27,6 +28,7 @@ from debugger.questions.runner.evidence_store import AnswerPicture
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.idle_watch import QUESTION_LIMIT
+from debugger.session.session import MakeBackend
 from debugger.session.stepping import WaitLimit
 from debugger.symbols.program_file import ProgramFile, inspect_program
 from debugger.targets import command_line as commands
@@ -35,6 +37,7 @@ from debugger.targets.attach_request import AttachRequest, PreparedAttach
 
 _TIMEOUT_S = 60.0  # default of --timeout
 _KEPT_TOKENS = 4000  # budget of the stored text
+_SELF_RECORDING = frozenset({Runtime.RUBY, Runtime.PHP})
 EMPTY = "/dev/null"
 # Python's own words for a crash in compiled code, which its debugger does not see.
 _OWN_WORDS = ("PYTHONFAULTHANDLER", "1")
@@ -84,7 +87,7 @@ async def build_question(
     return QuestionRun(
         sessions=call.sessions,
         target=target,
-        make_backend=backend_maker(call, adapter),
+        make_backend=_make_backend(call, adapter),
         name=options.verb,
         patience=patience,
         keep=options.keep,
@@ -94,6 +97,26 @@ async def build_question(
         language=inspected.language,
         languages=tuple(adapter.languages),
     )
+
+
+def _make_backend(call: CommandCall, adapter: DebugAdapter) -> MakeBackend:
+    """Return the factory of a session's backend.
+
+    Programs of Ruby and PHP record themselves, without the adapter: one that is not installed is an
+    error only where a session begins.
+    """
+    try:
+        return backend_maker(call, adapter)
+    except DebuggerError as error:
+        is_missing = error.code is ErrorCode.ADAPTER_NOT_FOUND
+        if not is_missing or adapter.traits.runtime not in _SELF_RECORDING:
+            raise
+        problem = error
+
+    def refuse(*_: object) -> NoReturn:
+        raise problem
+
+    return refuse
 
 
 # Questions about the processes of a job, by `--group`.
@@ -197,7 +220,7 @@ _SCRIPTED = frozenset({"python", "javascript", "ruby", "php"})
 
 
 def _is_for_the_interpreter(adapter: DebugAdapter | None, backend: str | None) -> bool:
-    """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
+    """Return whether the chosen adapter debugs compiled code, so the interpreter is the target."""
     if backend not in {None, backend_names.DAP}:
         return True
     return adapter is not None and _SCRIPTED.isdisjoint(adapter.languages)
@@ -227,5 +250,6 @@ async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> Prepar
         ),
         adapters=call.config.adapters,
         held=pids_with_session(call),
+        verb=options.verb,
     )
     return await locate_target(request, hint=f"debugger {options.verb} --pid N")

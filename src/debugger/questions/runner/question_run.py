@@ -267,15 +267,27 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
         again = "ask again: it is run anew" if is_started else "ask again"
         raise DebuggerError(error.code, error.message, hint=again) from error
     finally:
-        # A client that has gone cancels us once, and this then runs to its end.
         if run is not None and run.kept is not None:
             question.sessions.select(run.kept.name)
         else:
-            await question.sessions.close(session, kill=is_started)
+            await _close_whole(question.sessions, session, kill=is_started)
+
+
+async def _close_whole(sessions: SessionList, session: Session, *, kill: bool) -> None:
+    """Close a session, also if the caller is cancelled meanwhile.
+
+    A client that goes while its question ends the program would otherwise leave both.
+    """
+    closing = asyncio.create_task(sessions.close(session, kill=kill))
+    try:
+        await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        await closing
+        raise
 
 
 def runs_on(session: Session) -> bool:
-    """Tell whether a process of the tree exists and has not ended."""
+    """Return whether a process of the tree exists and has not ended."""
     if not session.is_live or session.state is State.TERMINATED:
         return False
     process = look_at(session.pid) if session.pid is not None else None

@@ -17,7 +17,7 @@ from debugger.symbols.program_file import may_fork, may_start_processes
 
 
 def has_frida(call: CommandCall) -> bool:
-    """Tell whether the Frida engine is installed, and no other debugger is the user's default."""
+    """Return whether the Frida engine is installed, and no other debugger is the user's default."""
     own = select_backend.OWN[backend_names.FRIDA]
     try:
         select_backend.find_adapter(own, call.env, call.config.adapters)

@@ -25,6 +25,8 @@ _LEVELS = 20  # frames to compare
 _VALUE = 200  # characters of a shown difference
 _DIFFERENCES = 10  # shown differences
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+# Python counts the debugger's threads, too, and the system's numbers of threads vary.
+_THREAD_NUMBER = re.compile(r"(?<=\bThread-)\d+|(?<=, started )\d+|(?<=, started daemon )\d+")
 HERE = "--here tries it in the session itself, which then goes on from there"
 # At these a program stops by itself; elsewhere a breakpoint of ours makes it stop again.
 _BY_ITSELF = {StopReason.EXCEPTION, StopReason.SIGNAL, StopReason.ENTRY}
@@ -38,13 +40,13 @@ class ComparableStop(Struct, frozen=True):
     variables: tuple[Variable, ...]
 
     def is_at(self, other: ComparableStop) -> bool:
-        """Tell whether both are at the same line of the same function, at equal depth."""
+        """Return whether both are at the same line of the same function, at equal depth."""
         if self.total != other.total and None not in {self.total, other.total}:
             return False
         return [*map(frame_location, self.frames[:1])] == [*map(frame_location, other.frames[:1])]
 
     def is_called_alike(self, other: ComparableStop) -> bool:
-        """Tell whether both were called through the same lines."""
+        """Return whether both were called through the same lines."""
         return [*map(frame_location, self.frames)] == [*map(frame_location, other.frames)]
 
 
@@ -79,7 +81,7 @@ class StopPosition(Struct, frozen=True):
 
 async def observe_stop(session: Session, frame: int) -> ComparableStop:
     """Inspect a stopped session without affecting its next report (a job)."""
-    session.require_state(State.STOPPED, to="look at it")
+    session.require_state(State.STOPPED, to="show where it is")
     stack = await session.backend.read_stack(
         session.selection.thread or 0, levels=max(_LEVELS, frame + 1)
     )
@@ -98,8 +100,8 @@ def _comparable_values(found: Sequence[Variable]) -> tuple[Variable, ...]:
 
 
 def hide_addresses(text: str) -> str:
-    """Replace the addresses in a text, which differ in each run."""
-    return _ADDRESS.sub("0x…", text)
+    """Replace the addresses and the numbers of threads in a text, which differ in each run."""
+    return _THREAD_NUMBER.sub("…", _ADDRESS.sub("0x…", text))
 
 
 def frame_location(frame: Frame) -> tuple[object, ...]:
@@ -132,7 +134,7 @@ def other_values(
 
 
 def _is_same(change: answers.ChangedValue) -> bool:
-    """Tell whether two values differ at most by what one side did not read or mark.
+    """Return whether two values differ at most by what one side did not read or mark.
 
     After an assignment in a session nothing is marked as not assigned yet.
     """
@@ -327,7 +329,7 @@ def _best_number(best: tuple[int, int] | None) -> int | None:
 
 
 def is_due(session: Session, was: StopPosition) -> bool:
-    """Tell whether the breakpoints have been hit at least as often as the session's."""
+    """Return whether the breakpoints have been hit at least as often as the session's."""
     counts = [one.hits for one in session.breakpoints.user_breakpoints()]
     if any(now < then for now, then in zip(counts, was.hits, strict=False)):
         return False

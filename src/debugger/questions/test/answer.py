@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from debugger.model.answers.frames import FrameView, SourceLine, VariableView
 from debugger.model.answers.stops import ExceptionView, OutputLine
-from debugger.questions.runner.answer import CallerView, ValueOrigin
+from debugger.questions.runner.answer import CallerView, ReachingCondition, ValueOrigin
 
 
 class MadeView(Struct, frozen=True):
@@ -29,6 +29,8 @@ class SpectrumRow(Struct, frozen=True):
     last: int
     text: str = ""
     passing: int = 0
+    # The condition before them that other tests came to, too, and what it was in the failing one.
+    reached: tuple[ReachingCondition, ...] = ()
 
 
 class SpectrumView(Struct, frozen=True):
@@ -41,6 +43,8 @@ class SpectrumView(Struct, frozen=True):
     # The lines that as few passing tests ran as the first row's, and that are in no row.
     more: int = 0
     took_s: float = 0.0
+    # What all of the passing tests that came to its function ran, and the failing one did not.
+    left_out: tuple[SpectrumRow, ...] = ()
 
 
 class DroppedPromiseView(Struct, frozen=True):

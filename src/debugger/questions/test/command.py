@@ -82,7 +82,7 @@ def _with_command(options: QuestionOptions, origin: ValueOrigin) -> ValueOrigin:
 def _is_python(
     call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
 ) -> bool:
-    """Tell whether a program is a script of Python: by its first line."""
+    """Return whether a program is a script of Python: by its first line."""
     from debugger.questions.test import test_runners
 
     if command.runner != test_runners.PROGRAM:
@@ -103,16 +103,22 @@ async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnsw
     from debugger.questions.why.origin_line import find_python_origin
 
     [program] = await recorded_programs(call, options)
-    began = asyncio.get_running_loop().time()
-    answer = await python_tests.find_failing_test(program)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    run = await python_tests.run_tests(program)
+    answer = python_tests.report_tests(run, program)
     frame = answer.frame
     is_own = answer.outcome == "failed" and answer.phase is None and not answer.timed_out
-    if is_own and frame is not None and program.question is not None and is_open(answer.why):
-        spent_s = asyncio.get_running_loop().time() - began
+    is_followed = is_open(answer.why) or (answer.why is not None and answer.why.has_parts())
+    if is_own and frame is not None and program.question is not None and is_followed:
+        took_s, spent_s = answer.took_s or 0.0, loop.time() - began
         found = await find_python_origin(
-            call, program.question, answer.why, frame, answer.took_s or 0.0, spent_s=spent_s
+            *(call, program.question, answer.why, frame, took_s),
+            spent_s=spent_s,
+            tests=run.repeated,
         )
         answer = msgspec.structs.replace(answer, why=found or answer.why)
+    answer = await python_tests.add_spectrum(program, run, answer, loop.time() - began)
     if not options.keep or answer.outcome != "failed" or frame is None or frame.file is None:
         return answer
     place = BreakpointSpec(file=frame.file, line=frame.line)

@@ -44,6 +44,10 @@ _MAVEN_COMPILE = re.compile(
 _JAVAC = re.compile(r"(?P<file>\S+\.java):(?P<line>\d+): error: (?P<text>.*)")
 _KOTLINC = re.compile(r"e: (?:file://)?(?P<file>/\S+\.kts?):(?P<line>\d+):\d+ (?P<text>.*)")
 _GOAL = re.compile(r"\[ERROR\] (?P<text>.*?)(?: -> \[Help 1\])?$")
+# What surefire (2.x, 3.x) says of a JVM of tests that has ended by itself; each line is said twice.
+_FORK_ENDED = re.compile(r"(?:\[ERROR\] )?(?:\w+ )?The forked VM terminated without .*")
+_FORK_STATUS = re.compile(r"(?:\[ERROR\] )?Process Exit Code: (\d+)")
+_FORK_TESTS = re.compile(r"(?:\[ERROR\] )?Crashed tests:")
 _WENT_WRONG = "* What went wrong:"
 _NONE_MATCH = re.compile(r"No tests (?:matching pattern|were executed|found for given includes)")
 _CORE_FAILURE = re.compile(r"\d+\) (?P<method>[^()]+)\((?P<class>[\w.$]+)\)$")
@@ -166,6 +170,17 @@ def list_build_errors(lines: Sequence[str]) -> list[str]:
     return [one for one in goals if one][:1]
 
 
+def explain_ended_fork(lines: Sequence[str]) -> str:
+    """Return how a JVM of the tests ended by itself; "" if none has."""
+    if not any(map(_FORK_ENDED.match, lines)):
+        return ""
+    status = next((found[1] for found in map(_FORK_STATUS.match, lines) if found), "")
+    named = next((at for at, line in enumerate(lines) if _FORK_TESTS.match(line)), len(lines))
+    test = lines[named + 1].removeprefix("[ERROR] ") if named + 1 < len(lines) else ""
+    how = f"the JVM of the tests ended{f' with status {status}' if status else ''}"
+    return f"{how}{f' in {test}' if test else ''}: it crashed, or something called System.exit"
+
+
 def build_report(
     cases: Sequence[JavaCase], lines: Sequence[str], modules: Sequence[str]
 ) -> RunnerReport:
@@ -174,9 +189,11 @@ def build_report(
     skipped = sum(one.is_skipped for one in cases)
     parts = [f"{len(cases)} tests", f"{len(failed)} failed"]
     parts += [f"{skipped} skipped"] if skipped else []
+    summary = ", ".join(parts) if cases else ""
+    if not failed and (ended := explain_ended_fork(lines)):
+        return RunnerReport(summary=summary, ended_early=ended)
     is_nothing = not cases or any(_NONE_MATCH.search(line) for line in lines)
     errors = list_build_errors(lines) if not failed else []
-    summary = ", ".join(parts) if cases else ""
     return RunnerReport(failed, summary, tuple(errors), is_nothing=is_nothing)
 
 

@@ -11,11 +11,13 @@ from debugger.questions.test.test_reports import NamedFailure, RunnerReport
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 
 _ASSERTION = "ExpectationFailedException"
+_FAILED = "Failed asserting"
+_EXPECTED = "--- Expected"
 _ERRORS = 4  # lines that prevented a run
 _BEGIN = re.compile(r"\d+\) (?P<name>[\w\\\\]+::\w+(?: with data set .+)?)$")
 _PLACE = re.compile(r"(?P<file>/\S+\.php):(?P<line>\d+)$")
 _SUMMARY = re.compile(r"(?:Tests: \d+, Assertions: .*|OK \(\d+ tests?, .*\))")
-_END = re.compile(r"(?:--|FAILURES!|ERRORS!|WARNINGS!|Tests: )")
+_END = re.compile(r"(?:--$|FAILURES!|ERRORS!|WARNINGS!|Tests: )")
 _TYPED = re.compile(r"(?P<type>[A-Z][\w\\\\]*): ")
 
 
@@ -46,7 +48,10 @@ def _list_failures(lines: Sequence[str]) -> Iterator[NamedFailure]:
 def _read_failure(name: str, body: Sequence[str]) -> NamedFailure:
     places = [match for line in body if (match := _PLACE.match(line)) is not None]
     own = [match for match in places if not is_library(match["file"], "")] or places
-    message = "\n".join(line for line in body if line.strip() and not _PLACE.match(line))
+    texts = [line for line in body if line.strip() and not _PLACE.match(line)]
+    difference = texts.index(_EXPECTED) if _EXPECTED in texts else len(texts)
+    changed = (line for line in texts[difference:] if line.startswith(("-", "+")))
+    message = "\n".join((*texts[:difference], *changed))
     typed = _TYPED.match(message)
     return NamedFailure(
         name,
@@ -60,7 +65,9 @@ def _read_failure(name: str, body: Sequence[str]) -> NamedFailure:
 async def rerun_phpunit(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
     """Run one test, to what it throws."""
     pattern = re.escape(named.name.partition(" with data set")[0]).replace("/", "\\/")
-    spec = BreakpointSpec(catch="raised", type=named.of or _ASSERTION)
+    # A warning of PHP's, which PHPUnit 9 throws as an exception, is reported without a type.
+    of = named.of or (_ASSERTION if _FAILED in named.message else None)
+    spec = BreakpointSpec(catch="raised", type=of)
     return DebuggedRerun(
         (*setting.words, "--filter", f"/^{pattern}\\b/"), setting.cwd, specs=(spec,)
     )

@@ -17,7 +17,12 @@ from debugger.model.location import is_library
 from debugger.model.statement import parse_reads
 from debugger.model.text_filters import clip_text, without_traces
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
-from debugger.questions.crash.failed_condition import compared_calls, guilty_operands
+from debugger.questions.crash.failed_condition import (
+    compared_calls,
+    guilty_operands,
+    read_guard,
+    reported_operands,
+)
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.runner import command_call, question_run
@@ -51,6 +56,8 @@ class TestRun(Struct, frozen=True):
     is_traced: bool = False
     again_s: float = 0.0
     notes: tuple[str, ...] = ()
+    # The tests with which the first failure came again.
+    repeated: tuple[str, ...] = ()
 
 
 async def run_tests(program: RecordedProgram) -> TestRun:
@@ -69,7 +76,10 @@ async def run_tests(program: RecordedProgram) -> TestRun:
     notes = list(rerun.notes)
     if traced is not None and traced.limit:
         notes.append(f"not all lines that made its values are known: {traced.limit}")
-    return TestRun(ran, (first, *failed[1:]), traced is not None, rerun.took_s, tuple(notes))
+    return TestRun(
+        *(ran, (first, *failed[1:]), traced is not None, rerun.took_s, tuple(notes)),
+        repeated=rerun.tests,
+    )
 
 
 def failed_tests(ran: CompletedRun) -> tuple[FailedTestRecord, ...]:
@@ -124,6 +134,7 @@ class _TracedRerun:
         self._failed = failed
         self.took_s = 0.0
         self.notes: list[str] = []
+        self.tests: tuple[str, ...] = ()  # those with which it failed again
 
     async def trace_failure(self) -> FailedTestRecord | None:
         """Return the test's failure in the traced run; None if it did not fail again."""
@@ -155,6 +166,7 @@ class _TracedRerun:
         found = [one for one in failed_tests(ran) if one.of == name and one.phase == "call"]
         same = [one for one in found if _is_same(one, self._failed)]
         if same:
+            self.tests = (*before, name)
             return same[0]
         begun = [one.text for each in ran.recordings for one in tests_begun(each)]
         if found:
@@ -204,18 +216,20 @@ _LIST = {
 }
 
 
-async def find_failing_test(program: RecordedProgram) -> SuiteAnswer:
-    """Run Python tests to their end, and explain the first failure.
+async def add_spectrum(
+    program: RecordedProgram, run: TestRun, answer: SuiteAnswer, spent_s: float
+) -> SuiteAnswer:
+    """Add what the first failing test ran that passing tests beside it did not.
 
-    Raises:
-        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if the interpreter cannot be recorded.
+    Args:
+        program: The tests' command.
+        run: The tests' run.
+        answer: What is known of the failure.
+        spent_s: What the answer has taken so far.
     """
-    run = await run_tests(program)
-    answer = report_tests(run, program)
     if not run.failed or run.failed[0].phase != "call" or run.ran.is_timed_out:
         return answer
-    left_s = program.patience.seconds - run.ran.took_s - run.again_s
-    seconds = min(TIME_S, max(left_s, _COMPARED_S))
+    seconds = min(TIME_S, max(program.patience.seconds - spent_s, _COMPARED_S))
     found = await compare_python_tests(program, run.failed, tests_of_process(run), seconds=seconds)
     return msgspec.structs.replace(answer, spectrum=found)
 
@@ -307,11 +321,15 @@ def _failure_answer(
 ) -> SuiteAnswer:
     """Build the answer: the first failed test with its values, the others by name."""
     frame = first.frames[0] if first.frames else None
-    found = explain_crash(_failure_facts(first, frame))
+    facts = _failure_facts(first, frame)
+    found = explain_crash(facts)
+    # The value of a field is not recorded with the failure, but may be followed.
+    culprit = next(iter(facts.reported), "") if found.kind == "exception" else ""
+    culprit = culprit or found.culprit
     is_collected = first.phase == "collect"
     kind = "assertion" if first.is_assertion else found.kind
     operands, locals_ = _split_locals(frame)
-    value = dict(frame.locals).get(found.culprit) if frame is not None else None
+    value = dict(frame.locals).get(culprit) if frame is not None else None
     return SuiteAnswer(
         outcome="broken" if is_collected else "failed",
         runner=first.runner,
@@ -321,14 +339,12 @@ def _failure_answer(
         phase=None if first.phase == "call" else first.phase,
         exception=answers.ExceptionView(first.type, first.message, first.causes),
         frame=_frame_view(0, frame) if frame is not None else None,
-        source=source_files.surrounding_lines(frame.file, frame.line, before=2, after=2)
-        if frame
-        else (),
+        source=source_files.failure_lines(frame.file, frame.line) if frame else (),
         values=operands,
         locals=locals_[:_LOCALS],
         locals_total=len(locals_),
         made=origin.views,
-        why=choose_origin(found.culprit, value, origin.views, LinkCertainty.SEEN),
+        why=choose_origin(culprit, value, origin.views, LinkCertainty.SEEN),
         inside=_library_frame(first, cwd),
         callers=tuple(_caller_view(at, one) for at, one in enumerate(first.frames[1:], 1))[
             :_CALLERS
@@ -363,6 +379,8 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
     message = failed.message
     if failed.is_assertion and not message:
         message = text.removeprefix("assert ")
+    view = _frame_view(0, frame) if frame is not None else None
+    guard = read_guard(view)
     return CrashFacts(
         function=frame.function if frame is not None else "",
         place=f"{Path(frame.file).name}:{frame.line}" if frame is not None else "",
@@ -371,7 +389,8 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
         accesses=read.accesses,
         operands=tuple(one for one in read.operands if known.get(one, "") not in {"", message}),
         guilty=guilty_operands(frame.file, frame.line, known) if frame is not None else (),
-        compared_calls=compared_calls(_frame_view(0, frame), None, known) if frame else (),
+        reported=reported_operands(view, guard, read.operands, known) if not failed.causes else (),
+        compared_calls=compared_calls(view, guard, known),
         values=known,
     )
 
@@ -408,7 +427,7 @@ def _library_frame(failed: FailedTestRecord, cwd: str) -> answers.FrameView | No
 def _caller_view(at: int, frame: FailedFrame) -> CallerView:
     text = text_at(frame.file, frame.line)
     read = parse_reads(text, hash_comments=True)
-    named = {*read.operands, *(one.base for one in read.accesses)}
+    named = {*read.operands, *(one.base for one in read.accesses)} - _DULL
     values = [answers.VariableView(name, one) for name, one in frame.locals if name in named]
     return CallerView(_frame_view(at, frame), text, tuple(values[:4]))
 
@@ -453,7 +472,7 @@ def _no_failure_answer(
             cause=found.text,
             kind=found.kind,
             frame=answers.FrameView(0, place.function, place.file, place.line),
-            source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
+            source=source_files.failure_lines(place.file, place.line),
         ),
         [],
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from debugger.model.answers import VariableView
+from debugger.model.text_filters import clip_text
 from debugger.output.list_text import (
     format_output_line,
     indent_tree,
@@ -38,6 +42,9 @@ _CAUSE = 500  # characters
 _VALUE = 110  # characters
 _OF_A_CALLER = 70
 _TEXT = 100
+_MADE_LINE = 180  # characters of a line's values
+_MADE_SHARE = 600  # characters of the page for one of many lines
+_MADE_LINES = 10  # beyond them the rounds of loops are folded
 _SHARED = 2  # rows of lines that passing tests ran, too
 _PARTS = 2  # of a qualified name
 _NAMES = 3  # passing tests that are named
@@ -67,7 +74,8 @@ def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
         *run_text.format_origin(answer.why, rank=_FACTS),
         _format_promises(answer.dropped_promises),
         *_format_spectrum(answer.spectrum),
-        _format_made(answer),
+        *_format_left_out(answer.spectrum),
+        _format_made(answer, page),
         *_format_assigned("values", answer.values, len(answer.values)),
         *_format_assigned("locals", answer.locals, answer.locals_total),
         *_format_callers(answer),
@@ -172,20 +180,65 @@ def _spectrum_line(one: SpectrumRow, spectrum: SpectrumView) -> str:
     if "<" not in function:
         function = "::".join(function.split("::")[-_PARTS:])
     text = shorten_value(one.text, _TEXT)
-    return f"  {line_of(one.frame)}{last} in {short_name(function)}  {text}{ran}"
+    parting = _format_parting(one)
+    return f"  {line_of(one.frame)}{last} in {short_name(function)}{parting}  {text}{ran}"
 
 
-def _format_made(answer: SuiteAnswer) -> TextSection:
+def _format_parting(row: SpectrumRow) -> str:
+    """Format the condition before a row: its line alone, in the row's own file."""
+    texts = [
+        f", as `{shorten_value(one.text, _TEXT)}` was "
+        f"{'true' if one.is_true else 'false'} :{one.frame.line}"
+        for one in row.reached
+    ]
+    return "".join(texts)
+
+
+def _format_left_out(spectrum: SpectrumView | None) -> list[TextSection]:
+    """Format what the failing test alone did not run."""
+    if spectrum is None or not spectrum.left_out:
+        return []
+    lines = [
+        f"  {line_of(one.frame)} in {short_name(one.frame.function or '?')}"
+        f"{_format_parting(one)}  {shorten_value(one.text, _TEXT)} ({one.passing} passing)"
+        for one in spectrum.left_out
+    ]
+    lines.insert(0, "only the failing test did not run:")
+    return [list_section(lines, lambda cut: f"  … {cut} more", rank=_SPECTRUM, floor=2)]
+
+
+def _format_made(answer: SuiteAnswer, page: RenderPage) -> TextSection:
     lines = [_made_line(one) for one in answer.made]
-    if lines:
+    if len(lines) > _MADE_LINES:
+        lines = _fold_rounds(answer.made)
+    # Of a long way the last lines say least beside what the failing test alone did.
+    is_long = len(lines) > _MADE_LINES and answer.spectrum is not None and answer.spectrum.rows
+    most = page.limit // _MADE_SHARE if is_long else len(lines)
+    missing = max(len(lines) - most, 0)
+    lines = lines[missing:]
+    if lines and not missing:
         lines.insert(0, "its values come from:")
     return list_section(
         lines,
         lambda cut: f"  … {format_count(cut, 'line')} before: --budget 2000",
+        missing=missing,
         rank=_MADE,
         floor=4,
         from_end=True,
     )
+
+
+def _fold_rounds(made: Sequence[MadeView]) -> list[str]:
+    """Format each line once, as it was the last time, and how often it was come to."""
+    times = Counter((one.frame, one.text) for one in made)
+    last = {(one.frame, one.text): at for at, one in enumerate(made)}
+    lines = []
+    for at, one in enumerate(made):
+        key = one.frame, one.text
+        if last[key] == at:
+            rounds = f" (the last of {times[key]})" if times[key] > 1 else ""
+            lines.append(f"{_made_line(one)}{rounds}")
+    return lines
 
 
 def _made_line(one: MadeView) -> str:
@@ -194,7 +247,7 @@ def _made_line(one: MadeView) -> str:
         f"{short_name(each.name)}={shorten_value(each.value, _VALUE)}" for each in one.values
     )
     call = shorten_value(one.call, 2 * _VALUE) if one.call is not None else ""
-    message = ", in ".join(filter(None, (values, call)))
+    message = clip_text(", in ".join(filter(None, (values, call))), _MADE_LINE)
     text = shorten_value(one.text, _TEXT)
     return f"{blanks}{line_of(one.frame)} {text}" + (f"  [{message}]" if message else "")
 

@@ -6,27 +6,37 @@ The measure is Ochiai's, as in `path --vs`; among equals the lines that came fir
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.model.answers.frames import FrameView
+from debugger.model.location import is_test_file
 from debugger.questions.recordings.function_lookup import line_text
+from debugger.questions.runner.answer import ReachingCondition
 from debugger.questions.test.answer import SpectrumRow, SpectrumView
 from debugger.recorders.counted_recording import unify_parts
 from debugger.recorders.line_effect import LineEffect, classify_line
 from debugger.recorders.model import Recording
-from debugger.recorders.suspect_ranking import CodePlace, RankedSuspect, rank_suspects, run_spectrum
+from debugger.recorders.suspect_ranking import (
+    CodePlace,
+    RankedSuspect,
+    RunSpectrum,
+    rank_suspects,
+    run_spectrum,
+)
+from debugger.session import source_files
+from debugger.sources.deciding_condition import find_all_conditions, find_reaching
 
 _ROWS = 6
 _LEAST_ROWS = 3  # also of lines that more tests ran than those before
 _SPAN = 8  # lines of one row
 _GAP = 2  # lines between two of one row that have no code, or are a part of a statement
+_LEAST_TESTS = 2  # that say what a function usually runs
+_LEFT_OUT = 3
 _FUNCTION_ROWS = 2  # rows of one function, while others have none
 _RANKS = {LineEffect.FOLLOWS: 1, LineEffect.REPORTS: 2}
-_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "testing"})
-_TEST_FILE = re.compile(r"(?:^|[._-])(?:test|tests|spec)(?:[._-]|$)|^conftest\.py$", re.IGNORECASE)
 
 
 class CountedTest(Struct, frozen=True):
@@ -71,22 +81,22 @@ def compare_tests(
     others = frozenset[CodePlace]().union(*(one.lines for one in spectra[1:]))
     alone = _without_parts(ranked)
     rows = _choose_rows(_group_lines(alone, others), spectra[0].firsts, others)
+    views = tuple(_row_view(one, others) for one in rows)
     fewest = rows[0].first.passing if rows else 0
     shown = {place for row in rows for place in row.lines}
     return SpectrumView(
         passing=len(passing),
         names=tuple(one.name for one in passing),
-        rows=tuple(_row_view(one) for one in rows),
+        rows=views,
         more=sum(one.passing == fewest and one.place not in shown for one in alone),
+        left_out=_find_left_out(spectra, test_files),
     )
 
 
 def _is_test(place: CodePlace, test_files: frozenset[str]) -> bool:
-    path = PurePath(place.file)
-    is_named = bool(_TEST_FILE.search(path.name)) or bool(_TEST_FOLDERS & set(path.parts[:-1][-2:]))
     # A test of Rust stands in the file that it tests.
     is_inner = re.search(r"(?:^|::)tests?::", place.function) is not None
-    return place.file in test_files or is_named or is_inner
+    return place.file in test_files or is_test_file(place.file) or is_inner
 
 
 def _without_parts(ranked: Sequence[RankedSuspect]) -> list[RankedSuspect]:
@@ -162,7 +172,7 @@ def _choose_rows(
     return rows[: max(best, _LEAST_ROWS)]
 
 
-def _row_view(group: _LineGroup) -> SpectrumRow:
+def _row_view(group: _LineGroup, others: frozenset[CodePlace]) -> SpectrumRow:
     """Describe a row by the texts of its lines, without those that only follow from others."""
     texts = [line_text(one.file, one.line, one.column) for one in group.lines]
     telling = [one for one in texts if _RANKS.get(classify_line(one), 0) == group.effect]
@@ -172,4 +182,69 @@ def _row_view(group: _LineGroup) -> SpectrumRow:
         last=last.line,
         text=" · ".join(telling),
         passing=group.first.passing,
+        reached=_find_parting(first, others),
     )
+
+
+def _find_parting(place: CodePlace, others: frozenset[CodePlace]) -> tuple[ReachingCondition, ...]:
+    """Return the condition at which the failing test went its own way to a line, if there is one.
+
+    Args:
+        place: A line that few other tests ran.
+        others: What other tests ran.
+    """
+    source = "\n".join(source_files.read_source(place.file) or ())
+    before = sorted(find_reaching(place.file, source, place.line), key=lambda one: -one.line)
+    found = next((one for one in before if structs.replace(place, line=one.line) in others), None)
+    if found is None:
+        return ()
+    frame = FrameView(0, place.function, place.file, found.line)
+    return (ReachingCondition(frame, found.written, found.is_met),)
+
+
+def _find_left_out(
+    spectra: Sequence[RunSpectrum], test_files: frozenset[str]
+) -> tuple[SpectrumRow, ...]:
+    """Return what the passing tests ran under a condition that the failing one came to, too.
+
+    Only lines that all of them ran, at least two, which came to the function.
+    """
+    failing, passing = spectra[0], spectra[1:]
+    own = {(one.file, one.function) for one in failing.lines}
+    came = Counter(
+        key for one in passing for key in {(each.file, each.function) for each in one.lines}
+    )
+    ran = Counter(place for one in passing for place in one.lines)
+    missing: dict[str, list[CodePlace]] = {}
+    for place, count in ran.items():
+        key = (place.file, place.function)
+        is_new = place not in failing.lines and key in own and not place.column
+        if is_new and count == came[key] >= _LEAST_TESTS and not _is_test(place, test_files):
+            missing.setdefault(place.file, []).append(place)
+    rows: list[SpectrumRow] = []
+    for file, places in missing.items():
+        source = "\n".join(source_files.read_source(file) or ())
+        around = find_all_conditions(file, source, {one.line for one in places})
+        shown: set[int] = set()  # lines of conditions
+        for place in sorted(places, key=lambda one: one.line):
+            known = [one for one in around[place.line] if one.written]
+            met = next(
+                (one for one in known if structs.replace(place, line=one.line) in failing.lines),
+                None,
+            )
+            if met is None or met.line in shown:
+                continue
+            shown.add(met.line)
+            frame = FrameView(0, place.function, file, met.line)
+            reached = (ReachingCondition(frame, met.written, not met.is_met),)
+            text = line_text(file, place.line)
+            rows.append(
+                SpectrumRow(
+                    FrameView(0, place.function, file, place.line),
+                    place.line,
+                    text,
+                    ran[place],
+                    reached,
+                )
+            )
+    return tuple(sorted(rows, key=lambda one: -one.passing)[:_LEFT_OUT])

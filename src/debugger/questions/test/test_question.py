@@ -93,6 +93,7 @@ _DULL = {
 _RUNNABLE = frozenset(
     {test_runners.CARGO, test_runners.NODE, test_runners.PROGRAM, test_runners.CTEST}
 )
+_COMPILED = _RUNNABLE - {test_runners.NODE}
 _IMPORTED = "__vite_ssr_import"  # vitest's names for the modules of a file
 _PASSED_ALONE = (
     "it failed among the others, and not when it was run again alone: what it shares with them, "
@@ -275,8 +276,9 @@ async def _follow_value(
 ) -> ValueOrigin | None:
     """Return the origin of the value behind the test's own lines, as far as the time allows.
 
-    Of Go, a value that the test's own lines name is followed; of Node, what a call returned; of
-    Java, what the bytecode of the failed assertion looks at.
+    Of Go, a value that the test's own lines name is followed; of Node, what a call returned, or the
+    part that departs from the expected value, as of C++ and Rust; of Java, what the bytecode of the
+    failed assertion looks at.
     """
     if setting.runner in test_runners.JAVA and answer.frame is not None and seconds > 0:
         origin = origin if origin is not None else ValueOrigin("")
@@ -284,12 +286,12 @@ async def _follow_value(
         return found if found.expression else None
     if origin is None or answer.frame is None or seconds <= 0:
         return origin
-    if setting.runner == test_runners.GO and origin.text:
-        words = _go_words(setting, again)
-    elif setting.runner == test_runners.NODE and not origin.text:
-        words = again.words
-    else:
+    is_go = setting.runner == test_runners.GO and bool(origin.text)
+    is_node = setting.runner == test_runners.NODE and (not origin.text or origin.has_parts())
+    is_compiled = setting.runner in _COMPILED and bool(origin.command) and origin.has_parts()
+    if not (is_go or is_node or is_compiled):
         return origin
+    words = _go_words(setting, again) if is_go else again.words
     return await setting.follow(origin, answer.frame, words, min(seconds, _FOLLOW_S))
 
 
@@ -349,6 +351,8 @@ def _no_failure_answer(
     if ran.is_timed_out:
         outcome = "running"
         notes.append("why it does not end: debugger hang --after 5 -- CMD")
+    elif ran.status != 0 and report.ended_early:
+        outcome = "crashed"
     elif ran.status != 0 and report.errors:
         outcome = "nothing" if report.is_nothing and not _is_built(report) else "broken"
     elif report.is_nothing:
@@ -358,12 +362,13 @@ def _no_failure_answer(
         notes.append("no test that failed was told; if it crashed: debugger crash -- CMD")
     if outcome == "nothing" and setting.runner in _LIST:
         notes.append(_LIST[setting.runner])
-    is_decided = outcome == "passed" or bool(report.errors)
+    is_decided = outcome == "passed" or bool(report.errors or report.ended_early)
     errors = report.errors if outcome != "passed" else ()
+    ended = report.ended_early if outcome == "crashed" else ""
     return msgspec.structs.replace(
         answer,
         outcome=outcome,
-        cause=errors[0] if errors and outcome == "broken" else None,
+        cause=errors[0] if errors and outcome == "broken" else ended or None,
         kind="build" if outcome == "broken" else None,
         errors=errors[1:] if outcome == "broken" else errors,
         output=() if is_decided else _end_of_output(ran),
@@ -372,7 +377,7 @@ def _no_failure_answer(
 
 
 def _is_built(report: RunnerReport) -> bool:
-    """Tell whether an error is the compiler's, because it has a location."""
+    """Return whether an error is the compiler's, because it has a location."""
     return any(":" in one.partition(" ")[0] for one in report.errors)
 
 
@@ -430,6 +435,7 @@ def _answer_with_stop(
 
     own = [one for one in scene.locals if is_own(one)]
     named_ = tuple(one for one in own if one.name in read)
+    causes = scene.stop.exception.causes if scene.stop.exception is not None else ()
     callers = tuple(
         msgspec.structs.replace(each, values=tuple(one for one in each.values if is_own(one)))
         for each in scene.callers
@@ -438,7 +444,7 @@ def _answer_with_stop(
         answer,
         cause=failure.cause.text,
         kind=failure.cause.kind,
-        exception=answers.ExceptionView(failure.facts.exception or "", named.message),
+        exception=answers.ExceptionView(failure.facts.exception or "", named.message, causes),
         frame=scene.frame,
         source=scene.source,
         values=(*named_, *scene.values),
@@ -474,9 +480,7 @@ def _answer_from_report(
         kind=explained.kind,
         exception=answers.ExceptionView("", named.message),
         frame=frame,
-        source=source_files.surrounding_lines(frame.file, frame.line, before=2, after=2)
-        if frame
-        else (),
+        source=source_files.failure_lines(frame.file, frame.line) if frame else (),
         made=value_lines_above(frame, {}) if frame is not None else (),
         method="by the runner's own words",
         notes=(*answer.notes, *notes),

@@ -45,7 +45,7 @@ def of_python(lines: Sequence[str]) -> str:
 
 
 def ran_nothing(lines: Sequence[str]) -> bool:
-    """Tell whether no test ran."""
+    """Return whether no test ran."""
     return any(_NOTHING.search(line) for line in without_colours(lines))
 
 
@@ -74,6 +74,7 @@ class RunnerReport(Struct, frozen=True):
     summary: str = ""
     errors: tuple[str, ...] = ()
     is_nothing: bool = False
+    ended_early: str = ""  # how a process of the tests ended before it reported any failure
     # The passing tests, where the runner's report names them.
     passed: tuple[str, ...] = ()
 

@@ -99,7 +99,7 @@ async def _observe_failing_time(
 def _is_later(
     failure: FailureStop, best: FailureStop, named: NamedFailure, *, is_alone: bool
 ) -> bool:
-    """Tell whether a later pass of a line may be the failing one.
+    """Return whether a later pass of a line may be the failing one.
 
     An assertion that does not throw lets its test continue: there the values decide.
     """
@@ -170,12 +170,14 @@ async def _raised_failure(
 
 
 def _is_assertion_type(name: str) -> bool:
+    if name.startswith("PHPUnit\\Framework\\Error\\"):  # a warning of PHP's
+        return False
     is_java = name.rpartition(".")[2] in java_tests.ASSERTIONS
     return is_java or name.startswith(("Minitest::", "RSpec::", "PHPUnit\\"))
 
 
 def _is_assertion(stop: answers.Stop, runner: str) -> bool:
-    """Tell whether a stop is at the runner's report of a failure, as opposed to a crash."""
+    """Return whether a stop is at the runner's report of a failure, as opposed to a crash."""
     if runner in {test_runners.CTEST, test_runners.PROGRAM}:
         # A test program that is told to break at failures raises this signal.
         return stop.signal == _BREAKS
@@ -196,7 +198,7 @@ def _assertion_failure(
 
 def failure_text(runner: str, named: NamedFailure) -> tuple[str, str]:
     """Return the type of a test's failure, and the runner's message in one line."""
-    message = " ".join(named.message.split())
+    message = " ".join(named.message.partition(_DIFFERENCE)[0].split())
     return parse_thrown(message) if runner in JAVASCRIPT else ("AssertionError", message)
 
 
@@ -239,6 +241,7 @@ def _enclosing_condition(lines: tuple[str, ...], at: int) -> str:
     return ""
 
 
+_DIFFERENCE = "\n--- Expected"  # PHPUnit's, which the answer has in lines of its own
 _PROGRAMS_MAX = 40  # test programs that are asked for the test
 _GO_BUILD = frozenset(
     {"tags", "race", "mod", "modfile", "overlay", "ldflags", "work", "msan", "asan"}

@@ -83,7 +83,7 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
 
 
 def is_test_command(words: Sequence[str]) -> bool:
-    """Tell whether a command runs tests by its words alone: what may be any program does not."""
+    """Return whether a command runs tests by its words alone: what may be any program does not."""
     try:
         command = parse_runner(words)
     except DebuggerError:

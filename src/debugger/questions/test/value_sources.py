@@ -139,7 +139,7 @@ def choose_origin(
 
 
 def is_open(origin: ValueOrigin | None) -> bool:
-    """Tell whether an origin ends without a line, or at a call whose own lines are not known."""
+    """Return whether an origin ends without a line, or at a call whose own lines are not known."""
     if origin is None or not origin.text:
         return True
     assigned = _ASSIGNED.match(origin.statement)
@@ -176,7 +176,7 @@ def read_paths(text: str, *, is_assigned: bool = False) -> dict[str, frozenset[s
 
 
 def paths_overlap(one: str, other: str) -> bool:
-    """Tell whether one path is, or contains, the other."""
+    """Return whether one path is, or contains, the other."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) :][:1] in {"", ".", "["}
 

@@ -93,7 +93,9 @@ def _parse_change(text: str) -> TrialChange:
         return TrialChange(None, returned["value"] or None)
     assigned = _parse_assignment(text)
     if assigned is None:
-        raise DebuggerError(ErrorCode.USAGE, f"neither NAME=VALUE nor return: {text!r}", hint=HINT)
+        raise DebuggerError(
+            ErrorCode.USAGE, f"expected NAME=VALUE or return VALUE: {text!r}", hint=HINT
+        )
     return assigned
 
 
@@ -165,7 +167,7 @@ def _whole_accesses(accesses: tuple[object, ...]) -> list[str]:
 
 
 def is_true(value: str) -> bool | None:
-    """Tell whether a value in a debugger's format is true; None for a value without a truth."""
+    """Return whether a value in a debugger's format is true; None for a value without a truth."""
     text = value.strip().lower()
     if text in _FALSE:
         return False
@@ -488,7 +490,7 @@ def _not_set(
 def _is_reached(
     stop: answers.Stop, session: Session, until: BreakpointSpec, *, is_alone: bool
 ) -> bool:
-    """Tell whether the location stopped the run: a second run has no other breakpoint."""
+    """Return whether the location stopped the run: a second run has no other breakpoint."""
     if stop.state != State.STOPPED.value or stop.session != session.name:
         return False
     places = {"goto", "breakpoint", "function_breakpoint", "step"}

@@ -174,7 +174,7 @@ def _location_text(site: WriteLocation) -> str:
 
 
 def _frame_view(site: WriteLocation, index: int = 0) -> answers.FrameView:
-    return answers.FrameView(index, site.function, site.file, site.line)
+    return answers.FrameView(index, site.function, site.file, site.line or None)
 
 
 def _writer_view(one: WritingLine) -> WriterView:

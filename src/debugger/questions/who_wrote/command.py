@@ -82,13 +82,9 @@ async def who_wrote(
     callers. Without a location and a command the value is that of the session's stop.
     """
     from debugger.questions.locations import event_location
-    from debugger.questions.locations.chosen_hit import (
-        ChosenHit,
-        explain_false_condition,
-        find_chosen_hit,
-    )
     from debugger.questions.runner.evidence_store import files_of
-    from debugger.questions.runner.question_build import build_question, keep_evidence
+    from debugger.questions.runner.question_build import keep_evidence
+    from debugger.questions.runner.started_command import StartedLocation, ask_also_started
 
     if at is None and not words and call.sessions.current is not None:
         return await _writers_at_stop(call, expression, limit, options)
@@ -107,11 +103,53 @@ async def who_wrote(
     chosen = require_one_hit("who-wrote", hits)
     _check_count("--limit", limit)
     requested = msgspec.structs.replace(options, words=words)
-    place = at
     if event_location.is_event(at):
-        repeated = shlex.join(["who-wrote", expression, "--at", at])
-        event_location.refuse_filter(repeated, at, hits)
-        there = await event_location.locate_event(call, requested, at)
+        event_location.refuse_filter(shlex.join(["who-wrote", expression, "--at", at]), at, hits)
+
+    async def ask(program: QuestionOptions, forks: tuple[int, ...]) -> WhoWrote:
+        assert not forks  # a watchpoint stays with the program
+        return await _writers_at_place(call, program, expression, at, chosen, until, limit)
+
+    location = StartedLocation(at, chosen.when)
+    why = msgspec.structs.replace(requested, verb="why")
+    way = why.repeat_command([expression, "--at", at, *hits.options()])
+    answer, notes = await ask_also_started(
+        call, requested, location, ask, forked_hint=shlex.join(way)
+    )
+    answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+    again = [
+        *("--at", at, *hits.options()),
+        *options_of(("--until", until), ("--limit", limit)),
+    ]
+    return keep_evidence(
+        call,
+        requested.repeat_command([expression, *again]),
+        answer,
+        summary=answer.cause,
+        files=files_of([answer.frame, *(one.frame for one in answer.writers)]),
+    )
+
+
+async def _writers_at_place(  # noqa: PLR0917 - as they were given
+    call: CommandCall,
+    requested: QuestionOptions,
+    expression: str,
+    place: str,
+    chosen: HitFilter,
+    until: str | None,
+    limit: int | None,
+) -> WhoWrote:
+    """Find the writers of a value at a location of a run."""
+    from debugger.questions.locations import assigned_line, event_location
+    from debugger.questions.locations.chosen_hit import (
+        ChosenHit,
+        explain_false_condition,
+        find_chosen_hit,
+    )
+    from debugger.questions.runner.question_build import build_question
+
+    if event_location.is_event(place):
+        there = await event_location.locate_event(call, requested, place)
         place = there.place_from(call.cwd)
         chosen = HitFilter(nth=-1)
     made = await build_question(call, requested)
@@ -125,19 +163,10 @@ async def who_wrote(
         )
         answer = await _writers_answer(call, requested, made, request)
     except DebuggerError as error:
+        folder = requested.cwd or call.cwd
+        error = assigned_line.explain_no_value("who-wrote", folder, place, expression, error)
         raise await explain_false_condition(call, requested, place, when, error) from error
-    answer = msgspec.structs.replace(answer, notes=(*found.notes, *answer.notes))
-    again = [
-        *("--at", at, *hits.options()),
-        *options_of(("--until", until), ("--limit", limit)),
-    ]
-    return keep_evidence(
-        call,
-        requested.repeat_command([expression, *again]),
-        answer,
-        summary=answer.cause,
-        files=files_of([answer.frame, *(one.frame for one in answer.writers)]),
-    )
+    return msgspec.structs.replace(answer, notes=(*found.notes, *answer.notes))
 
 
 async def _writers_at_stop(

@@ -286,13 +286,13 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
 
 
 def _is_at(at: BreakpointSpec, source: WritingSource) -> bool:
-    """Tell whether a line that may write is the location's own."""
+    """Return whether a line that may write is the location's own."""
     is_line = at.file is not None and at.line == source.line
     return is_line and Path(at.file or "").name == Path(source.file).name
 
 
 def is_written_at(request: WriteRequest) -> bool:
-    """Tell whether the location's own line may write the value."""
+    """Return whether the location's own line may write the value."""
     file = request.at.file or ""
     text = "\n".join(source_files.read_source(file) or ())
     return any(

@@ -144,7 +144,7 @@ async def who_wrote(
 def _not_found_error(request: WriteRequest) -> DebuggerError:
     if request.expression.isidentifier():
         return DebuggerError(
-            ErrorCode.NOT_FOUND,
+            ErrorCode.EVALUATION_FAILED,
             f"there is no {request.expression} at {request.place}",
             hint=request.no_value_hint,
         )

@@ -110,14 +110,14 @@ def _memory_maps(pid: int | None) -> Sequence[tuple[int, int, str]]:
 
 
 def is_in(pid: int | None, address: int, region: str) -> bool:
-    """Tell whether an address is in a region of a process, by the name in its memory map."""
+    """Return whether an address is in a region of a process, by the name in its memory map."""
     return any(
         first <= address < last and name == region for first, last, name in _memory_maps(pid)
     )
 
 
 def is_randomized(pid: int | None) -> bool:
-    """Tell whether the system randomizes a process's addresses."""
+    """Return whether the system randomizes a process's addresses."""
     try:
         flags = int(Path(f"/proc/{pid}/personality").read_text("ascii"), 16)
     except (OSError, ValueError):
@@ -126,7 +126,7 @@ def is_randomized(pid: int | None) -> bool:
 
 
 def is_in_program(pid: int | None, address: int) -> bool:
-    """Tell whether an address is in the program's own data, at a fixed place in each run."""
+    """Return whether an address is in the program's own data, at a fixed place in each run."""
     maps = _memory_maps(pid)
     own = [one for one in maps if one[2] == maps[0][2]] if maps else []
     # The heap comes next, and begins elsewhere in each run.

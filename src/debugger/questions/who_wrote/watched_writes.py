@@ -499,7 +499,7 @@ async def _collect_writes(
 async def _is_at(
     session: Session, found: WatchedRun, request: WriteRequest, stop: answers.Stop
 ) -> bool:
-    """Tell whether a watchpoint stop is also at the location: LLDB then reports the write alone."""
+    """Test whether a watchpoint stop is also at the location: LLDB then reports the write alone."""
     if not stop.watched or not found.at or frame_address(stop.frame) != found.at:
         return False
     if not request.when:

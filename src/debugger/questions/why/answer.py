@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType
 
 from debugger.model.answers.frames import FrameView
+from debugger.questions.runner.answer import ReachingCondition
 
 
 class LinkKind(Enum):
@@ -24,6 +25,8 @@ class LinkKind(Enum):
     PASSED = "passed"
     # A called function returned the value.
     RETURNED = "returned"
+    # A condition decided that the statement of the link before was reached.
+    REACHED = "reached"
     # The value was read through a pointer, a reference, a container or an attribute.
     LOADED = "loaded"
     # The memory or the object was allocated.
@@ -101,6 +104,8 @@ class Why(Struct, frozen=True):
     # The chain in one sentence.
     cause: str
     value: str | None = None
+    # What the value was compared with by a check that failed, where it departs from it.
+    other: str | None = None
     # What the value is by its bytes: text, a pattern of an allocator, an address of a block.
     meaning: str | None = None
     # Where the program stood.
@@ -108,6 +113,11 @@ class Why(Struct, frozen=True):
     # The event there: the signal, the exception, the assertion.
     event: str | None = None
     links: tuple[WhyLink, ...] = ()
+    # The conditions by which the last link's statement was reached, the innermost first.
+    reached: tuple[ReachingCondition, ...] = ()
+    # Where the chain leads back to what the check itself passed: the conditions on the way there,
+    # the last first.
+    decided: tuple[ReachingCondition, ...] = ()
     ended: ChainEnd = ChainEnd.NOT_FOLLOWED
     # Why it ended so, and how to go on.
     ending: str | None = None

@@ -18,7 +18,7 @@ from debugger.questions.why import (
     value_lines,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty
-from debugger.questions.why.native_links import LINE_ASK
+from debugger.questions.why.native_links import LINE_ASK, literal_end
 from debugger.questions.why.native_steps import (
     NextStep,
     ReachedEnd,
@@ -33,7 +33,7 @@ _MOVED = re.compile(r"\bstd::move\(\s*([\w.>-]+)\s*\)")
 
 
 def is_changed_parameter(position: ValuePosition) -> bool:
-    """Tell whether a function may have assigned to its parameter before a position's line."""
+    """Return whether a function may have assigned to its parameter before a position's line."""
     frame = position.frame
     lines = source_files.read_source(frame.file) if frame.file else None
     if lines is None or not frame.line:
@@ -64,8 +64,11 @@ def stored_value(position: ValuePosition) -> StatementOrigin | None:
 
 
 def end_in_library(position: ValuePosition) -> ReachedEnd | None:
-    """Return the end in a library: a text, or the zero of a moved-from object or a new key."""
+    """Return the end in a library: a text, a literal, the zero of a moved object or a new key."""
     event, frame = position.event, position.frame
+    literal = literal_end(position)
+    if literal is not None:
+        return literal
     if position.value.kind == "text":
         text = f"the text was put together there: {frame.statement}, {place_of(frame)}"
         return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
@@ -154,6 +157,33 @@ def origin_at(frame: TraceFrame, name: str) -> LineOrigin:
         origin = statement_origin.origin_of_assignment(frame.statement, name)
         return LineOrigin(origin, frame.statement, line)
     return LineOrigin(arm[0], value_lines.without_comment(lines[line - 1]).strip(), arm[1])
+
+
+def written_origin(position: ValuePosition) -> LineOrigin:
+    """Return what a write's line gave: of several assignments none of another constant."""
+    frame, name = position.frame, position.expression
+    given = origin_at(frame, name)
+    if not _is_other_constant(given.origin, position):
+        return given
+    texts = map(str.strip, re.split(r"[;{}]", given.statement))
+    parts = [one for one in texts if name in one and not one.startswith("return")]
+    others = [statement_origin.origin_of_assignment(one, name) for one in parts]
+    fitting = [
+        one
+        for one in others
+        if one.kind is not OriginKind.UNKNOWN and not _is_other_constant(one, position)
+    ]
+    unknown = StatementOrigin(OriginKind.UNKNOWN, given.statement)
+    return LineOrigin(fitting[-1] if fitting else unknown, given.statement, given.line)
+
+
+def _is_other_constant(origin: StatementOrigin, position: ValuePosition) -> bool:
+    """Return whether an origin is a number, and the write gave another one."""
+    value, new = position.value, position.event.new if position.event is not None else None
+    if origin.kind is not OriginKind.CONSTANT or not new or value.kind not in {"int", "unsigned"}:
+        return False
+    content = native_values.number_bytes(origin.text, value.kind, value.size)
+    return content is not None and len(new) >= len(content) and not new.startswith(content)
 
 
 def at_subject(position: ValuePosition, line: int) -> ValuePosition:

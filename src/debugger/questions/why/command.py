@@ -38,6 +38,7 @@ _TIMEOUT_S = 60.0
 _SCRIPTS = (".py", ".js", ".go", ".rb", ".php")
 # Languages in which a run counts the hits of a location, before those that follow the value.
 _COUNTED = frozenset({"javascript", "java"})
+_NO_VALUES = ("nil", "null", "undefined")
 _WHY_HITS = refuse_options({}, help=ONE_HIT_HELP, unlisted=ONE_HIT_NUMBERS)
 
 
@@ -63,23 +64,51 @@ async def why(
     each link is marked: seen in the run, seen in a rerun, or inferred from the source. Without a
     command the value is that of the session's stop.
     """
-    import asyncio
-
-    from debugger.model.location import ENDS
-    from debugger.questions.locations import event_location
-    from debugger.questions.locations.chosen_hit import explain_false_condition
-    from debugger.questions.runner.question_build import build_question
+    from debugger.questions.runner.started_command import StartedLocation, ask_also_started
     from debugger.questions.why.why_request import check_expression, program_words
 
-    loop = asyncio.get_running_loop()
-    began = loop.time()
     expression = check_expression(expression)
     if not words:
         return await _trace_at_stop(call, expression, at, options.timeout, hits, shows_all=every)
-    event_name = place = _require_location(at, expression)
+    place = _require_location(at, expression)
     options = msgspec.structs.replace(options, words=words)
     again = ["--at", place, *hits.options(), *(("--all",) if every else ())]
-    changed = program_words(words, options.cwd or call.cwd)
+    program = msgspec.structs.replace(options, words=program_words(words, options.cwd or call.cwd))
+
+    async def ask(chosen: QuestionOptions, forks: tuple[int, ...]) -> Why:
+        chosen = options if chosen is program else chosen
+        return await _trace_at_place(call, chosen, forks, expression, place, hits, shows_all=every)
+
+    location = StartedLocation(place, hits.when)
+    answer, notes = await ask_also_started(call, program, location, ask)
+    answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+    return _keep_answer(call, options.repeat_command([expression, *again]), answer)
+
+
+async def _trace_at_place(  # noqa: PLR0917 - as they were given
+    call: CommandCall,
+    options: QuestionOptions,
+    forks: tuple[int, ...],
+    expression: str,
+    place: str,
+    hits: HitFilter,
+    *,
+    shows_all: bool,
+) -> Why:
+    """Follow a value from a location of a run."""
+    import asyncio
+
+    from debugger.model.location import ENDS
+    from debugger.questions.locations import assigned_line, event_location
+    from debugger.questions.locations.chosen_hit import explain_false_condition
+    from debugger.questions.runner.question_build import build_question
+    from debugger.questions.why.why_request import program_words
+
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    event_name = place
+    folder = options.cwd or call.cwd
+    changed = program_words(options.words, folder)
     program = msgspec.structs.replace(options, words=changed)
     if place in ENDS:
         event_location.refuse_filter(shlex.join(["why", expression, "--at", place]), place, hits)
@@ -88,15 +117,33 @@ async def why(
     question = await build_question(call, program)
     try:
         request, notes = await _why_request(call, program, question, expression, place, hits)
-        request = msgspec.structs.replace(request, shows_all=every)
+        request = msgspec.structs.replace(request, shows_all=shows_all, forks=forks)
         request = await _find_hit(call, options, program, question, request)
         request = msgspec.structs.replace(request, spent_s=loop.time() - began)
         answer = await _trace_or_find(call, options, program, question, request)
     except DebuggerError as error:
+        error = assigned_line.explain_no_value("why", folder, place, expression, error)
         raise await explain_false_condition(call, program, place, hits.when, error) from error
+    answer = _name_line_after(answer, folder)
     at_end = (f"--at {event_name} is the last hit of {place}",) if event_name != place else ()
-    answer = msgspec.structs.replace(answer, notes=(*at_end, *notes, *answer.notes))
-    return _keep_answer(call, options.repeat_command([expression, *again]), answer)
+    return msgspec.structs.replace(answer, notes=(*at_end, *notes, *answer.notes))
+
+
+def _name_line_after(answer: Why, folder: str) -> Why:
+    """Say of a value that nothing wrote that the location's own line assigns it."""
+    from debugger.questions.locations.assigned_line import describe_unassigned
+    from debugger.questions.why.answer import ChainEnd
+    from debugger.questions.why.why_request import repeat_with
+
+    found = None
+    is_unset = answer.ended is ChainEnd.UNINITIALISED or answer.value in _NO_VALUES
+    if is_unset and not answer.links:
+        found = describe_unassigned(folder, answer.place, answer.expression)
+    if found is None:
+        return answer
+    sentence, after = found
+    ending = f"{sentence}: {repeat_with(answer.expression, after)}"
+    return msgspec.structs.replace(answer, ended=ChainEnd.NOT_FOLLOWED, ending=ending)
 
 
 async def _trace_or_find(

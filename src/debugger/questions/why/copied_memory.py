@@ -14,7 +14,7 @@ _COMMON = 1 << 12  # smaller numbers are equal by chance
 
 
 def is_distinctive(content: str) -> bool:
-    """Tell whether a value, in hexadecimal, is in several places hardly by chance."""
+    """Return whether a value, in hexadecimal, is in several places hardly by chance."""
     raw = bytes.fromhex(content)
     number = int.from_bytes(raw, "little", signed=True)
     is_negative = len(raw) == max(_SIZES) and -_COMMON < number < -1
@@ -30,7 +30,7 @@ class CopyWrite(Struct, frozen=True):
     moments: Mapping[tuple[str, int], int]
 
     def is_before(self, event: TraceEvent | None) -> bool:
-        """Tell whether the write was before an event, as far as its own run shows; None is last."""
+        """Test whether the write was before an event, as far as its own run shows; None is last."""
         if event is None:
             return True
         moment = self.moments.get((event.key, event.count))
@@ -85,7 +85,8 @@ class CopiedMemory:
                 continue
             given = result.events_of(watch.key)
             was_there = result.initial.get(watch.key, "").startswith(watch.value)
-            if was_there and not result.counts.get(watch.key):
+            is_changed = any(map(result.counts.get, (watch.key, f"{watch.key}:other")))
+            if was_there and not is_changed:
                 self._unwritten[watch.address] = result, watch.key
             if len(given) == 1 and given[0].deep and not was_there:
                 self._writes[watch.address] = CopyWrite(given[0], watch, moments)

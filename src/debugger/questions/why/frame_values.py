@@ -39,7 +39,7 @@ def writing_frame(frames: Sequence[TraceFrame], address: int) -> int | None:
     for at in own[1:]:
         frame = frames[at]
         # The callee of a method that writes its object's fields has the object by a pointer.
-        is_owner = frame.cfa and 0 <= frame.cfa - address < _STACK
+        is_owner = frame.cfa and 0 < frame.cfa - address < _STACK
         if is_owner and frame.vars:
             origin = statement_origin.origin_of_assignment(frame.statement, "")
             is_conversion = native_values.is_handed_on(origin.function)
@@ -67,7 +67,7 @@ def value_before(
 
 
 def is_another_value(source: TraceValue, copied: TraceValue, event: TraceEvent | None) -> bool:
-    """Tell whether a variable has another whole number than the one that was copied from it.
+    """Return whether a variable has another whole number than the one that was copied from it.
 
     Of a single byte it is one that the write has not given to any byte.
     """
@@ -83,7 +83,7 @@ def is_another_value(source: TraceValue, copied: TraceValue, event: TraceEvent |
 
 
 def assigns_another(frame: TraceFrame, name: str) -> bool:
-    """Tell whether a frame's statement assigns to another local than the one that was written.
+    """Return whether a frame's statement assigns to another local than the one that was written.
 
     Optimised code mixes the instructions of several lines.
     """

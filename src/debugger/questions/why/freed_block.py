@@ -189,7 +189,7 @@ def find_used_block(survey: TraceResult, culprit: str) -> UsedBlock | None:
 
 
 def _is_lasting(value: TraceValue, block: HeapBlock, frames: Sequence[TraceFrame]) -> bool:
-    """Tell whether a pointer lies outside of its block, and in no memory that other calls use."""
+    """Return whether a pointer lies outside of its block, and in no memory that other calls use."""
     own = [one.cfa for one in frames if not one.library and one.file]
     below = own[-2] if len(own) > 1 else 0  # of the functions that the outermost one has called
     is_inside = block.start <= value.address < block.start + block.size

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from debugger.questions.why import go_source, go_values
+from debugger.questions.why import go_expressions, go_source, go_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty
 from debugger.questions.why.go_run import GoFrame, GoRecord
 from debugger.questions.why.go_source import GoSite, GoSourceFunction, SiteKind
@@ -16,6 +16,8 @@ from debugger.questions.why.go_source import GoSite, GoSourceFunction, SiteKind
 _NEAR = 4096  # bytes: a field within its variable
 _CALL_LINES = 12  # lines of a call, above the line that its frame stands at
 _COMPUTED_ELEMENT = re.compile(r"([\w.*]+)\[(?!\d+\])(?!\").*\]$")
+# Always the same part of what a variable has.
+_FIXED_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])+")
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
@@ -105,16 +107,15 @@ def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite 
     """Return the last write of an expression, or of the variable that it begins with."""
     best: FoundWrite | None = None
     expression = position.expression.lstrip("&")
-    for prefix in go_source.split_path(expression):
+    for prefix in go_expressions.split_path(expression):
         found = _last_write(records, position, prefix)
         if found is None:
             continue
         mine, outer = (position.addresses.get(one, 0) for one in (expression, prefix))
-        # The write of a variable hides those of its fields if these lie in it.
+        # The write of a variable hides those of its fields if these lie in it, or may.
         is_inside = best is None or (
             found.record.sequence > best.record.sequence
-            and mine != 0 != outer
-            and 0 <= mine - outer < _NEAR
+            and (mine == 0 or (outer != 0 and 0 <= mine - outer < _NEAR))
             and "*" not in prefix
         )
         if is_inside:
@@ -123,7 +124,7 @@ def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite 
 
 
 def is_same_call(records: Sequence[GoRecord], record: GoRecord, position: GoPosition) -> bool:
-    """Tell whether a record is of the very call that a position is in.
+    """Return whether a record is of the very call that a position is in.
 
     Two calls one after the other have frames of one depth; between them their caller goes on.
     """
@@ -158,7 +159,7 @@ def find_appended(records: Sequence[GoRecord], position: GoPosition) -> FoundWri
         is_same = any(target.rpartition(".")[2] == name for target in site.targets)
         if not is_same or one.sequence >= position.before or not site.values:
             continue
-        side = go_source.classify_value(site.values[0])
+        side = go_expressions.classify_value(site.values[0])
         added = side.origin.arguments[1:] if side.kind == "append" and side.origin else ()
         for text in added:
             value = one.values.get(text, text)
@@ -209,7 +210,7 @@ def _last_write(
         for target in one.site.targets:
             known = _match_memory(one, target, position, prefix)
             if known is None:
-                known = _match_name(one, target, position, prefix)
+                known = _match_name(records, one, target, position, prefix)
             if known is LinkCertainty.SEEN:
                 return FoundWrite(one, target, prefix, known)
             if known is LinkCertainty.INFERRED and by_name is None:
@@ -220,7 +221,7 @@ def _last_write(
 def _match_memory(
     record: GoRecord, target: str, position: GoPosition, prefix: str
 ) -> LinkCertainty | None:
-    """Tell whether a target is the memory of the prefix, by its address or its map and key."""
+    """Return whether a target is the memory of the prefix, by its address or its map and key."""
     key, prefix_key = _KEY.match(target), _KEY.match(prefix)
     if key is not None and prefix_key is not None and position.pointers.get(prefix_key["map"]):
         is_same = record.pointers.get(key["map"]) == position.pointers[prefix_key["map"]]
@@ -242,12 +243,17 @@ def position_key(position: GoPosition, key: str) -> str:
 
 
 def _match_name(
-    record: GoRecord, target: str, position: GoPosition, prefix: str
+    records: Sequence[GoRecord], record: GoRecord, target: str, position: GoPosition, prefix: str
 ) -> LinkCertainty | None:
-    """Tell whether a target is a variable of the activation, by its name."""
+    """Return whether a target is a variable of the activation, or a part of one, by its name."""
     activation = position.activation
-    if target != prefix or not prefix.isidentifier():
+    if target != prefix:
         return None
+    if not prefix.isidentifier():
+        # A later assignment to the variable itself hides it (`find_write`).
+        is_part = _FIXED_PATH.fullmatch(prefix) is not None
+        is_one = is_part and is_same_call(records, record, position)
+        return LinkCertainty.SEEN if is_one else None
     if record.site.function != activation.function:
         return None
     if not is_in_scope(record.site.line, record.site.operator, position.line, record.site.file):
@@ -262,7 +268,7 @@ def _match_name(
 
 
 def is_in_scope(declared: int, operator: str, line: int, file: str) -> bool:
-    """Tell whether a variable that a line declares is still there at a line, by the indents."""
+    """Return whether a variable that a line declares is still there at a line, by the indents."""
     if operator not in go_source.DECLARING or line <= declared:
         return operator not in go_source.DECLARING or line >= declared
     lines = go_source.lines_of(file)
@@ -279,6 +285,21 @@ def is_in_scope(declared: int, operator: str, line: int, file: str) -> bool:
         if is_closed and not (is_case and here == width and at + 1 < line and is_head):
             return False
     return True
+
+
+def end_of_call(records: Sequence[GoRecord], call: GoRecord, before: int) -> int:
+    """Return the sequence number at which a call that a record's line has made is over at last.
+
+    Its goroutine has reached another line of the caller then, or of a function around that.
+    """
+    over = (
+        one.sequence
+        for one in records
+        if call.sequence < one.sequence < before
+        and (one.site.line, one.hit) != (call.site.line, call.hit)
+        and (one.goroutine, one.depth <= call.depth) == (call.goroutine, True)
+    )
+    return min(over, default=before)
 
 
 def find_return(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import go_chain, go_plan, go_source, go_values
+from debugger.questions.why import go_chain, go_expressions, go_plan, go_source, go_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, ValueOperand, WhyLink
 from debugger.questions.why.go_chain import Activation, ChainEnded, GoPosition
+from debugger.questions.why.go_expressions import RightSide
 from debugger.questions.why.go_run import GoRecord, GoStop
-from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
+from debugger.questions.why.go_source import GoSourceFunction, GoSources
 from debugger.questions.why.go_values import are_different
 from debugger.questions.why.why_request import repeat_with
 
@@ -69,7 +70,7 @@ class GoLinks:
         is_part = found.prefix != position.expression
         operands = tuple(
             ValueOperand(name, record.values[name])
-            for name in go_source.paths_in(site.value_of(found.target)[0])
+            for name in go_expressions.paths_in(site.value_of(found.target)[0])
             if side.kind != "receive" and go_values.plain_value(record.values.get(name)) is not None
         )
         self.links.append(
@@ -92,7 +93,8 @@ class GoLinks:
     ) -> str | None:
         """Return the value of a right side that is another one than the followed value."""
         given = side.text if side.kind == "constant" else record.values.get(side.text)
-        return given if not suffix and are_different(given, position.value) else None
+        given = go_values.part_of_value(given, suffix) if suffix else given
+        return given if are_different(given, position.value) else None
 
     @staticmethod
     def thread(goroutine: int, position: GoPosition) -> str | None:

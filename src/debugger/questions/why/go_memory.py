@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import go_source, go_values
+from debugger.questions.why import go_expressions, go_source, go_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, WhyLink
 from debugger.questions.why.go_chain import Activation, ChainEnded, GoPosition, NeedsWatch
 from debugger.questions.why.go_source import GoSources
@@ -33,7 +33,7 @@ def explain_memory_write(
         LinkKind.WRITTEN,
         LinkCertainty.RERUN,
         f"{write.expression}: {by}",
-        frame=FrameView(0, go_source.plain_name(write.frame.function), file, line),
+        frame=FrameView(0, go_expressions.plain_name(write.frame.function), file, line),
         statement=statement,
         stack=write.callers,
         old=write.old,
@@ -46,11 +46,11 @@ def explain_memory_write(
     if function is None or given is None:
         text = f"{statement} at {place} wrote it"
         return link, ChainEnded(ChainEnd.NOT_FOLLOWED, text)
-    side = go_source.classify_value(given)
+    side = go_expressions.classify_value(given)
     if side.kind == "constant":
         return link, ChainEnded(ChainEnd.CONSTANT, f"{given} is a literal at {place}")
     if side.kind != "path":
-        again = repeat_with(given, place)
+        again = repeat_with((*go_expressions.paths_in(given), given)[0], place)
         text = f"computed by {given} at {place}; go on with {again}"
         return link, ChainEnded(ChainEnd.NOT_FOLLOWED, text)
     there = Activation(function, 0, 0)
@@ -64,7 +64,7 @@ def _written_expression(sources: GoSources, file: str, line: int, watched: str) 
     for site in sources.sites:
         if (site.file, site.line) != (file, line) or len(site.values) != 1:
             continue
-        side = go_source.classify_value(site.values[0])
+        side = go_expressions.classify_value(site.values[0])
         if side.kind != "append" or side.origin is None:
             is_whole = len(site.targets) == 1 and not site.operator
             return site.values[0] if is_whole else None
@@ -72,7 +72,7 @@ def _written_expression(sources: GoSources, file: str, line: int, watched: str) 
         if len(added) != 1 or added[0].endswith("..."):
             return None
         part = re.match(r"\.\w+", fields)
-        if part is not None and go_source.classify_value(added[0]).kind == "literal":
+        if part is not None and go_expressions.classify_value(added[0]).kind == "literal":
             return go_values.part_of_literal(added[0], part[0], sources.fields_of(added[0]))
         return added[0] + fields
     return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.questions.why import go_source, statement_origin
+from debugger.questions.why import go_expressions, go_source, go_values, statement_origin
 from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources, SiteKind
 
 SITES_MAX = 100
@@ -60,15 +60,15 @@ def logged_expressions(site: GoSite) -> list[LoggedExpression]:
         found += _target_expressions(site, target)
     operands: dict[str, None] = {}
     for value in site.values:
-        operands |= dict.fromkeys(go_source.paths_in(value))
-        appended = go_source.classify_value(value)
+        operands |= dict.fromkeys(go_expressions.paths_in(value))
+        appended = go_expressions.classify_value(value)
         if appended.kind == "append" and appended.origin is not None:
             first = appended.origin.arguments[0]
             found.append(LoggedExpression("length", first, f"len({first})"))
         if appended.kind == "receive":
             found.append(LoggedExpression("pointer", appended.text, pointer_text(appended.text)))
     for path in list(operands)[:_OPERANDS_MAX]:
-        if site.readable is not None and go_source.split_path(path)[-1] not in site.readable:
+        if site.readable is not None and go_expressions.split_path(path)[-1] not in site.readable:
             continue
         last = _LAST.match(path)
         if last is not None:
@@ -96,7 +96,7 @@ def _key_expressions(path: str) -> Iterator[LoggedExpression]:
     key = _KEY.match(path)
     if key is not None:
         yield LoggedExpression("pointer", key["map"], pointer_text(key["map"]))
-        if go_source.is_path(key["key"]):
+        if go_expressions.is_path(key["key"]):
             yield LoggedExpression("value", key["key"], key["key"])
 
 
@@ -115,17 +115,33 @@ def plan_sites(
         for site in _giving_sites(sources, *here):
             if site not in found:
                 found[site] = None
-                at = _target_number(site, here[1])
-                waiting.extend(_read_by(sources, site, found, at))
+                at, suffix = _target_part(site, here[1])
+                waiting.extend(_read_by(sources, site, found, at, suffix))
         waiting.extend(_passed_by(sources, *here, found))
-    return list(found)[:SITES_MAX]
+    sites = list(found)[:SITES_MAX]
+    return [*sites, *_other_calls(sources, sites)][:SITES_MAX]
+
+
+def _other_calls(sources: GoSources, sites: Sequence[GoSite]) -> Iterator[GoSite]:
+    """Yield the further lines with calls in the functions whose calls are followed.
+
+    A `return` that is reached after such a line is of a later call.
+    """
+    calling = [
+        site.function
+        for site in sites
+        if any(go_expressions.classify_value(one).kind == "call" for one in site.values)
+    ]
+    known = {(one.file, one.line) for one in sites}
+    for function in dict.fromkeys(calling):
+        yield from (one for one in sources.calls_in(function) if (one.file, one.line) not in known)
 
 
 def _giving_sites(
     sources: GoSources, function: GoSourceFunction | None, expression: str
 ) -> Iterator[GoSite]:
     """Yield the assignments that may write a path, or one of its beginnings."""
-    paths = go_source.split_path(expression.lstrip("*&"))
+    paths = go_expressions.split_path(expression.lstrip("*&"))
     root = paths[-1]
     if function is not None:
         for site in sources.sites_in(function, SiteKind.ASSIGN):
@@ -143,7 +159,7 @@ def _giving_sites(
 
 
 def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:
-    """Tell whether a target elsewhere may be the memory of a path, by its last name."""
+    """Return whether a target elsewhere may be the memory of a path, by its last name."""
     if target.startswith("*"):
         return is_local
     if len(paths) == 1:
@@ -156,48 +172,82 @@ def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:
     return is_field or (not is_local and target == paths[-1])
 
 
-def _target_number(site: GoSite, expression: str) -> int:
-    """Return which of a site's targets an expression, or a beginning of it, is; 0 if none is."""
-    paths = go_source.split_path(expression.lstrip("*&"))
-    return next((at for at, one in enumerate(site.targets) if one.lstrip("*") in paths), 0)
+def _target_part(site: GoSite, expression: str) -> tuple[int, str]:
+    """Return which of a site's targets an expression begins with, and the rest; else the first."""
+    text = expression.lstrip("*&")
+    paths = go_expressions.split_path(text)
+    at = next((at for at, one in enumerate(site.targets) if one.lstrip("*") in paths), None)
+    return (at, text.removeprefix(site.targets[at].lstrip("*"))) if at is not None else (0, "")
 
 
 def _read_by(
-    sources: GoSources, site: GoSite, found: dict[GoSite, None], at: int
+    sources: GoSources, site: GoSite, found: dict[GoSite, None], at: int, suffix: str = ""
 ) -> Iterator[tuple[GoSourceFunction, str]]:
     """Yield what a site reads for one of its values or results, counted from 0.
 
-    The returns of what it calls are added to `found`.
+    The returns of what it calls are added to `found`. `suffix` is the part of the value.
     """
     for value in site.values[at : at + 1] or site.values:
         result = at if len(site.values) == 1 else 0
-        side = go_source.classify_value(value)
-        yield from ((site.function, one) for one in go_source.paths_in(value))
-        if side.kind == "receive":
-            for other in sources.sites:
-                if other.kind is SiteKind.SEND and other not in found:
-                    found[other] = None
-                    yield from _read_by(sources, other, found, 0)
-        if side.kind == "call":
-            yield from _returned_by(sources, site.file, value, found, result)
+        part = "" if site.operator in {"range", "loop"} else suffix
+        yield from _value_reads(sources, site.function, value, found, result, part)
 
 
-def _returned_by(
-    sources: GoSources, file: str, value: str, found: dict[GoSite, None], result: int
+def _value_reads(  # noqa: PLR0917 - a value and its part
+    sources: GoSources,
+    function: GoSourceFunction,
+    value: str,
+    found: dict[GoSite, None],
+    result: int,
+    suffix: str,
+) -> Iterator[tuple[GoSourceFunction, str]]:
+    """Yield what a right side reads for a part of it."""
+    side = go_expressions.classify_value(value)
+    yield from ((function, one) for one in go_expressions.paths_in(value))
+    if side.kind == "path" and suffix:
+        yield function, side.text.lstrip("*&") + suffix
+    part = re.match(r"\.[A-Za-z_]\w*|\[[^\[\]]*\]", suffix)
+    if side.kind == "literal" and part is not None:
+        fields = sources.fields_of(side.text)
+        inner = go_values.part_of_literal(side.text, part[0], fields) or ""
+        rest = suffix[part.end() :]
+        yield from _value_reads(sources, function, inner, found, 0, rest) if inner else ()
+    if side.kind == "append" and side.origin is not None and part is not None:
+        for one in side.origin.arguments[1:]:
+            yield from _value_reads(sources, function, one, found, 0, suffix[part.end() :])
+    if side.kind == "receive":
+        for other in sources.sites:
+            if other.kind is SiteKind.SEND and other not in found:
+                found[other] = None
+                yield from _read_by(sources, other, found, 0, suffix)
+    if side.kind == "call":
+        yield from _returned_by(sources, function, value, found, result, suffix)
+
+
+def _returned_by(  # noqa: PLR0917 - a call and a part of its result
+    sources: GoSources,
+    function: GoSourceFunction,
+    value: str,
+    found: dict[GoSite, None],
+    result: int,
+    suffix: str,
 ) -> Iterator[tuple[GoSourceFunction, str]]:
     """Yield what the returns of a call read for one of its results; they are added to `found`."""
-    called = go_source.called_name(value)
+    called = go_expressions.called_name(value)
     functions = sources.functions_named(called)[:_NAMESAKES_MAX]
     returns = [site for one in functions for site in sources.sites_in(one, SiteKind.RETURN)]
     if not functions and sources.is_function_value(called):
-        returns = sources.returns_of_values(file)[:_VALUES_MAX]
+        returns = sources.returns_of_values(function.file)[:_VALUES_MAX]
     for returned in returns:
         if returned not in found and len(found) < SITES_MAX:
             found[returned] = None
-            yield from _read_by(sources, returned, found, result)
+            yield from _read_by(sources, returned, found, result, suffix)
     # What a deferred function gives to a result has no `return`.
     for one in functions:
         yield from ((one, name) for name in one.results[result : result + 1])
+    atomic = go_values.atomic_path(value)
+    if not functions and atomic is not None:
+        yield function, atomic
 
 
 def _passed_by(
@@ -209,18 +259,16 @@ def _passed_by(
     """Yield the arguments that the callers by the source may pass for a parameter."""
     if function is None:
         return
-    root = go_source.split_path(expression.lstrip("*&"))[-1]
+    root = go_expressions.split_path(expression.lstrip("*&"))[-1]
     suffix = expression.lstrip("*&").removeprefix(root)
     if root not in (*function.parameters, function.receiver):
         return
     for caller, statement in sources.callers_of(function)[:_CALLERS_MAX]:
         text = passed_argument(statement, function, root)
-        if text and go_source.is_path(text):
+        if text and go_expressions.is_path(text):
             yield caller, text.lstrip("*&") + suffix
         elif text:
-            yield from ((caller, one) for one in go_source.paths_in(text))
-            if go_source.classify_value(text).kind == "call":
-                yield from _returned_by(sources, caller.file, text, found, 0)
+            yield from _value_reads(sources, caller, text, found, 0, suffix)
 
 
 def passed_argument(statement: str, function: GoSourceFunction, name: str) -> str:

@@ -15,7 +15,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
-from debugger.model.program import EvaluationPurpose, Frame, StopReason
+from debugger.model.program import EvaluationPurpose, Frame, StopReason, Variable
 from debugger.questions.locations.missing_function import (
     describe_near,
     missing_name,
@@ -220,6 +220,34 @@ class GoStop:
         )
         return go_values.as_optimised_out(found.value)
 
+    async def read_value(self, expression: str, index: int) -> Variable | None:
+        """Return the value of an expression in a frame, with its children; None if it has none."""
+        session, frame = self._run.session, self._frames[index]
+        try:
+            return await session.run_job(
+                lambda: session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+            )
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            return None
+
+    async def read_children(self, value: Variable, start: int, count: int) -> list[Variable]:
+        """Return some of the children of a value."""
+        session, is_indexed = self._run.session, value.indexed is not None
+        if start and not is_indexed:
+            return []
+        return await session.run_job(
+            lambda: session.backend.read_variables(
+                value.handle, start=start, count=count if is_indexed else None
+            )
+        )
+
+    async def complete(self, values: Sequence[Variable]) -> list[Variable]:
+        """Return values with the parts that delve has cut off."""
+        session = self._run.session
+        return await session.run_job(lambda: session.backend.complete_values(values))
+
     async def number_of(self, expression: str, index: int) -> int:
         """Return an expression's value as a number; 0 if it has none."""
         text = await self.evaluate(expression, index)
@@ -243,7 +271,7 @@ class GoStop:
         return stable_address(address, high - depth, high, self.goroutine)
 
     async def is_optimised(self, index: int) -> bool:
-        """Tell whether the function of a frame was built with optimisation."""
+        """Return whether the function of a frame was built with optimisation."""
         session, frame = self._run.session, self._frames[index]
         scopes = await session.run_job(lambda: session.backend.read_scopes(frame))
         # The mark is the name of a scope: "Locals (warning: optimized function)".
@@ -351,7 +379,7 @@ async def _reach(run: RunningQuestion, location: GoLocation, *, is_built: bool) 
 
 
 def _is_built(question: QuestionRun) -> bool:
-    """Tell whether the program was built before, and perhaps with optimisation."""
+    """Return whether the program was built before, and perhaps with optimisation."""
     program = Path(str(question.target.program))
     return program.suffix != ".go" and not program.is_dir()
 

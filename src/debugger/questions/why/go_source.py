@@ -10,15 +10,14 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from debugger.questions.why import statement_origin
-from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why import go_expressions, go_values, statement_origin
 from debugger.session import source_files
 
 _HEAD = re.compile(r"func\s+(?:\((?P<receiver>[^)]*)\)\s*)?(?P<name>\w+)\s*(?:\[[^\]]*\])?\(")
 _GLOBAL = re.compile(r"(?:var|const)\s+(?P<name>\w+)\b|\s+(?P<inner>\w+)(?:\s+[\w.*\[\]]+)?\s*=")
 _STRUCT = re.compile(r"type\s+(\w+)(?:\[[^\]]*\])?\s+struct\s*\{(?:(?P<inner>.*)\})?$")
 # What a line that gives a value has, and a line that opens a closure.
-_GIVES = re.compile(r"=|<-|\+\+|--|^return\b|\bfunc\s*\(")
+_GIVES = re.compile(r"=|<-|\+\+|--|^return\b|\bfunc\s*\(|\b(?:Store|Swap|Add)\w*\(")
 # A function without a name, and no type: `[]func(int) int{…}` is a slice.
 _CLOSURE = re.compile(
     r"(?<!\])\bfunc\s*\((?=(?:[^()]|\([^()]*\))*\)\s*(?:\([^()]*\)|[^(){};=,]*)"
@@ -30,13 +29,8 @@ _LEAD = re.compile(
     r"^(?:\}\s*)?(?:(?:else\s+)?if|for|switch|case|var|const|else\s*\{|select\s*\{|defer|go)\s+"
 )
 _SIDES = re.compile(r"^(?P<left>[^=:<>!]+?)\s*(?P<sign>:=|[-+*/%&|^]=|<<=|>>=|&\^=|=)(?!=)\s*")
-_PATH = re.compile(r"^[*&(]*[A-Za-z_]\w*\)?(?:\.[A-Za-z_]\w*|\[[^\[\]]*\])*$")
 _SEND = re.compile(r"^(?:case\s+)?(?P<channel>[\w.\[\]]+)\s*<-\s*(?P<value>.+?):?$")
-_LITERAL = re.compile(r"&?(?:\[[^\]]*\])*(?:map\[[^\]]*\])?[\w.\[\]*]*\{")
-_CONVERSION = re.compile(
-    r"(?:u?int(?:8|16|32|64)?|float(?:32|64)|byte|rune|string|bool|uintptr|\[\]byte|\[\]rune)\("
-)
-_ASSERTED = re.compile(r"\.\([^()]*\)$")
+_CALLED = re.compile(r"(?<!func )([A-Za-z_.][\w.]*)\(")
 
 
 _BUILT_IN = frozenset(
@@ -54,6 +48,8 @@ class SiteKind(Enum):
     ASSIGN = "assign"
     RETURN = "return"
     SEND = "send"
+    # Of which no value is read.
+    CALL = "call"
 
 
 class GoSourceFunction(Struct, frozen=True):
@@ -68,7 +64,7 @@ class GoSourceFunction(Struct, frozen=True):
     receiver: str = ""
 
     def contains(self, file: str | None, line: int | None) -> bool:
-        """Tell whether a line is in the function."""
+        """Return whether a line is in the function."""
         return self.file == file and line is not None and self.head <= line <= self.last
 
 
@@ -99,30 +95,6 @@ class GoSite(Struct, frozen=True):
         if len(self.values) == len(self.targets):
             return self.values[at], 0
         return (self.values[0] if self.values else ""), at
-
-
-def plain_name(function: str) -> str:
-    """Return the short name of a function as delve names it: `fill` of `main.(*Order).fill`."""
-    outer = re.sub(r"(?:\.func\d+|\.gowrap\d+|\.\d+|-range\d+|\[[^\]]*\])+$", "", function)
-    return outer.rpartition(".")[2].rstrip(")")
-
-
-def split_path(expression: str) -> tuple[str, ...]:
-    """Return an expression and its prefixes, the longest first: `o.a[1]`, `o.a`, `o`."""
-    text = expression.strip()
-    found = [text]
-    while True:
-        shorter = re.sub(r"(?:\.[A-Za-z_]\w*|\[[^\[\]]*\])$", "", text)
-        if shorter == text or not shorter:
-            break
-        text = shorter
-        found.append(text)
-    return tuple(found)
-
-
-def is_path(text: str) -> bool:
-    """Tell whether an expression is a variable, or a path of fields and elements."""
-    return _PATH.match(text) is not None
 
 
 class GoGlobal(Struct, frozen=True):
@@ -161,7 +133,7 @@ class GoSources:
         while number <= len(lines):
             head = _HEAD.match(lines[number - 1])
             if head is None:
-                struct = _STRUCT.match(_without_comment(lines[number - 1]).rstrip())
+                struct = _STRUCT.match(without_comment(lines[number - 1]).rstrip())
                 if struct is not None:
                     last = _function_end(lines, number)
                     inner = [f" {one.strip()}" for one in (struct["inner"] or "").split(";")]
@@ -169,7 +141,7 @@ class GoSources:
                     self._structs[struct[1]] = tuple(_field_names(fields))
                 named = _GLOBAL.match(lines[number - 1])
                 if named is not None:
-                    text = _without_comment(lines[number - 1]).strip()
+                    text = without_comment(lines[number - 1]).strip()
                     self._globals.append(
                         GoGlobal(named["name"] or named["inner"], file, number, text)
                     )
@@ -191,7 +163,7 @@ class GoSources:
         return self._by_name.get(called.rpartition(".")[2], [])
 
     def is_function_value(self, called: str) -> bool:
-        """Tell whether a call is of a variable or a field that holds a function."""
+        """Return whether a call is of a variable or a field that holds a function."""
         fields = {one for some in self._structs.values() for one in some}
         name = called.rpartition(".")[2]
         is_known = bool(self.functions_named(called)) or called in _BUILT_IN
@@ -204,12 +176,12 @@ class GoSources:
         return sorted((*self.closure_returns, *named), key=lambda one: one.file != file)
 
     def _is_value(self, name: str) -> bool:
-        """Tell whether the sources use a function's name without calling it."""
+        """Return whether the sources use a function's name without calling it."""
         if name in {"main", "init"}:
             return False
         used = re.compile(rf"(?<![\w.])(?:\w+\.)?{name}\b(?!\s*[(:\[])")
         return any(
-            name in text and not _HEAD.match(text) and used.search(_without_comment(text))
+            name in text and not _HEAD.match(text) and used.search(without_comment(text))
             for file in self._files
             for text in source_files.read_source(file) or ()
         )
@@ -218,16 +190,30 @@ class GoSources:
         """Yield the sites of a function."""
         yield from (one for one in self._by_function.get(function, ()) if one.kind is kind)
 
+    def calls_in(self, function: GoSourceFunction) -> Iterator[GoSite]:
+        """Yield the lines of a function at which a statement with a call begins."""
+        lines, depth = lines_of(function.file), 0
+        for number in range(function.head + 1, function.last):
+            text = without_comment(lines[number - 1]).strip()
+            names = _CALLED.findall(text) if depth <= 0 and not text.endswith(",") else []
+            if any(self.functions_named(one) or one.isidentifier() for one in names):
+                yield GoSite(SiteKind.CALL, function.file, number, function, text)
+            depth += sum((one in "([") - (one in ")]") for one in text)
+
     def globals_named(self, name: str) -> list[GoGlobal]:
         """Return the declarations of a variable outside of the functions."""
         return [one for one in self._globals if one.name == name]
 
-    def unseen_writers(self, name: str) -> list[str]:
-        """Return the lines that may write a variable of a package, and are no sites of it."""
+    def unseen_writers(self, name: str, *, is_part: bool = False) -> list[str]:
+        """Return the lines that may write a variable of a package, and are no sites of it.
+
+        A part of it may be written by a method.
+        """
         word = re.escape(name)
+        method = rf"|(?<![\w.]){word}(?:\.\w+)*\.\w+\(" if is_part else ""
         pattern = re.compile(
             rf"(?<![\w.]){word}(?:\.\w+|\[[^\]]*\])*\s*(?:(?:[-+*/%&|^]|<<|>>|&\^)?=(?!=)|\+\+|--)"
-            rf"|&{word}\b"
+            rf"|&{word}\b{method}"
         )
         known = {(one.file, one.line) for one in self.sites if name in one.targets}
         known |= {(one.file, one.line) for one in self.globals_named(name)}
@@ -237,7 +223,7 @@ class GoSources:
             for number, text in enumerate(source_files.read_source(file) or (), 1)
             if name in text
             and (file, number) not in known
-            and pattern.search(_without_comment(text)) is not None
+            and pattern.search(without_comment(text)) is not None
         ]
 
     def fields_of(self, literal: str) -> tuple[str, ...]:
@@ -268,7 +254,7 @@ class GoSources:
 
 def _field_names(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        plain = _without_comment(line).rstrip()
+        plain = without_comment(line).rstrip()
         found = re.match(r"\s+(\w+(?:,\s*\w+)*)\s+[^\s`]", plain)
         if found is not None:
             yield from re.split(r",\s*", found[1])
@@ -279,7 +265,7 @@ def _field_names(lines: Sequence[str]) -> Iterator[str]:
 
 def _function_end(lines: Sequence[str], head: int) -> int:
     """Return the last line of a function: gofmt closes it at the line's start."""
-    if re.search(r"\{.*\}\s*$", _without_comment(lines[head - 1])):
+    if re.search(r"\{.*\}\s*$", without_comment(lines[head - 1])):
         return head
     for number in range(head + 1, len(lines) + 1):
         if lines[number - 1].startswith("}"):
@@ -289,28 +275,30 @@ def _function_end(lines: Sequence[str], head: int) -> int:
 
 def join_statement(lines: Sequence[str], number: int) -> str:
     """Return a statement with the lines that its brackets go on to, without comments."""
-    text = _without_comment(lines[number - 1]).strip()
+    text = without_comment(lines[number - 1]).strip()
     if text.endswith("{") and not _opens_literal(text):
         return text
     depth = _depth(text)
     for at in range(number, min(number + _JOINED_MAX, len(lines))):
-        if depth <= 0 and not text.endswith((",", "+", "||", "&&", "=", "(")):
+        is_open = text.endswith((",", "+", "||", "&&", "=", "(")) and not text.endswith("++")
+        if depth <= 0 and not is_open:
             break
-        added = _without_comment(lines[at]).strip()
+        added = without_comment(lines[at]).strip()
         depth += _depth(added)
         text += " " + added
     return text
 
 
 def _opens_literal(text: str) -> bool:
-    """Tell whether the last bracket opens a composite literal, and no block."""
+    """Return whether the last bracket opens a composite literal, and no block."""
     if re.search(r"\bfunc\s*\([^{]*\{$", text):
         return False
     is_block = re.match(r"(?:\}\s*)?(?:if|for|switch|select|else|func|type|case)\b", text)
     return is_block is None and re.search(r"[\w\]]\{$", text) is not None
 
 
-def _without_comment(line: str) -> str:
+def without_comment(line: str) -> str:
+    """Return a line without the comment at its end."""
     plain = re.sub(r'"(?:\\.|[^"\\])*"|`[^`]*`', lambda one: "x" * len(one[0]), line)
     at = plain.find("//")
     return line[:at] if at >= 0 else line
@@ -340,11 +328,24 @@ def _parameter_names(text: str) -> tuple[str, ...]:
 
 def _one_line_body(function: GoSourceFunction, lines: Sequence[str]) -> list[str]:
     """Return the statements of a function on one line; none of another one."""
-    text = _without_comment(lines[function.head - 1]).strip()
+    text = without_comment(lines[function.head - 1]).strip()
     if function.last != function.head or not text.endswith("}"):
         return []
     begin = statement_origin.opening_bracket(text)
     return [one for part in text[begin + 1 : -1].split(";") if (one := part.strip())]
+
+
+def closure_parameters(function: GoSourceFunction, line: int) -> tuple[str, ...]:
+    """Return the parameters of the functions without a name around a line, the outer ones first."""
+    lines, names = lines_of(function.file), list[str]()
+    for number in range(function.head, min(line, len(lines)) + 1):
+        text = without_comment(lines[number - 1]).strip()
+        for match in _CLOSURE.finditer(text):
+            is_around = number == line or line <= _closure_end(lines, number, function.last)
+            if is_around and (number == line or text.endswith("{")):
+                end = statement_origin.closing_bracket(text, match.end() - 1)
+                names += _parameter_names(text[match.end() : end])
+    return tuple(names)
 
 
 def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSite]:
@@ -359,12 +360,12 @@ def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSi
         if text.startswith("//") or _GIVES.search(text) is None:
             continue
         statement = join_statement(lines, number)
-        if _CLOSURE.search(statement) and statement.endswith("{"):
-            inner = _closure_end(lines, number, function.last)
         site = _parse_site(function, number, statement)
         # A `return` in a closure is none of the function around it.
         if site is not None and not (site.kind is SiteKind.RETURN and number <= inner):
             yield site
+        if _CLOSURE.search(statement) and statement.endswith("{"):
+            inner = max(inner, _closure_end(lines, number, function.last))
         if _CLOSURE.search(statement):
             yield from _closure_sites(function, number, statement)
 
@@ -401,10 +402,10 @@ def _closure_returns(function: GoSourceFunction, lines: Sequence[str]) -> Iterat
         bodies = [each for one in _one_line_body(function, lines) for each in _inner_bodies(one)]
         yield from _return_sites(function, function.head, bodies)
     for number in range(function.head + 1, function.last):
-        text = _without_comment(lines[number - 1]).strip()
+        text = without_comment(lines[number - 1]).strip()
+        is_return = number <= inner and text.startswith("return")
         if _CLOSURE.search(text) and text.endswith("{"):
             inner = max(inner, _closure_end(lines, number, function.last))
-        is_return = number <= inner and text.startswith("return")
         bodies = _inner_bodies(text) if _CLOSURE.search(text) else []
         returned = [(join_statement(lines, number), None)] if is_return else []
         yield from _return_sites(function, number, [*returned, *bodies])
@@ -467,14 +468,11 @@ def _parse_assignment(statement: str) -> _SiteParts | None:
         return _SiteParts(SiteKind.ASSIGN, (step[1],), (step[1],), "+")
     sides = _SIDES.match(text)
     if sides is None:
-        sent = _SEND.match(text)
-        if sent is None:
-            return None
-        return _SiteParts(SiteKind.SEND, (sent["channel"],), (sent["value"],))
+        return _parse_send(text)
     left = [one.strip() for one in statement_origin.split_arguments(sides["left"])]
     # `var total int = 3`
     targets = tuple(one.split()[0] if " " in one else one for one in left)
-    if not all(is_path(one) for one in targets):
+    if not all(go_expressions.is_path(one) for one in targets):
         return None
     right = text[sides.end() :]
     is_short = statement.startswith(("if ", "switch ", "for ", "} else if "))
@@ -486,6 +484,16 @@ def _parse_assignment(statement: str) -> _SiteParts | None:
     return _SiteParts(SiteKind.ASSIGN, targets, values, _operator(statement, sides["sign"]))
 
 
+def _parse_send(text: str) -> _SiteParts | None:
+    """Return the parts of a send to a channel, or of an atomic write."""
+    sent, atomic = _SEND.match(text), go_values.parse_atomic_write(text)
+    if atomic is not None:
+        return _SiteParts(SiteKind.ASSIGN, (atomic[0],), (atomic[1],), atomic[2])
+    if sent is None:
+        return None
+    return _SiteParts(SiteKind.SEND, (sent["channel"],), (sent["value"],))
+
+
 def _operator(statement: str, sign: str) -> str:
     if statement.startswith("for "):
         return "loop"
@@ -494,103 +502,14 @@ def _operator(statement: str, sign: str) -> str:
     return sign if sign == ":=" else sign[:-1]
 
 
-class RightSide(Struct, frozen=True):
-    """What an expression of Go gives."""
-
-    # constant, path, call, computed, literal, receive, allocation, append or closure.
-    kind: str
-    text: str
-    origin: StatementOrigin | None = None
-
-
-def classify_value(text: str) -> RightSide:
-    """Return what an expression is, without conversions and assertions."""
-    plain = _without_conversions(text.strip())
-    shapes = (
-        ("receive", plain.startswith("<-")),
-        ("closure", re.match(r"func\s*\(", plain) is not None),
-        ("literal", _LITERAL.match(plain) is not None and plain.endswith("}")),
-        ("allocation", plain.startswith("&") and is_path(plain[1:])),
-        ("path", is_path(plain) and plain not in {"nil", "true", "false", "iota"}),
-    )
-    for kind, is_one in shapes:
-        if is_one:
-            return RightSide(kind, plain.removeprefix("<-").strip())
-    origin = statement_origin.classify_expression(plain)
-    if origin.kind is OriginKind.CONSTANT:
-        return RightSide("constant", plain, origin)
-    if origin.kind is not OriginKind.CALL:
-        return RightSide("computed", plain, origin)
-    if origin.function in {"len", "cap", "min", "max"}:
-        return RightSide("computed", plain, statement_origin.classify_expression(f"{plain}+0"))
-    kinds = {"append": "append", "make": "allocation", "new": "allocation"}
-    return RightSide(kinds.get(origin.function, "call"), plain, origin)
-
-
-def _without_conversions(text: str) -> str:
-    while True:
-        plain = _ASSERTED.sub("", text)
-        match = _CONVERSION.match(plain)
-        if match and statement_origin.closing_bracket(plain, match.end() - 1) == len(plain) - 1:
-            plain = plain[match.end() : -1].strip()
-        if plain == text:
-            return plain
-        text = plain
-
-
-def paths_in(text: str) -> tuple[str, ...]:
-    """Return the variables and paths that an expression reads."""
-    side = classify_value(text)
-    if side.kind == "path":
-        return (side.text.lstrip("*&"),)
-    if side.kind == "receive":
-        return (side.text,)
-    if side.origin is not None and side.origin.kind is OriginKind.CALL:
-        found: dict[str, None] = {}
-        for one in side.origin.arguments:
-            found |= dict.fromkeys(paths_in(one))
-        return tuple(found)
-    if side.kind == "literal":
-        begin = side.text.index("{")
-        found = {}
-        for one in statement_origin.split_arguments(side.text[begin + 1 : -1]):
-            value = re.sub(r'^(?:"[^"]*"|[\w.]+)\s*:\s*', "", one)
-            if value:
-                found |= dict.fromkeys(paths_in(value))
-        return tuple(found)
-    return side.origin.operands if side.origin is not None else ()
-
-
-def called_name(text: str) -> str:
-    """Return the name of what a call calls, as written: `s.area` of `s.area(2)`."""
-    return classify_value(text).text.partition("(")[0].strip()
-
-
-def describe_address_use(function: GoSourceFunction, name: str, line: int) -> str:
-    """Say where a function last took the address of a variable before a line; "" if nowhere."""
-    lines = lines_of(function.file)
-    pattern = re.compile(rf"&{re.escape(name)}\b")
-    for number in range(min(line - 1, len(lines)), function.head, -1):
-        text = _without_comment(lines[number - 1])
-        if pattern.search(text):
-            return f"what got its address at {Path(function.file).name}:{number} `{text.strip()}`"
-    return ""
-
-
-def recovers(function: GoSourceFunction) -> bool:
-    """Tell whether a function calls `recover`, as in a function that it defers."""
-    body = lines_of(function.file)[function.head - 1 : function.last]
-    return any("recover()" in _without_comment(one) for one in body)
-
-
 def line_of(function: GoSourceFunction, statement: str) -> int:
     """Return the line of a function at which a statement begins; its head without one."""
     lines = lines_of(function.file)
     found = (
         number
         for number in range(function.head, function.last + 1)
-        if _without_comment(lines[number - 1]).strip()
-        and statement.startswith(_without_comment(lines[number - 1]).strip())
+        if without_comment(lines[number - 1]).strip()
+        and statement.startswith(without_comment(lines[number - 1]).strip())
     )
     return next(found, function.head)
 
@@ -598,3 +517,9 @@ def line_of(function: GoSourceFunction, statement: str) -> int:
 def lines_of(file: str) -> Sequence[str]:
     """Return the lines of a source; none if it cannot be read."""
     return source_files.read_source(file) or ()
+
+
+def recovers(function: GoSourceFunction) -> bool:
+    """Return whether a function calls `recover`, as in a function that it defers."""
+    body = lines_of(function.file)[function.head - 1 : function.last]
+    return any("recover()" in without_comment(one) for one in body)

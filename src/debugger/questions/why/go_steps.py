@@ -1,4 +1,4 @@
-"""Explains values of Go by the records and the stack of a run: a link, and what comes before."""
+"""Builds the links of a chain of Go values, each from the records and the stack of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import go_chain, go_plan, go_source, go_values
+from debugger.questions.why import go_chain, go_expressions, go_plan, go_source, go_values
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
@@ -26,9 +26,10 @@ from debugger.questions.why.go_chain import (
     NeedsWatch,
     WatchStart,
 )
+from debugger.questions.why.go_expressions import RightSide
 from debugger.questions.why.go_links import GoLinks
 from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
-from debugger.questions.why.go_source import GoSourceFunction, GoSources, RightSide
+from debugger.questions.why.go_source import GoSourceFunction, GoSources
 from debugger.questions.why.go_unwritten import describe_argument_use, explain_unwritten
 from debugger.questions.why.go_values import are_different
 from debugger.questions.why.guilty_factor import find_guilty_factor
@@ -42,6 +43,7 @@ _INPUTS = re.compile(
     r"|bufio\.|\w+\.(?:Read\w*|Text|Scan\w*)\b|fmt\.S?F?[Ss]can)"
 )
 _INPUT_VARIABLES = re.compile(r"os\.Args\b")
+_CALL = re.compile(r"[\w\]]\(")
 _CONVERTERS = re.compile(r"(?:strconv\.(?:Atoi|Parse\w+|Itoa|Format\w+)|strings\.Trim\w*)$")
 
 
@@ -73,10 +75,13 @@ class GoSteps(GoLinks):
             return await self._explain_appended(stop, position, appended)
         if found is not None:
             return await self._explain_write(stop, position, found)
-        root = go_source.split_path(position.expression.lstrip("&*"))[-1]
+        root = go_expressions.split_path(position.expression.lstrip("&*"))[-1]
         function = position.activation.function
         if root in function.parameters or root == function.receiver:
             return await self._explain_parameter(stop, position, root)
+        inner = go_source.closure_parameters(function, position.line)
+        if root in inner:
+            return await self._explain_closure_parameter(stop, position, root, inner)
         return explain_unwritten(self.sources, position, root, is_optimised=self.is_optimised)
 
     async def _explain_write(
@@ -87,7 +92,7 @@ class GoSteps(GoLinks):
         self._kept = len(self.links)
         suffix = position.expression.lstrip("&").removeprefix(found.prefix)
         text, number = site.value_of(found.target)
-        side = go_source.classify_value(text)
+        side = go_expressions.classify_value(text)
         activation = self.activation_of_record(stop, record, position)
         here = GoPosition(
             text, activation, record.sequence, site.line, position.value, self.certainty(position)
@@ -110,7 +115,7 @@ class GoSteps(GoLinks):
                 f"the counter of the loop at {site.place}, which begins with {text}",
             )
         if site.operator not in {"", ":="}:
-            names = (found.target, *go_source.paths_in(text))
+            names = (found.target, *go_expressions.paths_in(text))
             return self._computed(here, names, f"{found.target} {site.operator} {text}")
         return await self._follow_side(stop, here, side, suffix, number, position.before)
 
@@ -119,7 +124,7 @@ class GoSteps(GoLinks):
     ) -> GoStep:
         """Add the link of the line that appended an equal value to a slice, and follow that."""
         record = found.record
-        side = go_source.classify_value(found.target)
+        side = go_expressions.classify_value(found.target)
         self.add_write(position, found, side, LinkCertainty.INFERRED)
         text = f"an equal value was appended to {found.prefix}"
         self.links[-1] = msgspec.structs.replace(self.links[-1], text=text, new=position.value)
@@ -184,7 +189,7 @@ class GoSteps(GoLinks):
         }
         if side.kind in ends:
             return ChainEnded(*ends[side.kind])
-        return self._computed(here, go_source.paths_in(here.expression), side.text)
+        return self._computed(here, go_expressions.paths_in(here.expression), side.text)
 
     def _follow_path(self, here: GoPosition, path: str, suffix: str, place: str) -> GoStep:
         if _INPUT_VARIABLES.match(path):
@@ -239,9 +244,11 @@ class GoSteps(GoLinks):
                 f"the zero value: {side.text} at {place} gives no {part[0].lstrip('.')}",
             )
         inner = msgspec.structs.replace(here, expression=value)
-        rest, given = suffix[part.end() :], go_source.classify_value(value)
-        if not rest and given.kind == "constant" and are_different(value, here.value):
-            return self._written_unseen(value, here.value, place)
+        rest, given = suffix[part.end() :], go_expressions.classify_value(value)
+        record = here.activation.record
+        known = self._given_part(record, value, rest) if record is not None else None
+        if known is not None and are_different(known, here.value):
+            return self._written_unseen(known, here.value, place)
         return await self._follow_side(stop, inner, given, rest, 0, before)
 
     async def _follow_call(  # noqa: PLR0917 - the parts of a call
@@ -261,16 +268,11 @@ class GoSteps(GoLinks):
         functions = self.sources.functions_named(origin.function)
         is_value = not functions and self.sources.is_function_value(called)
         if not functions and not is_value:
-            if _CONVERTERS.match(called) and origin.arguments:
-                argument = go_source.classify_value(origin.arguments[0])
-                inner = msgspec.structs.replace(here, expression=argument.text, value=None)
-                return await self._follow_side(stop, inner, argument, "", 0, before)
-            if _INPUTS.match(called):
-                return ChainEnded(ChainEnd.INPUT, f"{side.text} at {place}")
-            return self._computed(here, go_source.paths_in(side.text), side.text)
+            return await self._follow_library(stop, here, side, suffix, before)
         records = stop.log.records
         returned = result = None
         if record is not None:
+            before = go_chain.end_of_call(records, record, before)
             sites = self.sources.returns_of_values(record.site.file) if is_value else ()
             returned = go_chain.find_return(records, record, functions, before, sites)
             result = go_chain.find_result(records, record, functions, number, before)
@@ -285,6 +287,23 @@ class GoSteps(GoLinks):
                 + f": debugger calls {origin.function} -- CMD",
             )
         return await self._follow_return(stop, here, returned, suffix, number, side)
+
+    async def _follow_library(
+        self, stop: GoStop, here: GoPosition, side: RightSide, suffix: str, before: int
+    ) -> GoStep:
+        """Return what comes before the result of a function that has no source here."""
+        place = f"{Path(here.activation.function.file).name}:{here.line}"
+        called = side.text.partition("(")[0]
+        atomic = go_values.atomic_path(side.text)
+        if atomic is not None:
+            return self._follow_path(here, atomic, suffix, place)
+        if _CONVERTERS.match(called) and side.origin is not None and side.origin.arguments:
+            argument = go_expressions.classify_value(side.origin.arguments[0])
+            inner = msgspec.structs.replace(here, expression=argument.text, value=None)
+            return await self._follow_side(stop, inner, argument, "", 0, before)
+        if _INPUTS.match(called):
+            return ChainEnded(ChainEnd.INPUT, f"{side.text} at {place}")
+        return self._computed(here, go_expressions.paths_in(side.text), side.text)
 
     async def _follow_return(  # noqa: PLR0917 - the parts of a call
         self,
@@ -324,7 +343,7 @@ class GoSteps(GoLinks):
         inner = GoPosition(
             text, activation, returned.sequence, site.line, here.value, here.certainty
         )
-        value = go_source.classify_value(text)
+        value = go_expressions.classify_value(text)
         # The records of what this `return` itself calls come before the caller's next one.
         return await self._follow_side(
             stop, inner, value, suffix, number if is_whole else 0, stop.log.count
@@ -332,7 +351,7 @@ class GoSteps(GoLinks):
 
     def _given_part(self, record: GoRecord, text: str, suffix: str) -> str | None:
         """Return what an expression of a record gives to a part of its value, if that is known."""
-        side = go_source.classify_value(text)
+        side = go_expressions.classify_value(text)
         part = re.match(r"\.[A-Za-z_]\w*", suffix)
         if side.kind == "literal" and part is not None:
             fields = self.sources.fields_of(side.text)
@@ -384,7 +403,7 @@ class GoSteps(GoLinks):
             text, activation, sent.sequence, site.line, here.value, LinkCertainty.INFERRED
         )
         return await self._follow_side(
-            stop, inner, go_source.classify_value(text), suffix, 0, before
+            stop, inner, go_expressions.classify_value(text), suffix, 0, before
         )
 
     async def _follow_append(  # noqa: PLR0917 - the parts of a statement
@@ -413,7 +432,7 @@ class GoSteps(GoLinks):
         if not length <= number < length + len(added):
             return msgspec.structs.replace(here, expression=base + suffix)
         text = added[number - length]
-        value = go_source.classify_value(text)
+        value = go_expressions.classify_value(text)
         if written is not None:
             self.add_write(*written, value, self.certainty(here))
             self.links[-1] = msgspec.structs.replace(
@@ -435,7 +454,7 @@ class GoSteps(GoLinks):
         index = here.activation.index
         if site.targets[0] == found.target and len(site.targets) > 1:
             return ChainEnded(ChainEnd.CONSTANT, f"the counter of the loop over {base} at {place}")
-        if index is None or not go_source.is_path(base):
+        if index is None or not go_expressions.is_path(base):
             return ChainEnded(
                 ChainEnd.NOT_FOLLOWED, f"an element of {base} at {place}: ask for one of them there"
             )
@@ -465,7 +484,8 @@ class GoSteps(GoLinks):
         values = dict(record.values) if record is not None else {}
         place = f"{Path(here.activation.function.file).name}:{here.line}"
         read = {one: values[one] for one in names if one in values}
-        equal = [one for one, value in read.items() if value == here.value]
+        is_telling = not (go_values.is_common(here.value) and _CALL.search(text))
+        equal = [one for one, value in read.items() if value == here.value and is_telling]
         chosen = equal[0] if len(equal) == 1 else None
         chosen = chosen or find_guilty_factor(text, read, here.value or "")
         if chosen is None and len(read) == 1 == len(set(names)):
@@ -476,12 +496,15 @@ class GoSteps(GoLinks):
             return msgspec.structs.replace(
                 here, expression=chosen, value=read[chosen], certainty=certainty
             )
+        # A package is no operand: `strings` of `strings.TrimSpace(t)[4:]`.
+        names = [one for one in names if one in read or f"{one}." not in text] or names
         shown = [f"{one}={read[one]}" if one in read else one for one in dict.fromkeys(names)]
         message = ", ".join(shown[:_OPERANDS])
         if not names:
             return ChainEnded(ChainEnd.NOT_FOLLOWED, f"computed by {text} at {place}")
         hit = record.hit if record is not None else 1
-        again = repeat_with(names[0], place).replace(
+        telling = [one for one in names if one in read and not go_values.is_zero(read[one])]
+        again = repeat_with((telling or names)[0], place).replace(
             " -- ", f" --nth {hit} -- " if hit > 1 else " -- "
         )
         return ChainEnded(
@@ -508,6 +531,24 @@ class GoSteps(GoLinks):
         statement = go_chain.call_statement(frame, activation.function)
         call = CallSite(outer, statement, frame.line or 0, position.before)
         return await self._pass_on(stop, position, root, suffix, call, frame)
+
+    async def _explain_closure_parameter(
+        self, stop: GoStop, position: GoPosition, root: str, names: tuple[str, ...]
+    ) -> GoStep:
+        """Follow a parameter of a function without a name to the argument of its call."""
+        activation, file = position.activation, Path(position.activation.function.file).name
+        if activation.call is None:
+            text = f"{root} is a parameter of a function without a name at {file}:{position.line}"
+            return ChainEnded(
+                ChainEnd.NOT_FOLLOWED, f"{text}: debugger calls {file}:{position.line} -- CMD"
+            )
+        name = go_expressions.called_name(activation.call.statement).rpartition(".")[2]
+        closure = msgspec.structs.replace(
+            activation.function, name=name, parameters=names, results=(), receiver=""
+        )
+        called = msgspec.structs.replace(activation, function=closure)
+        inner = msgspec.structs.replace(position, activation=called)
+        return await self._explain_parameter(stop, inner, root)
 
     async def _pass_on(  # noqa: PLR0917 - the parts of a call
         self,
@@ -547,7 +588,7 @@ class GoSteps(GoLinks):
         inner = GoPosition(
             text, outer, call.sequence, call.line, position.value, position.certainty
         )
-        side = go_source.classify_value(text)
+        side = go_expressions.classify_value(text)
         if side.kind == "call" and outer.record is None:
             outer = go_chain.with_call_record(stop.log.records, outer, call)
             inner = msgspec.structs.replace(inner, activation=outer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,13 @@ from debugger.model.answers.frames import FrameView
 from debugger.questions.holds.checked_lines import source_files_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_plan, go_source, go_unwritten, go_values, go_watch
+from debugger.questions.why import (
+    go_expressions,
+    go_plan,
+    go_unwritten,
+    go_values,
+    go_watch,
+)
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
 from debugger.questions.why.go_chain import (
     ChainEnded,
@@ -22,6 +29,7 @@ from debugger.questions.why.go_chain import (
     NeedsRun,
     NeedsWatch,
 )
+from debugger.questions.why.go_departure import GoDeparture
 from debugger.questions.why.go_memory import explain_memory_write
 from debugger.questions.why.go_run import (
     GoLocation,
@@ -29,9 +37,12 @@ from debugger.questions.why.go_run import (
     count_hits,
     run_to_location,
 )
-from debugger.questions.why.go_source import GoSourceFunction, GoSources
+from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources
 from debugger.questions.why.go_steps import GoSteps
+from debugger.questions.why.traced_run import Departure
 from debugger.questions.why.why_request import WhyRequest, repeat_with
+from debugger.session import source_files
+from debugger.sources.compared_sides import find_compared
 from debugger.sources.project_files import imported_go_files
 
 _RUNS_MAX = 4
@@ -82,6 +93,8 @@ class GoTrace:
         self._sources = sources
         self._expression = _without_package(request.expression, self._sources)
         self._steps = GoSteps(self._sources, self._expression)
+        # The part of the value that is followed, if a check compared it with another one.
+        self._departs: Departure | None = None
         self.runs = request.runs
         self._is_watched = False
         self.notes: list[str] = []
@@ -97,7 +110,6 @@ class GoTrace:
         while True:
             sites = go_plan.plan_sites(self._sources, function, expression)
             self.runs += 1
-            self._steps.is_first_run = step is None
             began = asyncio.get_running_loop().time()
             opened = (
                 run_to_location(self._question, location, sites)
@@ -105,6 +117,11 @@ class GoTrace:
                 else go_watch.run_to_write(self._question, plan, sites)
             )
             async with opened as stop:
+                is_first = step is None and self._departs is None
+                if is_first and await self._departs_elsewhere(stop, location, sites):
+                    expression = self._expression
+                    continue
+                self._steps.is_first_run = step is None
                 if stop.log.missed:
                     self.notes.append(f"{stop.log.missed:,} earlier records were not kept")
                 position = await self._first_position(stop, location, step)
@@ -203,6 +220,28 @@ class GoTrace:
                 )
         return GoLocation(request.at, hit, text, request.frame)
 
+    async def _departs_elsewhere(
+        self, stop: GoStop, location: GoLocation, sites: Sequence[GoSite]
+    ) -> bool:
+        """Follow the part instead by which the value departs from that of a failed check.
+
+        Returns:
+            Whether it takes another run, because other lines than those of the sites may give it.
+        """
+        number = self._frame_number(stop, location)
+        frame = stop.frames[number]
+        lines = source_files.read_source(frame.file) if frame.file else None
+        sides = find_compared(frame.file or "", lines, frame.line or 0) if lines else ()
+        others = [one.other_of(self._expression) for one in sides]
+        known = [one for one in others if one is not None]
+        found = await GoDeparture(stop, number).find(self._expression, known) if known else None
+        if found is None:
+            return False
+        self._departs, self._expression = found, self._expression + found.path
+        self._steps = GoSteps(self._sources, self._expression)
+        function = self._sources.function_at(frame.file, frame.line)
+        return not set(go_plan.plan_sites(self._sources, function, self._expression)) <= {*sites}
+
     async def _begin_of(self, location: GoLocation) -> tuple[GoSourceFunction | None, str]:
         """Return the function of the location; at a panic another run finds it."""
         expression = self._expression
@@ -277,7 +316,7 @@ class GoTrace:
                     f"{expression} has no value at {place}: {missing.reason}",
                     hint=missing.hint,
                 ) from None
-            shorter = go_source.split_path(expression)[1:2]
+            shorter = go_expressions.split_path(expression)[1:2]
             again = repeat_with(shorter[0] if shorter else "NAME", place)
             raise DebuggerError(
                 error.code, f"{expression} has no value at {place}: {error.message}", hint=again
@@ -293,7 +332,7 @@ class GoTrace:
             pointers = record.pointers if record is not None else {}
             return msgspec.structs.replace(position, addresses=known, pointers=pointers)
         addresses, pointers = {}, {}
-        for prefix in go_source.split_path(position.expression.lstrip("&")):
+        for prefix in go_expressions.split_path(position.expression.lstrip("&")):
             addresses[prefix] = await stop.address_of(prefix, index)
             if not addresses[prefix] or prefix != position.expression:
                 pointers[prefix] = await stop.number_of(go_plan.pointer_text(prefix), index)
@@ -314,17 +353,22 @@ class GoTrace:
     def build_answer(self, took_s: float) -> Why:
         """Return the chain as the answer."""
         request = self._request
-        value = f"{request.expression}={self._steps.value}"
+        expression, shown, other = request.expression, self._steps.value, None
+        if self._departs is not None:
+            expression += self._departs.shown
+            shown, other = self._departs.value, self._departs.other
+        value = f"{expression}={shown}"
         text = self.ended.reason
         if self._steps.links:
             first = self._steps.links[0]
             where = f" in {first.frame.function}" if first.frame is not None else ""
             text = f"{first.text}{where}; {self.ended.end.value}: {text}"
         return Why(
-            expression=request.expression,
+            expression=expression,
             place=request.place,
             cause=f"{value} at {request.place}: {text}",
-            value=self._steps.value,
+            value=shown,
+            other=other,
             frame=self.frame,
             event="panic" if request.at is None else None,
             links=tuple(self._steps.links),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from debugger.questions.why import go_source, go_values
+from debugger.questions.why import go_expressions, go_source, go_values
 from debugger.questions.why.answer import ChainEnd, WhyLink
 from debugger.questions.why.go_chain import ChainEnded, GoPosition
 from debugger.questions.why.go_source import GoSourceFunction, GoSources, SiteKind
@@ -39,7 +39,8 @@ def explain_unwritten(
         is_optimised: Whether the compiler may have kept the variable in registers.
     """
     declared = next(iter(sources.globals_named(root)), None)
-    writers = sources.unseen_writers(root) if declared is not None else ()
+    is_part = position.expression.lstrip("*&") != root
+    writers = sources.unseen_writers(root, is_part=is_part) if declared is not None else ()
     if writers:
         shown = ", ".join(writers[:_WRITERS_SHOWN])
         text = f"no write of {root} was seen; not watched are {shown}"
@@ -57,7 +58,7 @@ def explain_unwritten(
             f"out, where its writes are not seen; {PLAIN_BUILD}, or the source (-- FILE.go, "
             "-- DIR) as the program, which is built so",
         )
-    address_use = go_source.describe_address_use(function, root, position.line)
+    address_use = describe_address_use(function, root, position.line)
     begin = _zero_begin(function, root, position.line)
     if begin and not address_use and go_values.is_zero(position.value):
         return ChainEnded(ChainEnd.CONSTANT, f"the zero value: {begin}, not written before {place}")
@@ -67,6 +68,17 @@ def explain_unwritten(
         f"{place}: a library may have, or {address_use or 'a pointer to it'}; debugger who-wrote "
         f"'{position.expression}' --at {place} -- CMD watches the memory from there on",
     )
+
+
+def describe_address_use(function: GoSourceFunction, name: str, line: int) -> str:
+    """Say where a function last took the address of a variable before a line; "" if nowhere."""
+    lines = go_source.lines_of(function.file)
+    pattern = re.compile(rf"&{re.escape(name)}\b")
+    for number in range(min(line - 1, len(lines)), function.head, -1):
+        text = go_source.without_comment(lines[number - 1])
+        if pattern.search(text):
+            return f"what got its address at {Path(function.file).name}:{number} `{text.strip()}`"
+    return ""
 
 
 def describe_argument_use(sources: GoSources, links: Sequence[WhyLink]) -> str:
@@ -80,7 +92,8 @@ def describe_argument_use(sources: GoSources, links: Sequence[WhyLink]) -> str:
         if frame is None or frame.line is None or function is None:
             continue
         lines = go_source.lines_of(function.file)
-        for name in {go_source.split_path(one)[-1] for one in go_source.paths_in(link.statement)}:
+        paths = go_expressions.paths_in(link.statement)
+        for name in {go_expressions.split_path(one)[-1] for one in paths}:
             given = re.compile(
                 rf"[\w)]\([^()]*(?<![\w.]){re.escape(name)}(?:\[[^\[\]]*:[^\[\]]*\])?\s*[,)]"
             )
@@ -120,7 +133,7 @@ def explain_missing(
     is_optimised: bool,
 ) -> MissingVariable | None:
     """Return why a local variable has no value at a line; None if the source does not tell."""
-    root = go_source.split_path(expression)[-1]
+    root = go_expressions.split_path(expression)[-1]
     declared = [
         one.line
         for one in sources.sites_in(function, SiteKind.ASSIGN)

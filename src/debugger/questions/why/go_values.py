@@ -1,4 +1,4 @@
-"""Reads values of Go: parts of literals, sums of known numbers, and what delve has logged."""
+"""Reads values of Go: parts of literals, sums, what delve has logged, and calls of sync/atomic."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ _OPTIMISED_OUT = re.compile(
 _INTEGER = re.compile(r"-?\d+")
 _STRING = re.compile(r'"[^"\\]*"')
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
+# Of a struct or an array, which a copy of the variable has, too; of a slice or a pointer nothing.
+_PARTS = re.compile(r"(?:\[\d+\])?[A-Za-z_][\w./]* (?P<parts>[\[{].*[\]}])$", re.DOTALL)
+_ATOMIC_WRITE = re.compile(
+    r"atomic\.(?:Store|Swap|Add)\w+\(&(?P<path>[\w.\[\]]+),\s*(?P<value>.+)\)$"
+    r"|(?P<object>[\w.\[\]]+)\.(?:Store|Swap|Add)\((?P<given>[^,]+)\)$"
+)
+_ATOMIC_READ = re.compile(
+    r"atomic\.Load\w+\(&(?P<path>[\w.\[\]]+)\)$|(?P<object>[\w.\[\]]+)\.Load\(\)$"
+)
 _SUM = re.compile(r"-?\d+(?:[-+*]-?\d+)*")
 
 
@@ -44,6 +53,39 @@ def _with_type(value: str, outer: str) -> str:
     return element.lstrip("*") + value if value.startswith("{") and element != outer else value
 
 
+def part_of_value(text: str | None, part: str) -> str | None:
+    """Return a field or an element of the value of a struct or an array; None if unknown."""
+    found = _PARTS.match(text or "")
+    if found is None or "..." in found["parts"]:
+        return None
+    entries = statement_origin.split_arguments(found["parts"][1:-1])
+    if part.startswith("[") and found["parts"].startswith("["):
+        number = part[1:-1]
+        is_there = number.isdecimal() and int(number) < len(entries)
+        return entries[int(number)] if is_there else None
+    named = dict(one.split(": ", 1) for one in entries if ": " in one)
+    return named.get(part.lstrip("."))
+
+
+def parse_atomic_write(statement: str) -> tuple[str, str, str] | None:
+    """Return the variable, the value and the operator of a call of sync/atomic that writes.
+
+    An object of its types has its value in the field `v`.
+    """
+    found = _ATOMIC_WRITE.match(statement)
+    if found is None:
+        return None
+    operator = "+" if re.search(r"\.Add\w*\(", statement) else ""
+    target = found["path"] or f"{found['object']}.v"
+    return target, found["value"] or found["given"], operator
+
+
+def atomic_path(call: str) -> str | None:
+    """Return the variable that a call of sync/atomic reads: `hits`, or `counter.v` of a type."""
+    found = _ATOMIC_READ.match(call)
+    return (found["path"] or f"{found['object']}.v") if found is not None else None
+
+
 def sum_of(text: str, values: Mapping[str, str]) -> str | None:
     """Return the value of a sum or product of whole numbers; None for anything else."""
     found = _WORD.sub(lambda one: values.get(one[0], one[0]), text)
@@ -67,12 +109,17 @@ def plain_value(text: str | None) -> str | None:
 
 
 def as_optimised_out(text: str) -> str:
-    """Return a value as delve gives it, but for its messages about what is optimised out."""
+    """Replace delve's messages about values that are optimised out; keep any other text."""
     return OPTIMISED_OUT if _OPTIMISED_OUT.match(text) else text
 
 
+def is_common(value: str | None) -> bool:
+    """Return whether a value is one that many have by chance: a truth, 0, 1 or nothing."""
+    return value in {"true", "false", "1"} or is_zero(value)
+
+
 def is_zero(value: str | None) -> bool:
-    """Tell whether a value is the zero value of its type."""
+    """Return whether a value is the zero value of its type."""
     return (
         value is not None
         and re.search(r"^(?:0|0x0|0\.0*|false|\"\"|.*\bnil|.*\{\s*\})$", value) is not None
@@ -80,7 +127,7 @@ def is_zero(value: str | None) -> bool:
 
 
 def are_different(given: str | None, value: str | None) -> bool:
-    """Tell whether two texts are of different numbers, or different strings."""
+    """Return whether two texts are of different numbers, or different strings."""
     one, other = (str(text or "").partition(" = 0x")[0] for text in (given, value))
     is_known = all(_INTEGER.fullmatch(text) for text in (one, other))
     is_known = is_known or all(_STRING.fullmatch(text) for text in (one, other))

@@ -186,7 +186,7 @@ async def find_memory_write(
 
 
 def _is_same_value(one: str, other: str) -> bool:
-    """Tell whether two texts are of one value; a byte is also shown in hexadecimal."""
+    """Return whether two texts are of one value; a byte is also shown in hexadecimal."""
     return one.partition(" = 0x")[0] == other.partition(" = 0x")[0]
 
 

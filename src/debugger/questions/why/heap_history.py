@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from debugger.questions.why import native_values, statement_origin
@@ -18,6 +19,7 @@ _WORD = 8
 _BEYOND_MAX = 1 << 16  # bytes: farther away is another variable, not an overflow
 _SMALL_HEAP = 1 << 20  # bytes
 _DECLARATION_MAX = 80
+_FILLING = re.compile(r"\b(memset|bzero)\s*\(")
 # Stands for the overlap of two blocks until their allocations are known.
 OVERLAP = "overlap"
 
@@ -38,6 +40,8 @@ class HeapHistory:
         self._size = 0
         self._name = ""
         self._blocks: dict[int, BlockEvents] = {}
+        # The blocks whose header words were watched.
+        self._headers: set[int] = set()
         # The writer's block, whose allocation is not known at first.
         self._writer: tuple[str, int, int] | None = None
         self._address = 0
@@ -45,6 +49,8 @@ class HeapHistory:
         # Whether the first value of the chain lies in the heap.
         self.is_first = False
         self.is_used = False
+        # The block of the first described write whose frees and allocations were not watched.
+        self._open_start = 0
 
     def note_survey(self, survey: TraceResult, expression: str) -> None:
         """Find the block of the value: by the heap's chunks, else by the pointer to it."""
@@ -73,7 +79,7 @@ class HeapHistory:
         """
         address, name = position.value.address, _base_of(position.expression)
         base = position.frame.vars.get(name)
-        is_known = self._start <= address < self._start + max(self._size, 1)
+        is_known = self.holds(address)
         is_heap = self._range[0] <= address < self._range[1]
         if not is_heap or is_known or self._writer is not None:
             return
@@ -88,11 +94,14 @@ class HeapHistory:
         glibc writes the size before a block that it cuts from free memory, and, of a block in a
         thread's cache, its second word at each allocation and free (malloc.c: `tcache_put`).
         """
-        found: list[WatchPlan] = []
         starts = [self._start] if self._start <= address < self._start + self._size else []
         starts += [self._writer[1]] if self._writer is not None else []
+        return self._header_watches(starts, address, slots)
+
+    def _header_watches(self, starts: Sequence[int], address: int, slots: int) -> list[WatchPlan]:
+        found: list[WatchPlan] = []
         for start in starts:
-            if start in self._blocks or not start:
+            if start in self._headers or not start:
                 continue
             for at in (start - _WORD, start + _WORD):
                 if len(found) < slots and at != address & ~7:
@@ -117,13 +126,21 @@ class HeapHistory:
         for key in watched:
             if key.startswith("h"):
                 start = int(key[1:].partition("@")[0], 16)
+                self._headers.add(start)
                 self._blocks.setdefault(start, BlockEvents(start))
         return self._blocks
 
     def describe_write(
-        self, event: TraceEvent, position: ValuePosition, blocks: Mapping[int, BlockEvents]
+        self,
+        event: TraceEvent,
+        position: ValuePosition,
+        blocks: Mapping[int, BlockEvents],
+        before: int | None = None,
     ) -> list[str]:
-        """Return what the writer's memory has to do with the value's: overlaps and frees."""
+        """Return what the writer's memory has to do with the value's: overlaps and frees.
+
+        `before` is the moment of the position in the events' run; None is the run's end.
+        """
         own = event.own
         if own is None:
             return []
@@ -144,8 +161,11 @@ class HeapHistory:
                     f"it writes past the end of {array} ({value.size} bytes), "
                     f"{beyond:,} bytes beyond it"
                 )
-        if self._start <= address < self._start + max(self._size, 1):
+        if self.holds(address):
+            if not self._open_start and self._start not in self._headers:
+                self._open_start = self._start
             texts += self._describe_life(self._start, event, blocks)
+            texts += self._describe_later_free(event, blocks, before)
         return texts
 
     def describe_overlap(self) -> str:
@@ -163,6 +183,10 @@ class HeapHistory:
         past = address - (start + size)
         return f"overflow: {past:,} bytes past the end of {its}; what lies there is {owner}"
 
+    def holds(self, address: int) -> bool:
+        """Return whether an address lies in the block of the value."""
+        return self._start <= address < self._start + max(self._size, 1)
+
     def _describe_life(
         self, start: int, event: TraceEvent, blocks: Mapping[int, BlockEvents]
     ) -> list[str]:
@@ -177,13 +201,44 @@ class HeapHistory:
             text = f"the block was freed {_event_text(freed[-1])}"
             if again is not None:
                 text += f", and allocated again {_event_text(again)}"
-            texts.append(text)
+            # The value's own memory shows frees, and only the header words allocations.
+            texts += [text] if again is not None or start in self._headers else []
         return texts
+
+    def _describe_later_free(
+        self, event: TraceEvent, blocks: Mapping[int, BlockEvents], before: int | None
+    ) -> list[str]:
+        """Return the free of the value's block between a write and the read, if it stayed free."""
+        found = blocks.get(self._start)
+        later = [
+            one
+            for one in (found.events if found is not None else ())
+            if event.sequence < one.sequence and (before is None or one.sequence < before)
+        ]
+        is_freed = bool(later) and native_values.is_free(later[-1])
+        return [f"the block was freed since, {_event_text(later[-1])}"] if is_freed else []
+
+    @property
+    def is_life_open(self) -> bool:
+        """Whether a write was described whose block's frees and allocations are not known."""
+        return self._open_start != 0
+
+    def life_watches(self, slots: int) -> list[WatchPlan]:
+        """Return the watchpoints that show the frees and allocations of that block."""
+        return self._header_watches([self._open_start], self._open_start, slots)
+
+    def describe_open_life(self, event: TraceEvent) -> list[str]:
+        """Return the free and the allocation before that write, once a further run has shown them.
+
+        The run ends with the write.
+        """
+        last = msgspec.structs.replace(event, sequence=1 << 62)
+        return self._describe_life(self._open_start, last, self._blocks)
 
     def allocation_link(self, address: int) -> WhyLink | None:
         """Return the link to the last allocation of the value's block."""
         found = self._blocks.get(self._start)
-        if found is None or not self._start <= address < self._start + max(self._size, 1):
+        if found is None or not self.holds(address):
             return None
         allocated = [one for one in found.events if native_values.is_allocation(one)]
         if not allocated or allocated[-1].own is None:
@@ -220,7 +275,7 @@ class HeapHistory:
 
 
 def _is_near_block(address: int, start: int, size: int) -> bool:
-    """Tell whether an address is outside of a block, and as near as an overflow goes."""
+    """Return whether an address is outside of a block, and as near as an overflow goes."""
     is_inside = start <= address < start + size
     return not is_inside and start - _BEYOND_MAX < address < start + size + _BEYOND_MAX
 
@@ -234,6 +289,9 @@ def _event_text(event: TraceEvent) -> str:
 
 def _base_of(expression: str) -> str:
     """Return the pointer through which an expression reads: `a->b` of `a->b->c`."""
+    dereferenced = re.match(r"\(\*(\w+)\)\.", expression)
+    if dereferenced:
+        return dereferenced[1]
     match = re.match(r"^(.*?)(?:->|\.)\w+$|^(.*)\[[^\[\]]*\]$|^\*(.*)$", expression)
     inner = re.match(r"^(.*)->[^>]*$", expression)
     if inner:
@@ -246,7 +304,7 @@ def _written_name(event: TraceEvent, kinds: Sequence[str] = ("pointer", "array")
     own = event.own
     if own is None:
         return ""
-    copy = native_values.COPYING.search(own.statement)
+    copy = native_values.COPYING.search(own.statement) or _FILLING.search(own.statement)
     call = statement_origin.call_in_statement(own.statement, copy[1]) if copy is not None else None
     if call is not None and call.arguments:
         text = call.arguments[0]
@@ -255,7 +313,10 @@ def _written_name(event: TraceEvent, kinds: Sequence[str] = ("pointer", "array")
     else:
         text = re.split(r"(?<![=!<>])[-+*/|&^]?=(?!=)", own.statement)[0]
     names = [one for one in {**own.vars} if re.search(rf"(?<![\w.>]){re.escape(one)}(?!\w)", text)]
-    pointers = [one for one in names if own.vars[one].kind in kinds]
+    is_any = "pointer" in kinds
+    pointers = [
+        one for one in names if own.vars[one].kind in kinds or (is_any and one in event.blocks)
+    ]
     # `p + 4` is in the block of `p`.
     in_blocks = [one for one in pointers if one in event.blocks]
     return max(in_blocks or pointers, key=len, default="")

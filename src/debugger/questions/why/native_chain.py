@@ -37,6 +37,7 @@ from debugger.questions.why.chain_positions import (
     passed_whole,
     place_of,
     stored_value,
+    written_origin,
 )
 from debugger.questions.why.container_items import ItemStore
 from debugger.questions.why.guilty_factor import find_guilty_factor
@@ -240,7 +241,7 @@ class NativeChain(NativeLinks):
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         place = place_of(position.frame)
-        if native_values.is_input(origin.function) and origin.function not in self.own_functions:
+        if self._is_input(origin):
             return ReachedEnd(ChainEnd.INPUT, f"{origin.text} at {place}")
         # Rust's `new` is a function like any other.
         is_new = origin.function == "new" and not (position.frame.file or "").endswith(".rs")
@@ -257,6 +258,10 @@ class NativeChain(NativeLinks):
         if native_values.is_handed_on(origin.function):
             return self.follow_call_operand(target) or target
         return target
+
+    def _is_input(self, call: StatementOrigin) -> bool:
+        """Return whether a call reads from outside of the program: none of its own functions."""
+        return native_values.is_input(call.function) and call.function not in self.own_functions
 
     def follow_call_operand(self, target: ReturnTarget) -> NextStep | None:
         """Return the object or argument of a call that has the call's value; None without one."""
@@ -398,7 +403,7 @@ class NativeChain(NativeLinks):
         frame, event = position.frame, position.event
         assert event is not None
         name = frame_values.argument_at(frame, position.value.address)
-        given = origin_at(frame, position.expression)
+        given = written_origin(position)
         origin = given_operand(given.origin, position)
         if frame_values.assigns_another(frame, position.expression):
             origin = StatementOrigin(OriginKind.UNKNOWN, given.statement)
@@ -554,12 +559,17 @@ class NativeChain(NativeLinks):
             if stored is not None and stored.kind is not OriginKind.CALL:
                 return self._follow_origin(stored, position)
         if argument.kind is OriginKind.CALL:
-            return ReturnTarget(position, argument.function, argument.text)
+            return self._follow_plain_call(argument, position)
         return end_in_library(position) or ReachedEnd(
             ChainEnd.NOT_FOLLOWED,
             f"no operand of the statement at {place_of(frame)} has the value any more",
             is_opaque=True,
         )
+
+    def _follow_plain_call(self, call: StatementOrigin, position: ValuePosition) -> NextStep:
+        if self._is_input(call):
+            return ReachedEnd(ChainEnd.INPUT, f"{call.text} at {place_of(position.frame)}")
+        return ReturnTarget(position, call.function, call.text)
 
     def explain_return(self, event: TraceEvent, target: ReturnTarget) -> NextStep:
         """Add the link of a `return` statement, and return what comes next."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import native_values
+from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, ValueOperand, WhyLink
 from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
@@ -18,6 +18,9 @@ _OPERANDS = 4
 _NESTED_MAX = 8  # brackets within brackets
 # One call, or a chain of them, without its brackets.
 _HANDED_ON = re.compile(r"[*&\s]*[A-Za-z_][\w.:?]*(?:->[\w.:?]+)*")
+# The last items in brackets of a statement, and one that is a constant.
+_LAST_ITEMS = re.compile(r"[{\[]([^{}\[\]]+)[}\]][\s)}\]]*;?\s*$")
+_ITEM = re.compile(r"-?[\d.][\w.']*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)+'|nullptr|NULL|true|false")
 _CONDITIONAL = re.compile(r"(?:\}\s*)?(?:if|else|case|default|while|switch)\b")
 
 
@@ -117,10 +120,29 @@ def describe_origin(origin: StatementOrigin) -> tuple[LinkKind, str]:
     }.get(origin.kind, (LinkKind.WRITTEN, "written"))
 
 
+def literal_end(position: ValuePosition) -> ReachedEnd | None:
+    """Return the end at an item of a literal that has nothing but constants: `new Box{7, 100}`."""
+    frame, value = position.frame, position.value
+    inner = _LAST_ITEMS.search(frame.statement)
+    items = statement_origin.split_arguments(inner[1]) if inner is not None else ()
+    texts = [re.sub(r"^\.?[A-Za-z_]\w*\s*[:=](?!:)\s*", "", one.strip()) for one in items]
+    if not value.number or not all(_ITEM.fullmatch(one) for one in texts):
+        return None
+    contents = {one: native_values.number_bytes(one, value.kind, value.size) for one in texts}
+    equal = [one for one, content in contents.items() if content and content == value.bytes]
+    if not equal:
+        return None
+    place = f"{Path(frame.file or '?').name}:{frame.line}"
+    return ReachedEnd(ChainEnd.CONSTANT, f"{equal[0]} is a literal at {place}")
+
+
 def describe_sum(
     origin: StatementOrigin, read: Mapping[str, TraceValue], position: ValuePosition
 ) -> ReachedEnd:
     """Return the end at a sum, with its operands' values and how to go on with one of them."""
+    literal = None if read else literal_end(position)
+    if literal is not None:
+        return literal
     mine = position.value.address
     text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
     file, line = Path(position.frame.file or "?").name, position.frame.line

@@ -33,6 +33,8 @@ from debugger.questions.why.traced_run import (
     run_traced,
 )
 from debugger.questions.why.why_request import RUNS_USUAL, WhyRequest
+from debugger.session import source_files
+from debugger.sources.compared_sides import find_compared
 from debugger.symbols.program_file import may_start_processes
 
 _FUNCTIONS_MAX = 200  # functions whose calls are known
@@ -44,7 +46,9 @@ class NativeRuns:
     """The runs of one question: their number, their end, and what the last one has shown."""
 
     def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
-        self._call, self._question, self._request = call, question, request
+        self._call, self._question = call, question
+        # Its expression is that of the part that is followed, once the survey has found it.
+        self.request = request
         self.count = request.runs
         self.seconds = question.patience.seconds
         self.notes: list[str] = []
@@ -77,11 +81,11 @@ class NativeRuns:
         return asyncio.get_running_loop().time() - self._began
 
     def has_left(self) -> bool:
-        """Tell whether the bounds of runs and of seconds allow one more."""
-        return self.count < self._request.runs_most and self.has_time()
+        """Return whether the bounds of runs and of seconds allow one more."""
+        return self.count < self.request.runs_most and self.has_time()
 
     def has_time(self) -> bool:
-        """Tell whether a run as long as the first one ends in time."""
+        """Return whether a run as long as the first one ends in time."""
         return self.used_s() + self.survey.seconds < self.seconds
 
     def describe_late(self) -> ReachedEnd:
@@ -99,7 +103,7 @@ class NativeRuns:
 
     def describe_bound(self) -> str:
         """Return which bound allows no further run."""
-        is_usual = self._request.runs_most == RUNS_USUAL
+        is_usual = self.request.runs_most == RUNS_USUAL
         more = ", without --timeout S" if is_usual else ""
         if self.has_time():
             return f"{self.count} runs are the most{more}"
@@ -111,31 +115,49 @@ class NativeRuns:
         Raises:
             DebuggerError: NOT_FOUND or TIMEOUT for a location that is not reached.
         """
-        request = self._request
+        request = self.request
         if request.is_last:
             counted = await self._run_plan(TracePlan(self.end))
             number = counted.hits + 1 + request.nth
             if number < 1:
                 raise await self._location_error(counted)
             self.end = run_planning.location_end(request, number)
-        found = await self._run_plan(
-            TracePlan(
-                self.end,
-                expression=request.expression,
-                frame=request.frame,
-                calls=_FUNCTIONS_MAX,
-                finds_copies=True,
-            )
+        plan = TracePlan(
+            self.end,
+            expression=request.expression,
+            frame=request.frame,
+            calls=_FUNCTIONS_MAX,
+            finds_copies=True,
+            compared=self._compared_at(request.check_place()),
         )
+        found = await self._run_plan(plan)
         if not found.reached:
             await self._check_function()
             raise await self._location_error(found)
+        if request.check_place() is None and found.frames:
+            frame = found.frames[found.frame]
+            compared = self._compared_at((frame.file or "", frame.line or 0))
+            if compared:
+                found = await self._run_plan(msgspec.structs.replace(plan, compared=compared))
+        if found.departs is not None:
+            part = f"{request.expression}{found.departs.path}"
+            self.request = msgspec.structs.replace(request, expression=part)
         self.survey = self.last = found
         if found.value is not None:
             self.copies.note_end(found, found.value.bytes)
         self.seconds = request.seconds_for(self.seconds, found.seconds)
         self.sources.add_functions(found.functions)
         return found
+
+    def _compared_at(self, place: tuple[str, int] | None) -> tuple[tuple[str, str, str], ...]:
+        """Return what a check at a line compares the value with, for a run's plan."""
+        file, line = place or ("", 0)
+        lines = source_files.read_source(file) if file else None
+        found = []
+        for one in find_compared(file, lines, line) if lines is not None else ():
+            other = one.other_of(self.request.expression)
+            found += [(other, one.how.value, one.size)] if other is not None else []
+        return tuple(found)
 
     async def run(
         self,
@@ -196,7 +218,7 @@ class NativeRuns:
     async def _location_error(self, found: TraceResult) -> DebuggerError:
         target = self._question.target
         path = target.program if isinstance(target, LaunchTarget) else None
-        error = run_planning.location_error(self._request, found)
+        error = run_planning.location_error(self.request, found)
         if path is None or not await asyncio.to_thread(may_start_processes, path):
             return error
         text = f"{error.message}; the processes that it starts are not followed"
@@ -208,12 +230,12 @@ class NativeRuns:
         Raises:
             DebuggerError: NOT_FOUND, with near names.
         """
-        target, at = self._question.target, self._request.at
+        target, at = self._question.target, self.request.at
         if at is None or not at.function or at.file or not isinstance(target, LaunchTarget):
             return
         missing = await asyncio.to_thread(search_program, target.program, at.function)
         if missing is not None:
-            words = f"debugger why {shlex.quote(self._request.expression)} --at"
+            words = f"debugger why {shlex.quote(self.request.expression)} --at"
             raise DebuggerError(
                 ErrorCode.NOT_FOUND,
                 describe_near(*missing),
@@ -223,7 +245,7 @@ class NativeRuns:
     async def _run_plan(self, plan: TracePlan) -> TraceResult:
         self.count += 1
         seconds = max(self.seconds - self.used_s() - _END_S, 1.0)
-        plan = msgspec.structs.replace(plan, random=self._random)
+        plan = msgspec.structs.replace(plan, random=self._random, forks=self.request.forks)
         found = await run_traced(self._call, self._question, plan, seconds=seconds)
         self._random = max(self._random, found.random, key=len)
         self.notes += found.notes

@@ -84,7 +84,7 @@ class NativeSources:
         )
 
     def _is_reading(self, method: str) -> bool:
-        """Tell whether all of the program's known methods of a name leave their object as it is."""
+        """Test whether all of the program's known methods of a name leave their object as it is."""
         heads = [
             join_statement((source_files.read_source(one.file) or ())[one.line - 1 :])
             for one in self._code.values()
@@ -168,6 +168,10 @@ class ChainSites:
     def all_keys(self) -> list[str]:
         """Return the keys of all lines and returns."""
         return [*(one.key for one in self.lines), *(one.key for one in self.returns)]
+
+    def functions(self) -> list[NativeFunction]:
+        """Return the functions that the chain may come by."""
+        return list(dict.fromkeys(function for function, _ in self._visited))
 
     def drop(self, keys: Collection[str]) -> None:
         """Record no longer what came too often."""

@@ -19,6 +19,7 @@ from debugger.questions.why import (
     write_choice,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
+from debugger.questions.why.copied_memory import CopyWrite
 from debugger.questions.why.heap_history import BlockEvents, HeapHistory
 from debugger.questions.why.native_steps import (
     MemoryTarget,
@@ -33,6 +34,7 @@ from debugger.questions.why.traced_run import (
     LinePlan,
     TraceEvent,
     TraceResult,
+    WatchPlan,
 )
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
@@ -71,11 +73,14 @@ class NativeTrace(ReturnTrace):
         self._repeats = 0
         self._is_go = question.language == "go"
         self._last_position: ValuePosition | None = None
+        # A write whose block's frees and allocations are not known, and the number of its link.
+        self._described: tuple[CopyWrite, int] | None = None
 
     async def find_origin(self) -> Why:
         """Follow the value to the end of the chain."""
         survey = await self._runs.run_survey()
-        request = self._request
+        # The part by which it departs from what it was compared with is followed instead of it.
+        request = self._request = self._runs.request
         value, place = survey.value, request.location_text()
         if value is None:
             raise DebuggerError(
@@ -99,16 +104,26 @@ class NativeTrace(ReturnTrace):
         )
         self._heap.note_survey(survey, request.expression)
         self._chain.own_functions = frozenset(last_part(one.name) for one in survey.functions)
-        ended = await self._follow_steps(position)
+        ended = await self._follow_decisions(await self._follow_steps(position))
         await self._complete_overlap()
+        await self._complete_life()
         await self._add_executed_sources()
         return self._build_answer(position, ended)
 
-    async def _follow_steps(self, position: ValuePosition) -> ReachedEnd:
-        step: NextStep = position
-        self._last_position = position
+    async def _follow_decisions(self, ended: ReachedEnd) -> ReachedEnd:
+        """Go on with the calls by whose results a literal was returned."""
+        while ended.end is ChainEnd.CONSTANT:
+            decided = await self._find_decision()
+            if decided is None:
+                break
+            ended = await self._follow_steps(decided)
+        return ended
+
+    async def _follow_steps(self, step: NextStep) -> ReachedEnd:
+        self._last_position = step if isinstance(step, ValuePosition) else self._last_position
         for _ in range(_STEPS_MAX):
-            if len(self._chain.links) >= self._request.links:
+            count = sum(one.kind is not LinkKind.REACHED for one in self._chain.links)
+            if count >= self._request.links:
                 return ReachedEnd(ChainEnd.BOUND, f"{self._request.links} links are the most")
             if isinstance(step, ReachedEnd):
                 equal = self._follow_equal_write(step)
@@ -144,6 +159,26 @@ class NativeTrace(ReturnTrace):
             if heap_history.OVERLAP in link.details:
                 details = [text if one == heap_history.OVERLAP else one for one in link.details]
                 self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
+
+    async def _complete_life(self) -> None:
+        """Find who freed and allocated a written block before, if a run is left for it."""
+        if self._described is None or not self._runs.has_left():
+            return
+        write, at = self._described
+        self._runs.mark_copy(write)
+        free = _SLOTS - (self._runs.marker_watch is not None)
+        result = await self._runs.run(watches=self._heap.life_watches(free))
+        if not result.reached:
+            return
+        self._heap.read_events(result, self._runs.watched)
+        link = self._chain.links[at]
+        details = (*link.details, *self._heap.describe_open_life(write.event))
+        self._chain.links[at] = msgspec.structs.replace(link, details=details)
+
+    def _note_described(self, event: TraceEvent, watch: WatchPlan | None) -> None:
+        """Keep the first write whose block's frees and allocations are not known yet."""
+        if self._heap.is_life_open and self._described is None and watch is not None:
+            self._described = CopyWrite(event, watch, {}), len(self._chain.links)
 
     async def _add_executed_sources(self) -> None:
         """Add the assignments to a last sum's operands, and to theirs, that ran in its call."""
@@ -200,7 +235,7 @@ class NativeTrace(ReturnTrace):
             return self._lost()
         before = self._runs.sequence_of(position.event)
         event = write_choice.find_last_write(result, key, before)
-        if write_choice.is_unseen(result, key, event, before) and self._runs.has_left():
+        if write_choice.is_unseen(position, result, key, event, before) and self._runs.has_left():
             read = await self._follow_reads(position, key)
             if read is not None:
                 return read
@@ -250,6 +285,7 @@ class NativeTrace(ReturnTrace):
             return None
         self._runs.mark_copy(write)
         details = self._heap.describe_write(write.event, position, {})
+        self._note_described(write.event, write.watch)
         self._repeats = 0
         threads = 1 if write.event.thread == self._runs.survey.thread else 2
         threads = max(self._runs.survey.threads, threads)
@@ -342,7 +378,10 @@ class NativeTrace(ReturnTrace):
     ) -> NextStep:
         """Add the link of a last write, unless it is of another value or another call's frame."""
         if not write_choice.is_of_value(position, event):
-            text = f"the memory of {position.expression} was written with another value last"
+            text = (
+                f"the memory of {position.expression} was written with another value last: what "
+                "gave it this one was not seen"
+            )
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
         if not write_choice.is_of_frame(position, event, result):
             if event.key in result.partial:
@@ -366,7 +405,9 @@ class NativeTrace(ReturnTrace):
             return self._chain.explain_assignment(event, position)
         is_folded = self._fold_repeated(position, event)
         self._runs.mark_event(event)
-        details = self._heap.describe_write(event, position, blocks)
+        moment = self._runs.sequence_of(position.event)
+        details = self._heap.describe_write(event, position, blocks, moment)
+        self._note_described(event, self._runs.watched.get(event.key))
         count = len(self._chain.links)
         threads = 1 if event.thread == self._runs.survey.thread else 2
         threads = max(self._runs.survey.threads, threads)
@@ -376,7 +417,7 @@ class NativeTrace(ReturnTrace):
         return step
 
     def _is_counter(self, event: TraceEvent) -> bool:
-        """Tell whether the last link computes the same memory from itself."""
+        """Return whether the last link computes the same memory from itself."""
         last = self._chain.links[-1] if self._chain.links else None
         return (
             last is not None
@@ -385,7 +426,7 @@ class NativeTrace(ReturnTrace):
         )
 
     def _fold_repeated(self, position: ValuePosition, event: TraceEvent) -> bool:
-        """Tell whether a write repeats the last link's, as a counter's in a loop, and count it."""
+        """Check whether a write repeats the last link's, as a counter's in a loop, and count it."""
         own = event.own
         last = self._chain.links[-1] if self._chain.links else None
         if last is None or own is None or last.kind is not LinkKind.COMPUTED:
@@ -428,7 +469,8 @@ class NativeTrace(ReturnTrace):
         watches = [watch]
         free = _SLOTS - (runs.marker_watch is not None)
         self._heap.note_position(position)
-        if self._heap.is_first:
+        is_heap = self._heap.is_first or self._heap.holds(value.address)
+        if is_heap:
             watches += self._heap.watches_for(value.address, free - len(watches))
         known = {one.address for one in (*watches, runs.marker_watch) if one is not None}
         copies = runs.copies.watches_for(position, known)
@@ -437,7 +479,7 @@ class NativeTrace(ReturnTrace):
         for one in (*copies, *keyed):
             if len(watches) < free:
                 watches.append(msgspec.structs.replace(one, key=runs.new_key("w")))
-        if not self._heap.is_first:
+        if not is_heap:
             watches += self._heap.watches_for(value.address, free - len(watches))
         returns = [
             one

@@ -20,6 +20,7 @@ _ALLOCATORS = re.compile(
 _FREEING = re.compile(
     r"^_*(?:(?:GI_+)?(?:libc_)?c?free|operator delete(?:\[\])?|rdl_dealloc|rust_dealloc)\b"
 )
+_INNER_FREE = "_int_free"  # of glibc, below `free` and `realloc`
 COPYING = re.compile(r"\b(mem(?:p?cpy|move)|bcopy|str(?:n?cpy|n?cat)|stpcpy)\s*\(")
 _INPUT_CALLS = frozenset(
     {"read", "pread", "fread", "fgets", "gets", "getline", "getdelim", "getc", "getchar", "fgetc"}
@@ -44,18 +45,18 @@ _HANDING_ON = re.compile(r"(?:try_)?\w*(?:into|from)|(?:as|to)_\w+|abs|cloned?|c
 
 
 def is_moving(function: str) -> bool:
-    """Tell whether a library's function moves the items of a container."""
+    """Return whether a library's function moves the items of a container."""
     return _MOVING.search(without_templates(function)) is not None
 
 
 def is_moved(event: TraceEvent, statement: str) -> bool:
-    """Tell whether a library copied from known memory, in a call that does not name it."""
+    """Return whether a library copied from known memory, in a call that does not name it."""
     is_named = COPYING.search(statement) is not None
     return event.source != 0 and not is_named and not is_input(event.library_call)
 
 
 def is_handed_on(function: str) -> bool:
-    """Tell whether a function's name says that its value is the one that it was given."""
+    """Return whether a function's name says that its value is the one that it was given."""
     return _HANDING_ON.fullmatch(function) is not None
 
 
@@ -84,14 +85,17 @@ def without_templates(function: str) -> str:
 
 
 def is_allocation(event: TraceEvent) -> bool:
-    """Tell whether an allocation function made the change."""
-    return any(_ALLOCATORS.match(one) for one in _library_functions(event))
+    """Return whether an allocation function made the change."""
+    functions = _library_functions(event)
+    return _INNER_FREE not in functions and any(_ALLOCATORS.match(one) for one in functions)
 
 
 def is_free(event: TraceEvent) -> bool:
-    """Tell whether a function that frees made the change."""
+    """Return whether a function that frees made the change, or `realloc` as it moved the block."""
     functions = _library_functions(event)
-    return any(_FREEING.match(one) for one in functions) and not is_allocation(event)
+    return _INNER_FREE in functions or (
+        any(_FREEING.match(one) for one in functions) and not is_allocation(event)
+    )
 
 
 def _library_functions(event: TraceEvent) -> list[str]:
@@ -104,12 +108,12 @@ def _library_functions(event: TraceEvent) -> list[str]:
 
 
 def is_input(function: str) -> bool:
-    """Tell whether a function reads from outside of the program."""
+    """Return whether a function reads from outside of the program."""
     return plain_call(function) in _INPUT_CALLS or _STREAM_READS.search(function) is not None
 
 
 def is_conversion(function: str) -> bool:
-    """Tell whether a function computes its result from the text or value of its argument."""
+    """Return whether a function computes its result from the text or value of its argument."""
     return plain_call(function) in _CONVERSIONS
 
 
@@ -216,7 +220,7 @@ def _bits_within(bits: tuple[int, int] | None, length: int) -> tuple[int, int] |
 
 
 def is_local(expression: str, value: TraceValue, frame: TraceFrame) -> bool:
-    """Tell whether an expression is a variable of a frame, or a part of one."""
+    """Return whether an expression is a variable of a frame, or a part of one."""
     is_plain = "->" not in expression and not expression.startswith("*")
     depth = frame.cfa - value.address
     return bool(frame.cfa) and is_plain and 0 <= depth < 8 << 20

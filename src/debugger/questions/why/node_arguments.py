@@ -53,7 +53,7 @@ def find_innermost_function(file: str | None, line: int | None) -> JavaScriptFun
 
 
 def is_parameter(name: str, file: str | None, line: int | None) -> bool:
-    """Tell whether a name is a parameter that its function does not write."""
+    """Return whether a name is a parameter that its function does not write."""
     function = find_innermost_function(file, line)
     if function is None or file is None or name not in function.arguments:
         return False

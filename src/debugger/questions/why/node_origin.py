@@ -99,7 +99,7 @@ def _at_first_statement(launch: LaunchTarget, request: WhyRequest) -> WhyRequest
 
 
 def _is_rewritable(launch: LaunchTarget, request: WhyRequest) -> bool:
-    """Tell whether a program is one of scripts, and the place one that is found in them."""
+    """Return whether a program is one of scripts, and the place one that is found in them."""
     at = request.at
     is_place = at is None or (at.file is not None and at.line is not None)
     is_node = inspect_program(str(launch.program)).language == JAVASCRIPT
@@ -130,13 +130,15 @@ def _order(
 
 def _answer(request: WhyRequest, found: NodeOrigin, *, runs: int, took_s: float) -> Why:
     links = tuple(_link(one) for one in found.links)
-    value = f"{request.expression}={found.value}"
+    expression = f"{request.expression}{found.part}"
+    value = f"{expression}={found.value}"
     unseen = f"{value} at {request.place}: {found.ending or 'no write of it was seen'}"
     return Why(
-        expression=request.expression,
+        expression=expression,
         place=request.place,
         cause=chain_cause(value, links, unseen, nowhere=" at ?"),
         value=found.value,
+        other=found.other,
         frame=_frames((found.frame,))[0] if found.frame is not None else None,
         event=found.event,
         links=links,

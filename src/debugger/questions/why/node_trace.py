@@ -114,7 +114,7 @@ class _NodeTrace:
 
     @staticmethod
     def _may_be_passed(requested: WriteRequest) -> bool:
-        """Tell whether an expression may be a parameter, as far as the source tells."""
+        """Return whether an expression may be a parameter, as far as the source tells."""
         if not requested.expression.isidentifier() or requested.frame:
             return False
         at = requested.at

@@ -28,9 +28,11 @@ from debugger.questions.why import (
     node_origin,
     python_trace,
     stack_origin,
+    statement_origin,
     trace_dispatch,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
+from debugger.questions.why.statement_origin import OriginKind
 from debugger.questions.why.why_request import WhyRequest, program_words
 from debugger.recorders.script import script_recorder
 
@@ -198,12 +200,19 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     if seconds <= 0 and not is_recorded:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
-    request = WhyRequest(expression=origin.expression, place=CRASH)
-    if question.language in {"javascript", *script_recorder.LANGUAGES}:
-        at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
-        request = msgspec.structs.replace(request, at=at, nth=-1, is_thrown=True)
+    request = _crash_request(question, origin, answer.frame)
     bounded = _bounded(question, max(seconds, 0.0))
     return await _trace_within(call, bounded, origin, command, request, runs=runs)
+
+
+def _crash_request(question: QuestionRun, origin: ValueOrigin, frame: FrameView) -> WhyRequest:
+    """Return the request for the origin of a value at the line of a crash."""
+    place = (frame.file, frame.line) if frame.file and frame.line else None
+    request = WhyRequest(expression=origin.expression, place=CRASH, failed_at=place)
+    if question.language in {"javascript", *script_recorder.LANGUAGES}:
+        at = BreakpointSpec(file=frame.file, line=frame.line)
+        request = msgspec.structs.replace(request, at=at, nth=-1, is_thrown=True)
+    return request
 
 
 async def _find_java_origin(
@@ -265,11 +274,12 @@ async def find_python_origin(
     took_s: float,
     *,
     spent_s: float,
+    tests: Sequence[str] = (),
 ) -> ValueOrigin | None:
-    """Return the origin of a failed test's value in Python, where no line is known that made it.
+    """Return the origin of a failed test's value in Python; None if no more is found.
 
     A shared object may have been changed before. Otherwise the value is followed from the failure
-    back.
+    back, where no line is known that made it, or by the part that departs from the expected value.
 
     Args:
         call: The command's call.
@@ -278,22 +288,29 @@ async def find_python_origin(
         frame: Where the test failed.
         took_s: What the tests took, once plain and once recorded.
         spent_s: What the answer has taken so far.
+        tests: The only tests to run for it; none: all.
     """
     seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - spent_s)
-    if took_s > 2 * _SLOW_S or seconds <= 0:
+    # One test takes a part of that only.
+    if (took_s > 2 * _SLOW_S and not tests) or seconds <= 0:
         return None
+    names = [origin.expression] if origin is not None else []
+    runs = python_trace.runs_at(call, _bounded(question, seconds), FAIL, names, tests)
     began = asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            changed = await python_trace.trace_changed(call, _bounded(question, seconds), frame)
+            changed = await python_trace.trace_changed(runs, frame)
     except (TimeoutError, DebuggerError):
         changed = None  # the failure is explained without it
     seconds -= asyncio.get_running_loop().time() - began
-    if changed is not None or origin is None or origin.text or seconds <= 0:
+    is_known = origin is None or (bool(origin.text) and not origin.has_parts())
+    if changed is not None or origin is None or is_known or seconds <= 0:
         return changed
     request = WhyRequest(expression=origin.expression, place=FAIL)
-    found = await _trace_within(call, _bounded(question, seconds), origin, (), request)
-    return found if found.text else None
+    bounded = _bounded(question, seconds)
+    found = await _trace_within(call, bounded, origin, (), request, runs=runs)
+    is_new = found.other is not None if origin.text else bool(found.text or found.reason)
+    return found if is_new else None
 
 
 async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
@@ -327,7 +344,10 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     question = _bounded(question, seconds)
     if question.language == "java":
         return await _find_thrown_origin(question, origin, frame)
-    return await _trace_within(call, question, origin, shlex.split(origin.command), request)
+    found = await _trace_within(call, question, origin, shlex.split(origin.command), request)
+    # What the test's own lines say stays, unless a part of the value leads further.
+    is_part = question.language == "go" or found.other is not None
+    return found if is_part or not origin.text else origin
 
 
 async def _find_thrown_origin(
@@ -375,7 +395,9 @@ async def _trace_within(
         what = "followed further" if origin.text else "found"
         reason = f"not {what} within {seconds:.0f} s"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
-    return _with_command(summarise_chain(found, origin), command)
+    is_recorded = question.language in {"python", "javascript"}
+    origin = summarise_chain(found, origin, is_recorded=is_recorded)
+    return _with_command(origin, command)
 
 
 async def _trace_once(
@@ -386,24 +408,35 @@ async def _trace_once(
 ) -> Why | None:
     """Follow the value at a crash; of JavaScript by the one way that needs a single run."""
     if runs is not None and runs.follows(request.expression):
-        return await python_trace.trace_value(call, question, request, runs)
+        return trace_dispatch.add_conditions(
+            await python_trace.trace_value(call, question, request, runs)
+        )
     if question.language != "javascript":
         return await trace_dispatch.trace_value(call, question, request)
     found, _ = await node_origin.trace_value(call, question, request)
-    return found
+    return trace_dispatch.add_conditions(found) if found is not None else None
 
 
-def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
+def summarise_chain(found: Why, origin: ValueOrigin, *, is_recorded: bool = True) -> ValueOrigin:
     """Return a chain's last link, as the origin of the value.
 
     A stack that leads as far as the chain, which then was lost, says it without another run.
+
+    Args:
+        found: The chain.
+        origin: What is known of the value without it.
+        is_recorded: Whether the program recorded the values itself: then all links are of a part.
     """
     links = [one for one in found.links if one.frame is not None]
     reason = _REASONS.get(found.ended, "")
     if not links or (origin.links >= len(links) and found.ended is ChainEnd.LOST):
         words = reason or found.ending or ""
         return origin if origin.text else msgspec.structs.replace(origin, reason=words)
-    count = _links_of_value(links, found.value)
+    # Of a recorded part the last link says where it was made. Where memory was watched, the links
+    # go on to what it was computed from.
+    is_part = found.other is not None
+    made = next((one.new for one in links if one.new is not None), None) if is_part else found.value
+    count = len(links) if is_part and is_recorded else _links_of_value(links, made)
     if origin.links > count:  # the stack leads further
         is_bound = found.ended is ChainEnd.BOUND
         return msgspec.structs.replace(origin, reason=reason if is_bound else origin.reason)
@@ -413,6 +446,7 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
     certainty = LinkCertainty.INFERRED if is_inferred else LinkCertainty.RERUN
     return msgspec.structs.replace(
         origin,
+        part=found.expression.removeprefix(origin.expression) if found.other is not None else "",
         value=found.value if found.value is not None else origin.value,
         text=_link_text(last, found) if is_end else last.text,
         certainty=certainty.value,
@@ -422,6 +456,9 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         reason=reason if is_end else "",
         earlier=tuple(one.frame for one in links[count:] if one.frame is not None),
         earliest=links[-1].text if len(links) > count else "",
+        reached=found.reached if is_end or _is_decided(links) else (),
+        decided=found.decided if is_end else (),
+        other=found.other,
         details=_facts_of(links),
     )
 
@@ -442,14 +479,29 @@ def _links_of_value(links: Sequence[WhyLink], value: str | None) -> int:
     """Return how many links have the same value: further ones are about what it was made of."""
     count = 0
     for one in links:
+        if one.kind is LinkKind.REACHED:
+            break
         # A write that comes later has another value by its nature.
         is_other = one.new is not None and value is not None and not _is_same(one.new, value)
         if count and is_other and one.kind is not LinkKind.OTHER:
             break
         count += 1
-        if one.kind is LinkKind.COMPUTED:
+        if one.kind is LinkKind.COMPUTED or _returns_computed(one):
             break
     return count
+
+
+def _is_decided(links: Sequence[WhyLink]) -> bool:
+    """Return whether the chain goes on to what decided that the value was returned."""
+    return any(one.kind is LinkKind.REACHED for one in links)
+
+
+def _returns_computed(link: WhyLink) -> bool:
+    """Return whether a `return` computes the value: links behind it are of its operands."""
+    if link.kind is not LinkKind.RETURNED or not link.statement.startswith("return "):
+        return False
+    origin = statement_origin.classify_expression(link.statement.removeprefix("return "))
+    return origin.kind is OriginKind.COMPUTED
 
 
 def _is_same(one: str, other: str) -> bool:

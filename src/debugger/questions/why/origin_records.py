@@ -43,8 +43,8 @@ class OriginLinkRecord(Struct, frozen=True):
     through: int = -1
     # Of a part of a text or of bytes: its first and end position in the whole.
     span: tuple[int, int] | None = None
-    # Of what was joined: the first and end position of each piece, the number of its link, and how
-    # much further on it begins there.
+    # Of what was joined: the first and end position of each piece, the number of its link, -2
+    # for a constant of the source, and how much further on it begins there.
     pieces: tuple[tuple[int, int, int, int], ...] = ()
 
 
@@ -60,7 +60,7 @@ class OpenEnd(Struct, frozen=True):
     reads_buffer: bool = False
 
     def is_same_place(self, other: OpenEnd | None) -> bool:
-        """Tell whether two runs ended at the same statement and at the same values."""
+        """Return whether two runs ended at the same statement and at the same values."""
         if other is None or self.link.how == "unrecorded":
             return False
         link, known = self.link, other.link
@@ -101,6 +101,8 @@ class OriginRecord(Struct, frozen=True):
     note: str = ""
     frame_number: int = 0
     error: str | None = None
+    # The part by which the value failed a check: its text, its value, and that of the other side.
+    departs: tuple[str, str, str] | None = None
     sources: tuple[tuple[str, int, str | None], ...] = ()
     through: int = -1
     links: tuple[OriginLinkRecord, ...] = ()

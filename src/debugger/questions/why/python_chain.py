@@ -19,6 +19,7 @@ from debugger.questions.why.answer import (
     WhyLink,
     chain_cause,
 )
+from debugger.questions.why.followed_part import CONSTANT, FollowedPart
 from debugger.questions.why.origin_records import (
     OpenEnd,
     OriginLinkRecord,
@@ -33,13 +34,11 @@ _OPERANDS_SHOWN = frozenset(
 # Of these the first value that was read is followed.
 _FOLLOWING = frozenset({"copy", "part", "selected", "missed", "drawn"})
 _OF_CONTAINERS = frozenset({"library", "drawn"})  # they may take the items of a container
+# With these an item stays one: names, arguments, and containers made of others.
+_KEEPING = frozenset({"copy", "new", "copied"})
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _CONTENTS = 3  # writes into a container
 _PLACES = 5  # operands whose own writes are named
-_OFFSET = re.compile(r"offset ([\d,]+)")
-_SEQUENCE = re.compile(r"b?['\"]|(?:str|bytes|bytearray|memoryview|mmap) #")
-_CHARACTERS = re.compile(r"['\"]|str #")
-_SAME_BYTES = frozenset({"bytes", "bytearray", "memoryview"})  # functions that keep positions
 _DISPLAY = re.compile(r"[\[{(]|\w+\(")
 _OBJECT = re.compile(r" #\d+$")
 _BUFFER = re.compile(r"(?:BytesIO|StringIO) #")
@@ -61,8 +60,7 @@ class _ChainBuilder:
         self._shows_all = shows_all
         self._threads = threads
         self._most = most
-        self._span: tuple[int, int] | None = None  # of the followed part of a text or of bytes
-        self._is_text = False  # a position in a text is none in its file
+        self._part = FollowedPart(record)
         self._stacks: set[tuple[tuple[str, str, int], ...]] = set()
         self.links: list[WhyLink] = []
         self.ended = ChainEnd.NOT_FOLLOWED
@@ -70,6 +68,7 @@ class _ChainBuilder:
         self.open_end: OpenEnd | None = None
         self._is_guessed = False  # the operand that is followed only has the same value
         self._is_of_part = False  # the whole was followed, because a part's writing was not seen
+        self._is_in_items = False  # an item of a container is followed
         self._rounds = 0  # of a loop, folded into the last link
         self.last: OriginLinkRecord | None = None
         self._readers: dict[tuple[str, str], OriginLinkRecord] = {}  # by file and function
@@ -90,7 +89,7 @@ class _ChainBuilder:
                 return
             visited.add(number)
             link = self.last = record.links[number]
-            self._note_span(link)
+            self._part.note_link(link)
             following = self._next(link, before if before.kind == "part" else None)
             view = self._view(link, following)
             shared = (*self._alias_text(before, link), *self._cache_text(link))
@@ -98,6 +97,7 @@ class _ChainBuilder:
             if link.kind in {"name", "returned"} and link.place is not None:
                 self._readers[link.place[:2]] = link
             before, number = link, following
+            self._is_in_items = link.kind == "part" or (self._is_in_items and link.how in _KEEPING)
             self._is_of_part |= link.kind == "part" and link.inferred
         is_plain = _PLAIN.match(record.value or "") is not None
         if self._is_of_part and is_plain and self.ended is ChainEnd.ALLOCATION:
@@ -125,18 +125,23 @@ class _ChainBuilder:
         self._is_guessed = False
         if link.note == "cut":
             return self._end(ChainEnd.BOUND, "older links of this chain were dropped")
-        is_made = part is not None and link.how == "new" and bool(link.sources)
-        is_made = is_made or self._used_up(link) is not None
-        end = self._find_end(link) if not is_made else None
+        piece = self._part.enter_piece(link)
+        if piece is not None:
+            is_constant = piece == CONSTANT
+            return self._end(ChainEnd.CONSTANT, "a text of the source") if is_constant else piece
+        is_part = part is not None or self._is_in_items
+        is_made = is_part and link.how == "new" and bool(link.sources)
+        end = self._find_end(link) if not is_made and self._used_up(link) is None else None
         if end is not None:
             return self._end(*end)
-        item = self._enter_piece(link)
-        item = self._item_of(link) if item is None else item
-        item = self._used_up(link) if item is None else item
+        item = self._part_of(link)
         if item is not None:
             return item
-        if link.how not in _FOLLOWING:
-            return self._guilty_operand(link, part)
+        is_read = link.how in _FOLLOWING
+        return self._read_value(link) if is_read else self._guilty_operand(link, part)
+
+    def _read_value(self, link: OriginLinkRecord) -> int | None:
+        """Return the link of the value that a link read; end the chain without one."""
         text, number, value = link.sources[0]
         if link.how == "drawn" and _BUFFER.match(value or ""):
             self.open_end = OpenEnd(link, (text,), reads_buffer=True)
@@ -146,6 +151,14 @@ class _ChainBuilder:
             return number
         self._note_open(link, text)
         return self._end(ChainEnd.NOT_FOLLOWED, f"{text or 'it'}: {_UNSEEN}")
+
+    def _part_of(self, link: OriginLinkRecord) -> int | None:
+        """Return the operand that has the followed part or item; None if none is known to."""
+        for find in (self._item_of, self._used_up):
+            found = find(link)
+            if found is not None:
+                return found
+        return None
 
     def _item_of(self, link: OriginLinkRecord) -> int | None:
         """Return the item with the followed value, of the container that a function took.
@@ -187,7 +200,7 @@ class _ChainBuilder:
         known = {
             "constant": (ChainEnd.CONSTANT, link.note or None),
             "new": (ChainEnd.ALLOCATION, None),
-            "input": (ChainEnd.INPUT, self._input_text(link.note)),
+            "input": (ChainEnd.INPUT, self._part.describe_input(link.note)),
         }
         is_item = link.how == "new" and not link.sources and _PLAIN.match(link.value or "")
         if link.how in known:  # an item of a display of constants is one
@@ -231,8 +244,10 @@ class _ChainBuilder:
             self._is_guessed = bool(same)
         guilty = [one for one in known if one[2] in _GUILTY]
         chosen = guilty if guilty and link.value in _GUILTY else same or guilty
-        if len({one[1] for one in chosen}) == 1:
-            return chosen[0][1]
+        is_clear = len({one[1] for one in chosen}) == 1
+        found = chosen[0][1] if is_clear else self._iterated(link)
+        if found is not None:
+            return found
         if not known:
             self._note_open(link, *(one[0] for one in link.sources))
             return self._end(ChainEnd.NOT_FOLLOWED, _NOT_OWN)
@@ -266,39 +281,16 @@ class _ChainBuilder:
     def _is_definition(self, number: int) -> bool:
         return self._record.links[number].kind == "definition"
 
-    def _note_span(self, link: OriginLinkRecord) -> None:
-        """Note which part of a text or of bytes is followed, as they are handed on."""
-        if link.kind == "part":
-            span, inner = link.span, self._span
-            if span is not None and inner is not None:
-                span = (span[0] + inner[0], min(span[0] + inner[1], span[1]))
-            self._span = span
-        elif not (link.how in {"copy", "input"} or link.note in _SAME_BYTES or link.pieces):
-            self._span = None
-        elif link.value is not None and not _SEQUENCE.match(link.value):
-            self._span = None  # a number that was packed
-        self._is_text = self._span is not None and (
-            self._is_text or _CHARACTERS.match(link.value or "") is not None
-        )
-
-    def _enter_piece(self, link: OriginLinkRecord) -> int | None:
-        """Follow a part into the piece of a joined value that has it; None if no piece has it."""
-        if self._span is None:
+    def _iterated(self, link: OriginLinkRecord) -> int | None:
+        """Return what a comprehension went through, of which a part is followed; else None."""
+        if link.how != "new" or len(link.sources) < 2:  # noqa: PLR2004 - there is no choice
             return None
-        first, last = self._span
-        for start, end, number, shift in link.pieces:
-            if number >= 0 and start <= first and last <= end:
-                self._span = (first + shift, last + shift)
+        text = statement_at(link.place)
+        for name, number, _ in link.sources:
+            if number >= 0 and re.search(rf" in {re.escape(name)}(?![\w.(\[])", text):
+                self._is_guessed = True
                 return number
         return None
-
-    def _input_text(self, note: str) -> str:
-        """Return an input's description, and where the followed bytes are in it."""
-        at = _OFFSET.search(note)
-        if at is None or self._span is None or self._is_text:
-            return note
-        first, offset = self._span[0], int(at[1].replace(",", "")) + self._span[0]
-        return f"{note}; byte {first} of it is at offset {offset:,}"
 
     def _add_view(self, view: WhyLink) -> None:
         """Add a link; the rounds of a loop that leave a value as it is are one link."""
@@ -454,7 +446,7 @@ class _ChainBuilder:
 
 
 def _is_round_before(link: WhyLink, later: WhyLink) -> bool:
-    """Tell whether a link is the same statement, in an earlier round, with the same value."""
+    """Return whether a link is the same statement, in an earlier round, with the same value."""
     return (
         link.kind is LinkKind.WRITTEN
         and link.frame == later.frame
@@ -554,11 +546,13 @@ def build_chain(
     contents = builder.describe_contents()
     ending = "; ".join(one for one in (builder.ending, contents) if one) or None
     file, function, line = record.frame
+    part, value, other = record.departs or ("", record.value, None)
     answer = Why(
-        expression=expression,
+        expression=f"{expression}{part}",
         place=place,
-        cause=_cause(expression, record, builder.links, ending),
-        value=record.value,
+        cause=_cause(f"{expression}{part}={value}", builder.links, ending),
+        value=value,
+        other=other,
         frame=FrameView(0, function, file, line),
         event=record.error,
         links=tuple(builder.links),
@@ -571,9 +565,6 @@ def build_chain(
     return answer, end
 
 
-def _cause(
-    expression: str, record: OriginRecord, links: Sequence[WhyLink], ending: str | None
-) -> str:
-    value = f"{expression}={record.value}"
+def _cause(value: str, links: Sequence[WhyLink], ending: str | None) -> str:
     otherwise = f"{value}: {ending or 'it is a constant of the expression'}"
     return chain_cause(value, links, otherwise)

@@ -141,7 +141,7 @@ def describe_recording(order: OriginOrder, located: LocatedHit) -> str:
 
 
 def is_better(answer: Why, before: Why | None) -> bool:
-    """Tell whether a later run's chain explains at least as much as an earlier one's."""
+    """Return whether a later run's chain explains at least as much as an earlier one's."""
     if before is None or answer.ended in _FINAL:
         return True
     return len(answer.links) >= len(before.links) and before.ended not in _FINAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import shlex
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ import msgspec
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
-from debugger.model.location import CRASH, FAIL
+from debugger.model.location import CRASH, FAIL, nearest_lines
 from debugger.questions.recordings.source_search import check_exists
 from debugger.questions.runner import command_call
 from debugger.questions.runner.answer import ValueOrigin
@@ -46,6 +47,7 @@ from debugger.recorders.recorded_process import (
     require_recording,
     roots_of,
 )
+from debugger.recorders.test_failures import FailedTestRecord
 from debugger.session import source_files
 
 _LINKS_MOST = 80  # each is in the record already, and those that hand a value on say little
@@ -78,7 +80,9 @@ async def trace_value(
         expression without a value there, NOT_SUPPORTED for what cannot be followed.
     """
     require_innermost(request)
-    runs = runs or TracedRuns(call, question, request)
+    if runs is None:
+        runs = TracedRuns(call, question, request)
+        await runs.choose_failing_test()
     order: OriginOrder | None = runs.first_order(request)
     answer: Why | None = None
     located: LocatedHit | None = None
@@ -86,6 +90,8 @@ async def trace_value(
     while order is not None:
         ran = await runs.record(order)
         found = _read_hit(request, ran, runs.number_of(request))
+        if found is None and answer is None and runs.choose_all_tests():
+            continue
         if found is None:
             if answer is None:
                 raise _no_hit(request, ran)
@@ -118,14 +124,11 @@ async def trace_cached(runs: TracedRuns) -> ValueOrigin | None:
     return await _trace_shared(runs, find_cached_origin)
 
 
-async def trace_changed(
-    call: CommandCall, question: QuestionRun, frame: FrameView
-) -> ValueOrigin | None:
+async def trace_changed(runs: TracedRuns, frame: FrameView) -> ValueOrigin | None:
     """Return the origin of a shared object that was changed in place before a test failed.
 
     Args:
-        call: The command's call.
-        question: The run of the tests.
+        runs: The runs of the tests.
         frame: Where the test failed; None is returned for another failure.
 
     Raises:
@@ -140,21 +143,25 @@ async def trace_changed(
             return found
         return msgspec.structs.replace(found, certainty=LinkCertainty.RERUN.value)
 
-    return await _trace_shared(runs_at(call, question, FAIL), find_changed)
+    return await _trace_shared(runs, find_changed)
 
 
 def runs_at(
-    call: CommandCall, question: QuestionRun, event: str, expressions: Sequence[str] = ()
+    call: CommandCall,
+    question: QuestionRun,
+    event: str,
+    expressions: Sequence[str] = (),
+    tests: Sequence[str] = (),
 ) -> TracedRuns:
     """Return the runs that record the values of some expressions at an event, and what is there.
 
-    An expression that is not Python is passed over.
+    An expression that is not Python is passed over. If there are tests, only those run.
     """
     known = [one for one in expressions if _find_fault(one) is None]
     # Without one it is a constant: what the running calls have is looked through.
     first, *further = [*dict.fromkeys(known), "None"][: max(len(known), 1)]
     request = WhyRequest(expression=first, place=event)
-    return TracedRuns(call, question, request, tuple(further))
+    return TracedRuns(call, question, request, tuple(further), tests=tuple(tests))
 
 
 async def _trace_shared(
@@ -191,6 +198,8 @@ class TracedRuns:
         question: QuestionRun,
         request: WhyRequest,
         further: tuple[str, ...] = (),
+        *,
+        tests: tuple[str, ...] = (),
     ) -> None:
         launch = question.target
         assert isinstance(launch, LaunchTarget)  # what is run, and not attached to
@@ -202,6 +211,7 @@ class TracedRuns:
         self._stdin: bytes | None = None
         self._completed: dict[OriginOrder, CompletedRun] = {}
         self._further = further
+        self._tests = tests  # the only ones that run; none: all
         self.request = request  # of the first expression
         # Sets are in the same order in each run.
         self._env = {"PYTHONHASHSEED": "0", **launch.env}
@@ -220,7 +230,7 @@ class TracedRuns:
         )
 
     def follows(self, expression: str) -> bool:
-        """Tell whether the runs follow the value of an expression."""
+        """Return whether the runs follow the value of an expression."""
         return expression in (self.request.expression, *self._further)
 
     def number_of(self, request: WhyRequest) -> int:
@@ -228,7 +238,7 @@ class TracedRuns:
         return (self.request.expression, *self._further).index(request.expression)
 
     def has_time(self) -> bool:
-        """Tell whether another run of this length fits into the time limit."""
+        """Return whether another run of this length fits into the time limit."""
         return self.took_s * (1 + 1 / max(self.count, 1)) < self._question.patience.seconds
 
     async def _check_function(self) -> None:
@@ -258,17 +268,50 @@ class TracedRuns:
             return known
         if not self._completed:
             await self._check_function()
+        ran = await self._run(
+            RecordingOrder(
+                roots=roots_of(self._argv, self._launch.cwd),
+                origin=order,
+                ends_run=self._ends_early,
+                only=self._tests,
+            )
+        )
+        self._completed[order] = ran
+        return ran
+
+    async def choose_failing_test(self) -> None:
+        """Run all tests once, and choose the first that fails: recorded, all would take long.
+
+        Raises:
+            DebuggerError: What the run raises.
+        """
+        if self.request.event != FAIL:
+            return
+        roots = roots_of(self._argv, self._launch.cwd)
+        ran = await self._run(RecordingOrder(roots, tests=True))
+        failed = [
+            one
+            for each in ran.recordings
+            for one in each.events
+            if isinstance(one, FailedTestRecord) and one.phase == "call"
+        ]
+        first = min(failed, key=lambda one: one.time_ns, default=None)
+        self._tests = (first.of,) if first is not None else ()
+
+    def choose_all_tests(self) -> bool:
+        """Let all tests run from now on; return whether that is new, and there is time for it."""
+        is_new, self._tests = bool(self._tests), ()
+        self._completed.clear()
+        return is_new and self.has_time()
+
+    async def _run(self, order: RecordingOrder) -> CompletedRun:
         if self._stdin is None:
             self._stdin = await command_call.stdin_bytes(self._launch)
         self._call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
         patience = self._question.patience
         ran = await record_run(
             self._argv,
-            RecordingOrder(
-                roots=roots_of(self._argv, self._launch.cwd),
-                origin=order,
-                ends_run=self._ends_early,
-            ),
+            order,
             cwd=self._launch.cwd,
             env=self._env,
             stdin=self._stdin,
@@ -280,7 +323,6 @@ class TracedRuns:
         require_recording(ran, self._argv)
         self.count += 1
         self.took_s += ran.took_s
-        self._completed[order] = ran
         return ran
 
 
@@ -411,15 +453,24 @@ def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
         ErrorCode.NOT_FOUND,
         f"{describe_end(ran.status, ran.signal, ran.output_lines())}, and"
         f" {request.location_text()} was not reached{why}",
-        hint=repeat_with(request.expression, request.place) if hits else _suggest_other(request),
+        hint=_suggest_other(request, is_reached=bool(hits)),
     )
 
 
-def _suggest_other(request: WhyRequest) -> str:
+def _suggest_other(request: WhyRequest, *, is_reached: bool) -> str:
     """Return the hint for a location that was not come to.
 
     Statements of libraries and generated code are not recorded; their assignments are.
     """
+    at = request.at
+    if is_reached:
+        return repeat_with(request.expression, request.place)
+    if at is not None and at.file is not None and at.line is not None:
+        near = _statements_near(at.file, at.line)
+        behind = [one for one in near if one > at.line] or [*near[-1:]]
+        if behind:
+            name = request.place.rpartition(":")[0] or at.file
+            return repeat_with(request.expression, f"{name}:{behind[0]}")
     if request.at is None or request.at.function is None or request.at.file is not None:
         return "debugger path -- CMD shows what ran"
     words = f"{shlex.quote(request.expression)} --at {shlex.quote(request.place)}"
@@ -433,5 +484,19 @@ def _line_problem(file: str, line: int) -> str:
     lines = source_files.read_source(file) or ()
     if line > len(lines):
         return f": the file has {len(lines):,} lines"
-    text = lines[line - 1].strip()
-    return f": line {line} has no code" if not text or text.startswith("#") else ""
+    if not (near := _statements_near(file, line)):
+        return ""
+    return f": line {line} has no code; nearest: {', '.join(map(str, near))}"
+
+
+def _statements_near(file: str, line: int) -> tuple[int, ...]:
+    """Return the lines of statements near an empty line or a comment; nothing for other lines."""
+    lines = source_files.read_source(file) or ()
+    text = lines[line - 1].strip() if line <= len(lines) else ""
+    if line > len(lines) or (text and not text.startswith("#")):
+        return ()
+    try:
+        tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return ()
+    return nearest_lines(line, [one.lineno for one in ast.walk(tree) if isinstance(one, ast.stmt)])

@@ -141,7 +141,7 @@ def _follow_line(
 
 
 def _is_at_entry(event: TraceEvent, entered: int) -> bool:
-    """Tell whether a line begins with its function, whose entry was noted just behind it."""
+    """Return whether a line begins with its function, whose entry was noted just behind it."""
     return event.sequence == entered - 1 and event.frames[0].pc == event.frames[0].entry
 
 
@@ -182,7 +182,7 @@ def _at_moment(step: NextStep, position: ValuePosition) -> NextStep:
 
 
 def _gives_value(event: TraceEvent, position: ValuePosition) -> bool:
-    """Tell whether a line's right side is seen to have the value of a position."""
+    """Return whether a line's right side is seen to have the value of a position."""
     frame = event.frames[0]
     origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
     if origin.kind is OriginKind.CONSTANT:

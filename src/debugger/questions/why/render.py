@@ -41,6 +41,8 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
     others = [
         fixed_section(_format_head(answer), _HEAD),
         fixed_section(_format_end(answer), _END),
+        fixed_section(_format_reached(answer), _END),
+        fixed_section(_format_decided(answer), _END),
         fixed_section(_format_facts(answer), _FACTS),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
@@ -73,7 +75,7 @@ def _order_links(links: Sequence[WhyLink]) -> list[int]:
 
 
 def _hands_on(link: WhyLink, later: WhyLink) -> bool:
-    """Tell whether a link has the value of the link before it, as an argument or a result has."""
+    """Return whether a link has the value of the link before it, as an argument or a result has."""
     if link.certainty is LinkCertainty.INFERRED or link.operands:
         return False
     if link.kind is LinkKind.WRITTEN:
@@ -137,6 +139,8 @@ def _places_of(links: Sequence[WhyLink]) -> list[tuple[str, int]]:
 
 def _format_head(answer: Why) -> str:
     value = shorten_value(answer.value, _VALUE) if answer.value is not None else "?"
+    if answer.other is not None:
+        value += f", not {shorten_value(answer.other, _VALUE)},"
     where = in_sentence(answer.frame) if answer.frame is not None else answer.place
     text = f"why: {shorten_value(answer.expression, _TEXT)} = {value} in {where}"
     if answer.frame is None:
@@ -193,6 +197,16 @@ def _format_end(answer: Why) -> str:
     if answer.ending:
         return f"  end ({answer.ended.value}): {shorten_value(answer.ending, 2 * _DETAIL)}"
     return f"  end: {answer.ended.value}" if answer.ended is not ChainEnd.NOT_FOLLOWED else ""
+
+
+def _format_reached(answer: Why) -> str:
+    text = run_text.format_reached(answer.reached)
+    return f"  the last was {text}" if text else ""
+
+
+def _format_decided(answer: Why) -> str:
+    text = run_text.format_conditions(answer.decided)
+    return f"  on the way {text}" if text else ""
 
 
 def _format_facts(answer: Why) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import chain_positions, native_values, run_planning, write_choice
-from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
+from debugger.questions.why.decided_return import ReturnDecision, find_decisions
 from debugger.questions.why.native_chain import NativeChain
 from debugger.questions.why.native_links import summarize_chain
 from debugger.questions.why.native_runs import NativeRuns
@@ -18,9 +21,11 @@ from debugger.questions.why.native_steps import (
     ReturnTarget,
     ValuePosition,
 )
-from debugger.questions.why.traced_run import ReturnPlan, TraceResult
+from debugger.questions.why.traced_run import ReturnPlan, TraceEvent, TraceResult, TraceValue
 from debugger.questions.why.why_request import WhyRequest
+from debugger.session import source_files
 
+_TRUTH_BYTES = 4  # of a returned number that decide whether it is zero
 _METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
 
@@ -33,6 +38,8 @@ class ReturnTrace:
         self._chain = NativeChain()
         # The last position whose memory was watched.
         self._first_position: ValuePosition | None = None
+        # The last `return` that was followed, and its event.
+        self._returned: tuple[ReturnTarget, TraceEvent] | None = None
 
     def _bound_reached(
         self, position: ValuePosition, step: NextStep | None = None
@@ -57,7 +64,7 @@ class ReturnTrace:
         )
 
     def _is_same(self, result: TraceResult) -> bool:
-        """Tell whether a run came to the same end, with the value at the same address."""
+        """Return whether a run came to the same end, with the value at the same address."""
         if not result.reached:
             return False
         if self._runs.end.key or result.value is None or self._runs.survey.value is None:
@@ -103,9 +110,87 @@ class ReturnTrace:
                 )
             )
         self._runs.mark_event(event)
+        self._returned = target, event
         if write_choice.is_by_library(event, position):
             target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
         return self._chain.explain_return(event, target)
+
+    async def _find_decision(self) -> ReturnTarget | None:
+        """Return the call whose result led to the chain's last `return`, if one was seen to.
+
+        Of a `goto` that led there the link is added in any case.
+        """
+        links, runs = self._chain.links, self._runs
+        last = links[-1] if links else None
+        if self._returned is None or last is None or last.kind is not LinkKind.RETURNED:
+            return None
+        target, event = self._returned
+        frame = event.frames[0]
+        lines = source_files.read_source(frame.file) if frame.file else None
+        if lines is None or frame.file is None or not frame.line or not frame.first_line:
+            return None
+        found = find_decisions(frame.file, lines, frame.first_line, frame.line)
+        if not found or not await self._run_to_decisions(event, found):
+            return None
+        jumps = {one.line for one in found if one.label}
+        at = run_planning.last_executed(
+            frame, runs.keys_of_lines(frame.file, sorted(jumps)), runs.last
+        )
+        for one in found:
+            if one.line != (at if jumps else frame.line):
+                continue
+            called = self._decided_by(one, target, event)
+            if called is None and not (one.label and one.call is None):
+                continue
+            place = msgspec.structs.replace(frame, line=one.line)
+            text = lines[one.condition.line - 1].strip()
+            links.append(
+                WhyLink(
+                    LinkKind.REACHED,
+                    LinkCertainty.RERUN,
+                    one.describe(),
+                    frame=native_values.frame_view(place),
+                    statement=text,
+                )
+            )
+            return called
+        return None
+
+    def _decided_by(
+        self, decision: ReturnDecision, target: ReturnTarget, event: TraceEvent
+    ) -> ReturnTarget | None:
+        """Return the call of a decision, if it was seen to return what decides so."""
+        if decision.call is None:
+            return None
+        frame = msgspec.structs.replace(event.frames[0], line=decision.condition.line)
+        frames = (frame, *event.frames[1:])
+        value = TraceValue("0" if decision.is_zero else "not 0")
+        position = ValuePosition(decision.call.text, value, frames, 0, target.certainty, event)
+        called = ReturnTarget(position, decision.call.function, decision.call.text, decision.call)
+        returned = write_choice.find_return(called, self._runs)
+        if returned is None or not returned.value:
+            return None
+        is_zero = not returned.value[: 2 * _TRUTH_BYTES].strip("0")
+        return called if is_zero is decision.is_zero else None
+
+    async def _run_to_decisions(self, event: TraceEvent, found: Sequence[ReturnDecision]) -> bool:
+        """Record what may have decided, and the jumps of all functions that it may come by."""
+        runs, frame = self._runs, event.frames[0]
+        jumps = sorted({one.line for one in found if one.label})
+        names = [one.call.function for one in found if one.call is not None]
+        is_known = all(runs.sites.return_keys(one) for one in names)
+        if is_known and (not jumps or runs.keys_of_lines(frame.file or "", jumps)):
+            return True
+        if not runs.has_left():
+            return False
+        function = runs.sources.function_of(frame)
+        for one in found:
+            text = one.call.text if one.call is not None else ""
+            runs.sites.extend(function, text, one.condition.line)
+        functions = [one for one in (function, *runs.sites.functions()) if one is not None]
+        plans = run_planning.jump_plans(dict.fromkeys(functions), runs.new_key)
+        result = await runs.run(lines=plans, entries=(run_planning.entry_of(frame),))
+        return self._is_same(result)
 
     async def _run_to_return(self, target: ReturnTarget) -> None:
         frame, runs = target.position.frame, self._runs
@@ -140,14 +225,18 @@ class ReturnTrace:
     def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
         survey, request = self._runs.survey, self._request
         event = survey.signal
-        expression = request.expression
+        expression, value, other = request.expression, position.value.text, None
+        if survey.departs is not None:
+            compared = expression.removesuffix(survey.departs.path)
+            expression, value = f"{compared}{survey.departs.shown}", survey.departs.value
+            other = survey.departs.other
         links = tuple(self._chain.links)
         return Why(
             expression=expression,
             place=request.place,
-            cause=f"{expression}={position.value.text} at {request.place}: "
-            f"{summarize_chain(links, ended)}",
-            value=position.value.text,
+            cause=f"{expression}={value} at {request.place}: {summarize_chain(links, ended)}",
+            value=value,
+            other=other,
             meaning=native_values.describe_meaning(position.value),
             frame=native_values.frame_view(position.frame, position.index),
             event=f"crash, {event}" if event and request.at is None else event,

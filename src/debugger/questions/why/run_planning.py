@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.question_run import describe_end
 from debugger.questions.why import native_values, statement_origin
+from debugger.questions.why.decided_return import jump_lines
+from debugger.questions.why.native_sites import NativeFunction
 from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import (
@@ -23,6 +25,7 @@ from debugger.session import source_files
 from debugger.sources.function_names import last_part
 
 _LINES_MAX = 6
+_JUMPS_MAX = 80
 _SOURCES_SHOWN = 8
 _RETURNS_SHOWN = 4
 _STATEMENT_LINES = 8
@@ -143,6 +146,35 @@ def source_lines(
     names = statement_origin.operand_names(origin.text)
     found = statement_origin.find_sources(lines, frame.first_line, frame.line, names)
     return tuple(LinePlan(new_key("l"), f"{frame.file}:{one}") for one in found)
+
+
+def jump_plans(
+    functions: Iterable[NativeFunction], new_key: Callable[[str], str]
+) -> list[LinePlan]:
+    """Return the lines of functions that leave for a label."""
+    plans: list[LinePlan] = []
+    for one in functions:
+        lines = source_files.read_source(one.file) or ()
+        numbers = jump_lines(lines, one.head, one.last)
+        plans += [LinePlan(new_key("g"), f"{one.file}:{number}") for number in numbers]
+    return plans[:_JUMPS_MAX]
+
+
+def last_executed(
+    frame: TraceFrame, keys: Mapping[str, int], result: TraceResult | None
+) -> int | None:
+    """Return the line that ran last of some, in the call of a frame, as the last run shows it."""
+    entry = result.entries.get(str(frame.cfa), 0) if result is not None else 0
+    ran = [
+        one
+        for one in (result.events if result is not None else ())
+        if one.key in keys
+        and one.sequence > entry
+        and one.frames
+        and one.frames[0].cfa == frame.cfa
+    ]
+    found = max(ran, key=lambda one: one.sequence, default=None)
+    return keys[found.key] if found is not None else None
 
 
 def executed_lines(

@@ -48,7 +48,7 @@ class ScriptArguments(ScriptLinks):
         call = self._history.calls.get(value.call)
         while call is not None and f"O{call.receiver}" != owner:
             call = self._history.calls.get(call.parent)  # a block has the object of its method
-        step = self._history.last_step(call.parent, call.index) if call is not None else None
+        step = self._history.calling_step(call) if call is not None else None
         if path or call is None or step is None:
             return None
         name = self._history.functions[call.function].name
@@ -83,7 +83,7 @@ class ScriptArguments(ScriptLinks):
     ) -> FollowedValue | None:
         function = self._history.functions[call.function]
         name = call.arguments[at][0]
-        step = self._history.last_step(call.parent, call.index) if call.parent else None
+        step = self._history.calling_step(call) if call.parent else None
         if step is None:
             self._end(ChainEnd.NOT_FOLLOWED, f"{function.name} was called by code that is no own")
             return None

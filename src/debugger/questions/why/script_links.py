@@ -85,7 +85,7 @@ class ScriptLinks:
         found: list[FrameView] = []
         known = self._history.calls.get(call)
         while known is not None and known.parent and len(found) < _STACK:
-            step = self._history.last_step(known.parent, known.index)
+            step = self._history.calling_step(known)
             function = self._history.function_of(known.parent)
             line = step.line if step is not None else known.line
             found.append(FrameView(len(found) + 1, function.name, function.file, line))

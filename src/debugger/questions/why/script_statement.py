@@ -149,12 +149,12 @@ def split_arguments(text: str) -> tuple[str, ...]:
 
 
 def names_value(statement: str, name: str) -> bool:
-    """Tell whether a statement names a variable, a field or a key."""
+    """Return whether a statement names a variable, a field or a key."""
     return re.search(rf"(?<![\w]){re.escape(name)}(?!\w)", statement) is not None
 
 
 def may_change(statement: str, name: str) -> bool:
-    """Tell whether a statement assigns to a name, or calls something that may change it."""
+    """Return whether a statement assigns to a name, or calls something that may change it."""
     word = re.escape(name)
     plain = blank_strings(statement) if "'" not in name else statement
     target = rf"(?<!\w){word}(?:\s*\[[^=]*?\])*\s*(?:[^\w\s=!<>]{{0,3}}=(?![=>~])|\+\+|--|<<)"
@@ -171,7 +171,7 @@ def loop_source(statement: str, name: str) -> str | None:
 
 
 def is_loop_key(statement: str, name: str) -> bool:
-    """Tell whether a `foreach` gives its keys to a name."""
+    """Return whether a `foreach` gives its keys to a name."""
     loop = _LOOP.search(statement)
     return (
         loop is not None and loop["names"].split("=>")[0].strip() == name and "=>" in loop["names"]
@@ -249,7 +249,7 @@ def _bare(name: str) -> str:
 
 
 def _is_target(left: str, name: str) -> bool:
-    """Tell whether what stands before an `=` is a name, with keys behind it."""
+    """Return whether what stands before an `=` is a name, with keys behind it."""
     pattern = rf"(?:^|(?<=[^\w])){re.escape(_bare(name))}\s*(?:\[[^=]*\])*$"
     return re.search(pattern, left) is not None
 
@@ -521,7 +521,7 @@ def _split_at(text: str, operators: Sequence[str]) -> tuple[str, str, str] | Non
 
 
 def assigns_name(statement: str, name: str) -> bool:
-    """Tell whether a statement assigns to a name, or to an element of it, by an operator."""
+    """Return whether a statement assigns to a name, or to an element of it, by an operator."""
     word = re.escape(name)
     plain = blank_strings(statement)
     listed = rf"(?:\[|list\()[^=()]*(?<!\w){word}[^=()]*[\])]\s*=(?![=>~])"

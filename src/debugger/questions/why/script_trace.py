@@ -31,6 +31,8 @@ from debugger.recorders.script.script_recorder import (
 from debugger.recorders.script.step_history import PlaceHit, StepHistory
 
 _NO_PLACE = "{} was not reached in code of the program's own"
+# Of PHP a file is recorded by the process that begins with it, and by the forks of that process.
+_NO_CHILDREN = " (a PHP that it starts is not recorded)"
 _METHOD = "recording each statement of its own code, {:,} of them"
 _ERROR = 160  # characters of a program's own error
 _FILE_MAX = 4 << 20  # bytes of a source
@@ -50,7 +52,8 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     recorder, ran = await _record(call, question, launch, request)
     history, hit = find_hit(recorder.histories, request)
     if history is None or hit is None:
-        raise _not_reached(recorder.histories, request, ran)
+        is_php = question.language == PHP
+        raise _not_reached(recorder.histories, request, ran, is_php=is_php)
     if hit.failure is not None:
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
@@ -143,7 +146,7 @@ def find_hit(
 
 
 def _not_reached(
-    histories: Sequence[StepHistory], request: WhyRequest, ran: CompletedRun
+    histories: Sequence[StepHistory], request: WhyRequest, ran: CompletedRun, *, is_php: bool
 ) -> DebuggerError:
     if ran.is_timed_out:
         return DebuggerError(
@@ -160,9 +163,10 @@ def _not_reached(
         )
     hits = max((len(one.hits) for one in histories), default=0)
     times = f", only {hits:,} times" if hits else ""
+    where = _NO_CHILDREN if is_php else ""
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        _NO_PLACE.format(request.location_text()) + times + _describe_end(ran),
+        f"{_NO_PLACE.format(request.location_text())}{times}{where}{_describe_end(ran)}",
         hint="debugger path -- CMD shows what ran",
     )
 

@@ -86,7 +86,7 @@ class HistoryValues:
         return None
 
     def shares(self, inner: int, outer: int, name: str) -> bool:
-        """Tell whether a call is a block or a closure that has a variable of another call's."""
+        """Return whether a call is a block or a closure that has a variable of another call's."""
         if self._is_php:
             is_closure = self._history.function_of(inner).name == "{closure}"
             return is_closure and (name,) in self._history.changes.get(f"L{inner}", {})

@@ -78,7 +78,7 @@ def settled_lines(
 
 
 def is_binding(name: str, line: str) -> bool:
-    """Tell whether a line binds a name of Rust, or assigns to it."""
+    """Return whether a line binds a name of Rust, or assigns to it."""
     is_let = re.match(r"\s*let\b", line) is not None
     return (
         (is_let and name in statement_origin.assigned_names(line))
@@ -89,7 +89,7 @@ def is_binding(name: str, line: str) -> bool:
 
 
 def _may_change(plain: str, word: str, field: str, is_reading: Callable[[str], bool]) -> bool:
-    """Tell whether something else than a binding or an assignment may change a local."""
+    """Return whether something else than a binding or an assignment may change a local."""
     if re.search(_BORROWED.format(word, word), plain):
         return True
     fields = {one[1] for one in re.finditer(_FIELD.format(word), plain)}

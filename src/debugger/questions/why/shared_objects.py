@@ -97,7 +97,7 @@ def find_cached_origin(record: OriginRecord) -> ValueOrigin | None:
 
 
 def find_changed_origin(record: OriginRecord) -> ValueOrigin | None:
-    """Return the origin of a shared object that code changed in place, which came another way."""
+    """Return the origin of a change in place, made through another reference to the object."""
     changed = record.changed
     if changed is None or min(changed.write, changed.owner) < 0:
         return None

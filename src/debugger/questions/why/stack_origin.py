@@ -105,7 +105,7 @@ def _argument_of(found: StackPosition, caller: CallerView) -> StatementOrigin | 
 
 
 def _is_recursing(frame: FrameView, lines: Sequence[str], caller: CallerView) -> bool:
-    """Tell whether a function called itself at a frame's line: the calls between are not listed."""
+    """Test whether a function called itself at a frame's line: the calls between are not listed."""
     if caller.frame.index == frame.index + 1 or not frame.line:
         return False
     text = join_statement(lines[frame.line - 1 : frame.line + 4])
@@ -119,7 +119,7 @@ def _parameters(frame: FrameView, lines: Sequence[str], span: tuple[int, int]) -
 
 
 def is_complete(origin: ValueOrigin) -> bool:
-    """Tell whether nothing is left to follow: the value is a literal of the source."""
+    """Return whether nothing is left to follow: the value is a literal of the source."""
     call = statement_origin.classify_expression(origin.text.removeprefix(_LITERAL))
     return origin.text.startswith(_LITERAL) and call.kind is OriginKind.CONSTANT
 
@@ -172,7 +172,7 @@ def _only_assignment(
 
 
 def _is_changed(name: str, line: str, file: str) -> bool:
-    """Tell whether a line may give a local its value, also by a pattern of Rust."""
+    """Return whether a line may give a local its value, also by a pattern of Rust."""
     if not file.endswith(".rs"):
         return statement_origin.is_reassigned(name, [line])
     # A shared reference of Rust changes nothing.

@@ -387,19 +387,22 @@ def tuple_number(statement: str, name: str) -> int | None:
 
 
 def is_reassigned(name: str, lines: list[str]) -> bool:
-    """Tell whether lines of a function assign to a name, or take its address."""
+    """Return whether lines of a function assign to a name, or take its address."""
     address = re.compile(rf"(?<!&)&\s*(?:mut\s+)?{re.escape(name)}\b(?!\s*(?:->|\.|\[))")
     return any(is_assigned(name, one) or address.search(_blank_strings(one)) for one in lines)
 
 
 def is_assigned(name: str, line: str) -> bool:
-    """Tell whether a line assigns to a name."""
+    """Return whether a line assigns to a name; `*p = s` writes what `p` points to, and not `p`."""
     word = re.escape(name)
+    plain = re.sub(
+        rf"((?:^|[;{{}})])\s*)\*+\s*{word}\s*\S{{0,2}}=(?!=)", r"\1", _blank_strings(line)
+    )
     pattern = re.compile(
         rf"(?<![\w.>]){word}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*{word}\b"
         rf"|(?<![\w.>]){word}\s*(?:\+\+|--)"
     )
-    return pattern.search(_blank_strings(line)) is not None
+    return pattern.search(plain) is not None
 
 
 def find_sources(lines: Sequence[str], first: int, last: int, names: Iterable[str]) -> list[int]:

@@ -60,7 +60,7 @@ def part_at(
 
 
 def is_inside(value: TraceValue, holder: TraceValue) -> bool:
-    """Tell whether a value's memory is that of another value, or lies in it."""
+    """Return whether a value's memory is that of another value, or lies in it."""
     return bool(holder.address) and holder.address <= value.address < holder.address + holder.size
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.model.location import is_test_file
+from debugger.questions.runner.answer import ReachingCondition
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.runner.stopped_session import not_repeatable
@@ -20,9 +26,11 @@ from debugger.questions.why import (
     python_trace,
     script_trace,
 )
-from debugger.questions.why.answer import Why
+from debugger.questions.why.answer import ChainEnd, Why
 from debugger.questions.why.why_request import WhyRequest
 from debugger.recorders.script import script_recorder
+from debugger.session import source_files
+from debugger.sources.deciding_condition import DecidingCondition, find_reaching, find_skipped
 
 
 async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
@@ -31,7 +39,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     Raises:
         DebuggerError: What following the value raises.
     """
-    answer = await _trace_by_language(call, question, request)
+    answer = add_conditions(await _trace_by_language(call, question, request))
     return msgspec.structs.replace(answer, shows_all=request.shows_all)
 
 
@@ -54,6 +62,12 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
     return await native_trace.trace_value(call, question, request)
 
 
+_CONDITIONS = 2
+_DECIDED = 4
+_ASSIGNED = re.compile(r"assigned to (\w+)$")
+_CALLERS = 2  # where the function itself has no conditions
+# At these ends the next question is why that statement ran.
+_REACHED = frozenset({ChainEnd.CONSTANT, ChainEnd.ALLOCATION, ChainEnd.NOT_FOLLOWED})
 _COMPILED = frozenset({"c", "c++", "rust", "native", "swift", ""})
 
 
@@ -81,3 +95,72 @@ async def _trace_node(call: CommandCall, question: QuestionRun, request: WhyRequ
 
 def _is_go_source(program: str) -> bool:
     return program.endswith(".go") or Path(program).is_dir()
+
+
+def add_conditions(answer: Why) -> Why:
+    """Return an answer with the conditions around the statement of its last link.
+
+    They decided that a constant is used, so a chain of values ends before the cause.
+    """
+    last = answer.links[-1] if answer.links else None
+    if last is None or last.frame is None:
+        return answer
+    if answer.event and _is_of_check(last.frame, answer):
+        decided = tuple(_find_decisions(answer))
+        return msgspec.structs.replace(answer, decided=decided)
+    if answer.ended not in _REACHED:
+        return answer
+    some = (_find_conditions(one) for one in (last.frame, *last.stack[:_CALLERS]))
+    return msgspec.structs.replace(answer, reached=next(filter(None, some), ()))
+
+
+def _is_of_check(frame: FrameView, answer: Why) -> bool:
+    """Return whether a frame is that of a check or of one of its callers, or of its tests."""
+    check = answer.frame
+    if check is None or frame.file is None:
+        return False
+    stack = next((one.stack for one in answer.links if one.stack), ())
+    at = next((at for at, one in enumerate(stack) if one.function == check.function), len(stack))
+    places = {(one.file, one.function) for one in (check, *stack[at:])}
+    files = {file for file, _ in places}
+    return (frame.file, frame.function) in places or (
+        frame.file in files and is_test_file(frame.file)
+    )
+
+
+def _find_decisions(answer: Why) -> Iterator[ReachingCondition]:
+    """Yield the conditions by which the links' statements ran, or others did not, the last first.
+
+    Those of the check and its callers do not count.
+    """
+    found: dict[tuple[str | None, int], tuple[bool, ReachingCondition]] = {}
+    for before, link in reversed(list(pairwise((None, *answer.links)))):
+        assert link is not None
+        frame = link.frame
+        if frame is None or frame.line is None or frame.file is None or _is_of_check(frame, answer):
+            continue
+        source = "\n".join(source_files.read_source(frame.file) or ())
+        skipped: list[DecidingCondition] = []
+        name = _ASSIGNED.match(link.text)
+        then = before.frame if before is not None else None
+        if name is not None and then is not None and then.file == frame.file:
+            span = range(frame.line, then.line or 0)
+            skipped = find_skipped(frame.file, source, name[1], span)
+        for one in (skipped or find_reaching(frame.file, source, frame.line))[:1]:
+            at = msgspec.structs.replace(frame, line=one.line)
+            condition = ReachingCondition(at, one.written, one.is_met)
+            found.setdefault((at.file, one.line), (not skipped, condition))
+    # What was left out says more than what decides about most values.
+    for _, condition in sorted(found.values(), key=lambda one: one[0])[:_DECIDED]:
+        yield condition
+
+
+def _find_conditions(frame: FrameView) -> tuple[ReachingCondition, ...]:
+    lines = source_files.read_source(frame.file) if frame.file is not None else None
+    if lines is None or frame.file is None or frame.line is None:
+        return ()
+    found = find_reaching(frame.file, "\n".join(lines), frame.line)
+    return tuple(
+        ReachingCondition(msgspec.structs.replace(frame, line=one.line), one.written, one.is_met)
+        for one in found[:_CONDITIONS]
+    )

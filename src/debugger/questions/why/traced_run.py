@@ -52,7 +52,7 @@ class TraceValue(Struct, frozen=True):
         return int.from_bytes(bytes.fromhex(self.bytes)[:8], "little")
 
     def is_equal(self, other: TraceValue) -> bool:
-        """Tell whether both values have the same bytes, as far as the shorter one goes."""
+        """Return whether both values have the same bytes, as far as the shorter one goes."""
         least = min(len(self.bytes), len(other.bytes))
         is_wider = not self.bytes[least:].strip("0") and not other.bytes[least:].strip("0")
         return bool(least) and self.bytes[:least] == other.bytes[:least] and is_wider
@@ -141,6 +141,16 @@ class CodeFunction(Struct, frozen=True):
     calls: tuple[tuple[int, int], ...] = ()
 
 
+class Departure(Struct, frozen=True):
+    """The first part by which a value departs from the one that a failed check compared it with."""
+
+    # What reads the part behind the value's expression, and what shows it: of a text its rest.
+    path: str
+    shown: str
+    value: str
+    other: str
+
+
 class TraceResult(Struct, frozen=True):
     """What a run has shown."""
 
@@ -155,6 +165,8 @@ class TraceResult(Struct, frozen=True):
     # The number of the frame of the expression.
     frame: int = 0
     value: TraceValue | None = None
+    # If set, the value is that of the part.
+    departs: Departure | None = None
     error: str | None = None
     operands: Mapping[str, TraceValue | None] = field(default_factory=dict)
     region: str = ""
@@ -271,6 +283,9 @@ class TracePlan(Struct, frozen=True):
     reads: bool = False
     blocks: bool = False
     expression: str = ""
+    # Of each comparison of a failed check with this value: the other value, how they are compared
+    # (`value`, `text`, `memory`), and the number of bytes. The first part that differs is read.
+    compared: tuple[tuple[str, str, str], ...] = ()
     frame: int = 0
     # The random bytes of an earlier run, which the program is given again.
     random: tuple[str, ...] = ()
@@ -287,6 +302,8 @@ class TracePlan(Struct, frozen=True):
     deep_max: int = 400
     # … and the count of a key from which on its events have a stack.
     deep_from: Mapping[str, int] = field(default_factory=dict)
+    # The forks that lead to the process that is traced, each by its number among its parent's.
+    forks: tuple[int, ...] = ()
 
 
 async def run_traced(
@@ -298,6 +315,27 @@ async def run_traced(
         DebuggerError: ADAPTER_NOT_FOUND without gdb, LAUNCH_FAILED if it cannot be run, TIMEOUT if
         not even gdb's own answer came in time.
     """
+    result = await _run_debugger(call, question, plan, seconds=seconds)
+    if result is None and plan.lines:
+        # gdb 16.3 fails at some lines of inlined code: "Recursive internal problem".
+        without = msgspec.structs.replace(plan, lines=())
+        result = await _run_debugger(call, question, without, seconds=seconds)
+        if result is not None:
+            unknown = (*result.hot, *(one.key for one in plan.lines))
+            result = msgspec.structs.replace(result, hot=unknown)
+    if result is None:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            "gdb ended without an answer",
+            hint="debugger doctor checks gdb; debugger who-wrote EXPR --at LOC -- CMD",
+        )
+    return result
+
+
+async def _run_debugger(
+    call: CommandCall, question: QuestionRun, plan: TracePlan, *, seconds: float
+) -> TraceResult | None:
+    """Return the result of one run of gdb; None if it ended without one."""
     target = question.target
     assert isinstance(target, LaunchTarget)
     if re.search(r"[\x00-\x1f]", f"{target.program}{target.cwd}"):
@@ -356,17 +394,11 @@ def _debugger_environment(call: CommandCall, folder: Path) -> dict[str, str]:
     }
 
 
-def _read_result(path: Path, ran: CompletedRun) -> TraceResult:
+def _read_result(path: Path, ran: CompletedRun) -> TraceResult | None:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=TraceResult)
     except OSError:
-        if ran.is_timed_out:
-            return TraceResult(late=True)
-        raise DebuggerError(
-            ErrorCode.LAUNCH_FAILED,
-            "gdb ended without an answer",
-            hint="debugger doctor checks gdb; debugger who-wrote EXPR --at LOC -- CMD",
-        ) from None
+        return TraceResult(late=True) if ran.is_timed_out else None
     if found.failure is not None:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,

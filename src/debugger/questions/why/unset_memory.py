@@ -9,7 +9,7 @@ from debugger.questions.why.traced_run import TraceResult
 
 
 def is_local(position: ValuePosition) -> bool:
-    """Tell whether a position is a variable of its frame."""
+    """Return whether a position is a variable of its frame."""
     return native_values.is_local(position.expression, position.value, position.frame)
 
 

@@ -53,13 +53,13 @@ def arm_origin(lines: Sequence[str], number: int, name: str) -> tuple[StatementO
 
 
 def binds_in_arm(name: str, line: str) -> bool:
-    """Tell whether a line is an arm of a `match` whose pattern binds a name."""
+    """Return whether a line is an arm of a `match` whose pattern binds a name."""
     arm = _ARM.match(without_comment(line))
     return arm is not None and _binds(arm["pattern"], name)
 
 
 def _binds(pattern: str, name: str) -> bool:
-    """Tell whether a pattern, without its guard, has a name that is no path and no struct's."""
+    """Return whether a pattern, without its guard, has a name that is no path and no struct's."""
     plain = re.sub(r"\bif\b.*", "", pattern)
     return re.search(rf"(?<![\w:]){re.escape(name)}\b(?!\s*(?:::|\(|\{{))", plain) is not None
 

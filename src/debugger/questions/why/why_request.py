@@ -46,6 +46,10 @@ class WhyRequest(Struct, frozen=True):
     spent_s: float = 0.0
     # The most links.
     links: int = LINKS_MAX
+    # The forks of a native program that lead to the process, each by its number.
+    forks: tuple[int, ...] = ()
+    # Where a check failed, if that is known before the run to it: its file and line.
+    failed_at: tuple[str, int] | None = None
     # Whether each operand is shown with its own origin, and not only the one that is followed.
     shows_all: bool = False
 
@@ -53,6 +57,12 @@ class WhyRequest(Struct, frozen=True):
     def event(self) -> str | None:
         """The event that the location is; None for a line or a function."""
         return self.place if self.at is None else None
+
+    def check_place(self) -> tuple[str, int] | None:
+        """Return the line of the check that failed; None where only a run to it shows that."""
+        if self.at is not None and self.at.file and self.at.line:
+            return self.at.file, self.at.line
+        return self.failed_at
 
     def seconds_for(self, patience_s: float, run_s: float) -> float:
         """Return the seconds for all runs, by the first one's."""
@@ -118,7 +128,7 @@ def require_innermost(request: WhyRequest) -> None:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"frame {request.frame} is selected, and a value is followed from the innermost frame",
-            hint=f"debugger why {shlex.quote(request.expression)} --at FILE:LINE -- CMD",
+            hint=f"debugger frame 0; debugger why {shlex.quote(request.expression)}",
         )
 
 

@@ -24,10 +24,23 @@ _LEVELS = 24  # frames that are read of a stack
 _CALLS_BETWEEN = 3  # frames from a function to the one that called it by a container's own
 
 
-def is_unseen(result: TraceResult, key: str, event: TraceEvent | None, before: int | None) -> bool:
-    """Tell whether memory changed without a write of the program: the system wrote it."""
+def is_unseen(
+    position: ValuePosition,
+    result: TraceResult,
+    key: str,
+    event: TraceEvent | None,
+    before: int | None,
+) -> bool:
+    """Return whether memory changed without a write of the program: the system wrote it."""
     if before is not None and event is not None:
-        return False
+        return not is_of_value(position, event)
+    value = position.value
+    if before is not None and value.kind in _NUMBERS and owner_of(position) is None:
+        # What is not mapped yet comes as zeros.
+        begun = result.initial.get(key) or "00" * value.size
+        least = min(len(begun), len(value.bytes))
+        is_other = begun[:least] != value.bytes[:least]
+        return bool(value.number) and value.bits is None and is_other
     now = result.final.get(key)
     was = event.new if event is not None else result.initial.get(key)
     return bool(now) and bool(was) and now != was
@@ -36,13 +49,13 @@ def is_unseen(result: TraceResult, key: str, event: TraceEvent | None, before: i
 def owner_of(position: ValuePosition) -> TraceFrame | None:
     """Return the frame whose part of the stack holds a position's memory; None elsewhere."""
     for frame in position.frames[position.index :]:
-        if frame.cfa and 0 <= frame.cfa - position.value.address < _STACK:
+        if frame.cfa and 0 < frame.cfa - position.value.address < _STACK:
             return frame
     return None
 
 
 def is_of_frame(position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
-    """Tell whether a write of the stack was made during the call that the memory belongs to.
+    """Return whether a write of the stack was made during the call that the memory belongs to.
 
     Other calls have had their frames there before. A stack that was read in part tells nothing.
     """
@@ -56,8 +69,14 @@ def is_of_frame(position: ValuePosition, event: TraceEvent, result: TraceResult)
 
 
 def is_of_value(position: ValuePosition, event: TraceEvent) -> bool:
-    """Tell whether a write left the value: else the memory is not that of the copied field."""
-    if position.part is None or not event.new or not position.value.bytes:
+    """Return whether a write left the value: else the memory is not that of the copied field.
+
+    Or something else wrote it since, that no watchpoint sees.
+    """
+    value = position.value
+    if not event.new or not value.bytes or value.bits is not None:
+        return True
+    if position.part is None and value.kind not in _NUMBERS:
         return True
     least = min(len(event.new), len(position.value.bytes))
     return event.new[:least] == position.value.bytes[:least]
@@ -66,7 +85,7 @@ def is_of_value(position: ValuePosition, event: TraceEvent) -> bool:
 def may_hide_store(
     position: ValuePosition, key: str, event: TraceEvent | None, result: TraceResult
 ) -> bool:
-    """Tell whether memory seems to be unset: its last change is none, or not the value's own.
+    """Return whether memory seems to be unset: its last change is none, or not the value's own.
 
     It is an allocator's, or one of an earlier call's frame. A store that changed nothing is unseen.
     """
@@ -114,7 +133,7 @@ def same_value_write(
 
 
 def _may_give(frame: TraceFrame, position: ValuePosition) -> bool:
-    """Tell whether an assignment may give a value: a number or a local of another one does not.
+    """Return whether an assignment may give a value: a number or a local of another one does not.
 
     `if (n > 5) total = 3;` runs, and may assign nothing: there the value must be known.
     """
@@ -130,7 +149,7 @@ def _may_give(frame: TraceFrame, position: ValuePosition) -> bool:
 
 
 def _begins_with_write(statement: str, expression: str) -> bool:
-    """Tell whether the first part of a `for`, at which a breakpoint of its line is, writes a local.
+    """Test whether the first part of a `for`, at which a breakpoint of its line is, writes a local.
 
     `for (int i = 0; i < 3; i++) list = push(list, i);` writes `list` later.
     """
@@ -139,7 +158,7 @@ def _begins_with_write(statement: str, expression: str) -> bool:
 
 
 def is_loop_begin(position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
-    """Tell whether a write at the line of a `for` is its first part, and no later step.
+    """Return whether a write at the line of a `for` is its first part, and no later step.
 
     It is the first one in its call that writes the value of that part.
     """
@@ -236,7 +255,7 @@ def find_return(target: ReturnTarget, runs: NativeRuns) -> TraceEvent | None:
 
 
 def _is_given(event: TraceEvent, target: ReturnTarget) -> bool:
-    """Tell whether a function that a search has found returned the value to the statement.
+    """Return whether a function that a search has found returned the value to the statement.
 
     What the statement calls by no name of its own gave it; else the value has to be the same.
     """
@@ -252,13 +271,13 @@ def _is_given(event: TraceEvent, target: ReturnTarget) -> bool:
 
 
 def is_by_library(event: TraceEvent, position: ValuePosition) -> bool:
-    """Tell whether a library's code was between a function and the frame that it returned to."""
+    """Return whether a library's code was between a function and the frame that it returned to."""
     at = next((at for at, one in enumerate(event.frames) if one.cfa == position.frame.cfa), 0)
     return any(one.library for one in event.frames[1:at])
 
 
 def _is_of_call(event: TraceEvent, position: ValuePosition) -> bool:
-    """Tell whether a return is to a position's frame, by the statement that had yet to run."""
+    """Return whether a return is to a position's frame, by the statement that had yet to run."""
     if not event.frames:
         return True  # it may be
     frame = position.frame
@@ -301,5 +320,5 @@ def find_store(
 
 
 def _is_value(returned: str, value: str) -> bool:
-    """Tell whether a register's bytes are those of a small value."""
+    """Return whether a register's bytes are those of a small value."""
     return 0 < len(value) <= len(returned) and returned.startswith(value)

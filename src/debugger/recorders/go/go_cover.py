@@ -411,7 +411,7 @@ def _statement_line(start: tuple[int, int], line: int, text: Sequence[str]) -> i
 
 
 def _is_statement(start: tuple[int, int], line: int, text: Sequence[str]) -> bool:
-    """Tell whether a line begins another statement of a block; a body begins with `{`."""
+    """Return whether a line begins another statement of a block; a body begins with `{`."""
     opening = text[start[0] - 1].encode()[start[1] - 1 :].decode(errors="replace")
     lines = [opening.removeprefix("{"), *text[start[0] : line - 1]]
     before = _QUOTED.sub(_plain_name, "\n".join(lines)).strip()

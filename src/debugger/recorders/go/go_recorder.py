@@ -45,8 +45,11 @@ _MESSAGE_LINES = 6  # lines of a compiler's message
 _NO_SYMBOLS = "-ldflags=-s -w"
 _OURS = "zz_debugger_counted.go"
 # Without the copies of packages that are built for a test, and the test's own main package.
+# The packages of the main module, and of modules that go.mod replaces by a folder: both are sources
+# that the user may change.
 _LISTED = (
-    "{{if not (or .Standard .ForTest)}}{{if or (not .Module) .Module.Main}}"
+    "{{if not (or .Standard .ForTest)}}"
+    "{{if or (not .Module) .Module.Main (and .Module.Replace (not .Module.Replace.Version))}}"
     '{{.Name}}{{"\\t"}}{{.Dir}}{{"\\t"}}{{join .GoFiles "\\t"}}{{"\\n"}}{{end}}{{end}}'
 )
 
@@ -157,8 +160,7 @@ async def build_with_counters(
         )
     is_file = target.what.endswith(".go")
     what = target.what if is_file else "."
-    # All packages of the main module, and nothing of the standard library. Those that only a
-    # test imports are of its program too.
+    # Packages that only a test imports are of its program too.
     tests = ["-test"] if target.mode == "test" else []
     status, listed, errors = await _run_go(
         [go, "list", "-deps", *tests, "-f", _LISTED, what], cwd=target.folder, env=env

@@ -24,6 +24,7 @@ from debugger.recorders.model import (
     RecordingWindow,
     window_notes,
 )
+from debugger.sources.java_command import QUICK_COMPILER
 from debugger.sources.java_project import find_package
 
 AGENT_SOURCES = Path(__file__).parent / "agent"
@@ -48,7 +49,7 @@ def agent_file(cache: Path, jdk: Path) -> Path:
 def compile_words(javac: str, classes: Path) -> list[str]:
     """Return the words of the compiler for the agent."""
     sources = sorted(map(str, AGENT_SOURCES.glob("*.java")))
-    return [javac, "-nowarn", "--release", _RELEASE, "-d", str(classes), *sources]
+    return [javac, QUICK_COMPILER, "-nowarn", "--release", _RELEASE, "-d", str(classes), *sources]
 
 
 def pack_agent(classes: Path, jar: Path) -> None:

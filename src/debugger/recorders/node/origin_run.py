@@ -114,6 +114,10 @@ class NodeOrigin(Struct, frozen=True):
 
     links: tuple[OriginLink, ...] = ()
     value: str | None = None
+    # The part of the expression by which its value failed a check, as `.pages[1].slice(13)`, and
+    # what the other value has there; then `value` is that of the part.
+    part: str = ""
+    other: str | None = None
     frame: OriginPlace | None = None
     ended: str = ""
     ending: str | None = None

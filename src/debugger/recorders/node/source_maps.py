@@ -141,7 +141,7 @@ class _OriginalFinder:
         )
 
     def _is_added(self, name: str, text: str, outer: CountedRange) -> bool:
-        """Tell whether a compiler added a function to a class: a constructor, or a static block."""
+        """Test whether a compiler added a function to a class: a constructor, or a static block."""
         own = text[outer.start : outer.end]
         is_static = name == "<static_initializer>" and "static" not in own
         return is_static or (not name.startswith("<") and bool(_CLASS.match(own)))

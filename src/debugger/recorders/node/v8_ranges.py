@@ -122,7 +122,7 @@ def place_of(text: str, line: int, column: int) -> int:
 
 
 def is_of(functions: Sequence[V8Function], text: str) -> bool:
-    """Tell whether ranges fit a text: a script that is changed at loading has others."""
+    """Return whether ranges fit a text: a script that is changed at loading has others."""
     last = max((one.ranges[0].end for one in functions if one.ranges), default=0)
     return last <= len(to_utf16_units(text)) + 1
 

@@ -46,7 +46,7 @@ def find_loops(source: str) -> frozenset[int] | None:
 
 
 def may_catch(source: str, line: int) -> bool:
-    """Tell whether the function at a line, or the module at line 1, may catch an exception.
+    """Return whether the function at a line, or the module at line 1, may catch an exception.
 
     True if unknown, as for a source that cannot be parsed.
     """

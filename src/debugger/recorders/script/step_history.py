@@ -165,6 +165,14 @@ class StepHistory:
         at = bisect_right(steps, index - 1, key=lambda one: one.index)
         return steps[at - 1] if at else None
 
+    def calling_step(self, call: StepCall) -> Step | None:
+        """Return the statement that made a call; of a thread's block it may be long over."""
+        last = self.last_step(call.parent, call.index)
+        if last is None or last.line == call.line:
+            return last
+        steps = [one for one in self.steps_of(call.parent) if one.index < call.index]
+        return next((one for one in reversed(steps) if one.line == call.line), last)
+
     def settled(self, index: int) -> int:
         """Return the record before the statement that follows a change, with all changes beside."""
         at = bisect_right(self._indexes, index)

@@ -94,7 +94,7 @@ def heap_size_for(region: MemoryRegion, address: int, most: int = HEAP_MAX) -> i
 
 
 def may_be_heap(session: Session, region: MemoryRegion) -> bool:
-    """Tell whether a mapping may be one of glibc's heaps, by its name and address."""
+    """Return whether a mapping may be one of glibc's heaps, by its name and address."""
     is_core = isinstance(session.target, AttachTarget) and session.target.core is not None
     is_main = region.name == ("" if is_core else HEAP)
     return region.mode.startswith("rw") and (is_main or _is_thread_heap(region))
@@ -225,7 +225,7 @@ async def find_symbol(
 
 
 async def is_loaded_file(session: Session, file: ElfFile, base: int) -> bool:
-    """Tell whether a file's headers are what was loaded at an address (a job)."""
+    """Return whether a file's headers are what was loaded at an address (a job)."""
     head = bytes(memoryview(file.content)[:_HEAD])
     return await read_piece(session, base, len(head)) == head
 

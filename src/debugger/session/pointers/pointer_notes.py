@@ -165,7 +165,7 @@ async def explain_pointers(
 
 
 def _is_of_an_integer(found: PointerExplanation) -> bool:
-    """Tell whether an integer need not be an address to be explained: a hash is seldom all text."""
+    """Test whether an integer need not be an address to be explained: a hash is seldom all text."""
     return found.kind in _ORDINARY and not ("\\x" in found.text and found.kind == "text")
 
 

@@ -102,13 +102,13 @@ async def _explain_below(
 
 
 async def _begins_a_thread(session: Session, thread: int) -> bool:
-    """Tell whether a thread is on its own stack, and not on that of a coroutine in its memory."""
+    """Return whether a thread is on its own stack, and not on that of a coroutine in its memory."""
     frames = (await session.backend.read_stack(thread, levels=_DEEP)).frames
     return bool(frames) and frames[-1].function.strip("_") in _FIRST_FUNCTIONS
 
 
 def _is_whole_stack(region: MemoryRegion, regions: Sequence[MemoryRegion]) -> bool:
-    """Tell whether a mapping begins where a stack may end: the main one, or above a guard page."""
+    """Check whether a mapping begins where a stack may end: the main one, or above a guard page."""
     if region.name == STACK:
         return True
     return any(one.end == region.start and one.mode.startswith("---") for one in regions)

@@ -91,7 +91,7 @@ class OneOf(NamedTuple):
     wanted: frozenset[int]
 
     def matches(self, value: Number) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether a value is one of them."""
         return value in self.wanted
 
     def find_spans(self, values: Sequence[Number]) -> list[Span]:
@@ -112,7 +112,7 @@ class Comparison(NamedTuple):
     most: Number | None = None
 
     def matches(self, value: Number) -> bool:
-        """Tell whether a value satisfies the comparison."""
+        """Return whether a value satisfies the comparison."""
         is_most = self.most is None or value <= self.most
         return is_most and _COMPARED[self.operator](value, self.value)
 

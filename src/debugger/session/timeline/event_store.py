@@ -436,7 +436,7 @@ class Timeline:
         return next(iter(self._database.events(plan, limit=1, newest=False)), None)
 
     def _is_nothing_after(self, seq: int, kinds: Collection[EventKind]) -> bool:
-        """Tell whether, without a database read, no newer such event is known to exist."""
+        """Return whether, without a database read, no newer such event is known to exist."""
         return _CALLS.isdisjoint(kinds) and all(self._newest.get(one, 0) <= seq for one in kinds)
 
     def _show_unfinished(self) -> None:

@@ -178,7 +178,7 @@ class _BlockBuilder:
 
 
 def _lines_fit(text: str, *, room: int, width: int) -> bool:
-    """Tell whether no line of `text` exceeds `width` characters, and the first one `room`."""
+    """Return whether no line of `text` exceeds `width` characters, and the first one `room`."""
     # Looks at one newline in every `width` characters, where splitting would look at each.
     start = 0
     while len(text) - start > room:

@@ -26,7 +26,7 @@ class RetentionLimits(msgspec.Struct, frozen=True):
     size: int
 
     def are_exceeded(self, count: int, size: int) -> bool:
-        """Tell whether `count` events of together `size` bytes are too much."""
+        """Return whether `count` events of together `size` bytes are too much."""
         return count > self.events or size > self.size
 
 

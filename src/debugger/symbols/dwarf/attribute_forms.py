@@ -156,7 +156,7 @@ class AbbreviationTable:
         return self._found
 
     def has_form(self, form: int) -> bool:
-        """Tell whether any attribute has a form."""
+        """Return whether any attribute has a form."""
         return any(
             form == one
             for abbrev in self.all_by_code().values()

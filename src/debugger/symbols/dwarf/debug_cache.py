@@ -64,7 +64,7 @@ class DebugCache:
         return value
 
     def has_key(self, key: str) -> bool:
-        """Tell whether a key has a value."""
+        """Return whether a key has a value."""
         if key in self._known:
             return True
         try:

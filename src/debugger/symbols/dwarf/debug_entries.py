@@ -259,7 +259,7 @@ class DebugEntry:
         return self.abbrev.tag
 
     def has_attribute(self, attribute: int) -> bool:
-        """Tell whether the entry itself has an attribute."""
+        """Return whether the entry itself has an attribute."""
         return attribute in self.abbrev.attributes
 
     def raw_attribute(self, attribute: int) -> tuple[int, Content] | None:
@@ -295,7 +295,7 @@ class DebugEntry:
         )
 
     def get_flag(self, attribute: int) -> bool:
-        """Tell whether a flag is set."""
+        """Return whether a flag is set."""
         return bool(self.get_number(attribute))
 
     def get_address(self, attribute: int) -> int | None:
@@ -455,7 +455,7 @@ class DebugUnits:
         return found
 
     def is_loaded(self, address: int) -> bool:
-        """Tell whether a link-time address is in the program: dropped code has none."""
+        """Return whether a link-time address is in the program: dropped code has none."""
         low, end = self._loaded
         return low <= address < end
 

@@ -151,7 +151,7 @@ class ElfFile:
         return base - self.lowest_address
 
     def has_section(self, name: str) -> bool:
-        """Tell whether a section exists, and has content in this file."""
+        """Return whether a section exists, and has content in this file."""
         found = self.sections.get(name)
         return found is not None and found.kind != _SHT_NOBITS
 

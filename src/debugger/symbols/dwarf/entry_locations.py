@@ -353,7 +353,7 @@ class FunctionStart:
         return self._extent.body
 
     def is_in_prologue(self, address: int) -> bool:
-        """Tell whether an address is where the prologue may be under way."""
+        """Return whether an address is where the prologue may be under way."""
         return any(one.address == address for one in self._states[:-1]) or (
             self._extent.entry <= address < self._extent.body
         )
@@ -365,7 +365,7 @@ class FunctionStart:
         return f"{_UNKNOWN}; {line} knows it" if line else _UNKNOWN
 
     def is_unset(self, address: int, place: Place, base: Place) -> bool:
-        """Tell whether a location is in the frame, where no statement has stored anything yet."""
+        """Return whether a location is in the frame, where no statement has stored anything yet."""
         slot = self._frame_slot(place, base)
         return slot is not None and slot.offset < 0 and address < self._extent.body
 

@@ -60,7 +60,7 @@ class FrameAccess(Struct, frozen=True):
     is_indexed: bool = False
 
     def may_change(self, slot: FrameSlot) -> bool:
-        """Tell whether it, or what gets the address, may write to a variable."""
+        """Return whether it, or what gets the address, may write to a variable."""
         if self.is_indexed and slot.is_indexed:
             return True
         if not self.size:  # the end of an array is a place to begin, too
@@ -69,7 +69,7 @@ class FrameAccess(Struct, frozen=True):
 
 
 def has_frame_pointer(texts: Sequence[str]) -> bool:
-    """Tell whether a function begins by setting up its frame pointer, as without optimization."""
+    """Return whether a function begins by setting up its frame pointer, as without optimization."""
     own = [one for one in map(_normalize, texts[:3]) if not one.startswith("endbr")]
     return len(own) > 1 and all(how.match(one) for how, one in zip(_SET_UP, own, strict=False))
 

@@ -61,7 +61,7 @@ def find_lambdas(
 
 
 def _holds(function: DebugFunction, head: LinePosition, lines: LineTable) -> bool:
-    """Tell whether a line lies between a function's first line and that of its last code."""
+    """Return whether a line lies between a function's first line and that of its last code."""
     end = max((high for _, high in function.ranges), default=0)
     last = lines.line_at(end - 1) if end else None
     if last is None or last.file != head.file:
@@ -70,7 +70,7 @@ def _holds(function: DebugFunction, head: LinePosition, lines: LineTable) -> boo
 
 
 def _is_assigned(variable: str, head: LinePosition) -> bool:
-    """Tell whether the source gives a variable the lambda whose head is at a line."""
+    """Return whether the source gives a variable the lambda whose head is at a line."""
     *before, own = _source_lines(head.file)[max(head.line - _HEAD_LINES, 0) : head.line] or ("",)
     given = re.compile(rf"\b{variable}\s*(?:=|\{{|\()\s*(?:\[|\Z)")
     if given.search(own):

@@ -58,7 +58,7 @@ def _resolve_indexes(
 
 
 def is_listed(entry: DebugEntry, attribute: int = dw.AT_LOCATION) -> bool:
-    """Tell whether an attribute's expression depends on the address."""
+    """Return whether an attribute's expression depends on the address."""
     found = entry.raw_attribute(attribute)
     return found is not None and isinstance(found[1], int)
 

@@ -39,7 +39,7 @@ class KeptResults:
         self._known: dict[int, bool] = {}
 
     def are_kept(self, function: DebugFunction, depth: int = 0) -> bool:
-        """Tell whether a function's result is where a caller would find it."""
+        """Return whether a function's result is where a caller would find it."""
         # A compiler may drop a result that no caller uses, without a word in the debug
         # information: GCC names such a clone .isra., LLVM changes the function itself. Only a
         # caller that reads the register behind the call proves that the result is there.
@@ -81,7 +81,7 @@ class KeptResults:
         return found
 
     def _is_used(self, pc: int, depth: int) -> bool:
-        """Tell whether the code behind a call reads the result before it is gone."""
+        """Return whether the code behind a call reads the result before it is gone."""
         decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
         decoder.detail = True
         for one in decoder.disasm(self._binary.read_at(pc, _CODE_MAX) or b"", pc):
@@ -97,7 +97,7 @@ class KeptResults:
         return False
 
     def _is_returned(self, pc: int, depth: int) -> bool:
-        """Tell whether a caller returns what it was given."""
+        """Return whether a caller returns what it was given."""
         outer = [one for one in self._functions.functions_at(pc - 1) if not one.is_inlined]
         entry = self._units.find_entry(outer[0].entry) if outer else None
         return entry is not None and entry.type is not None and self.are_kept(outer[0], depth)
@@ -153,7 +153,7 @@ def value_of(kind: DebugType, registers: Mapping[int, int]) -> TypedValue | None
 
 
 def is_by_reference(kind: DebugType, depth: int = 0) -> bool:
-    """Tell whether C++ passes objects of a class by address, since copying one is not trivial."""
+    """Return whether C++ passes objects of a class by address, since copying one is not trivial."""
     if kind.kind is TypeKind.ARRAY:
         return is_by_reference(kind.target_type, depth + 1)
     entry = kind.without_names.entry
@@ -169,7 +169,7 @@ def is_by_reference(kind: DebugType, depth: int = 0) -> bool:
 
 
 def _forbids_registers(one: DebugEntry, kind: DebugType) -> bool:
-    """Tell whether a part of a class makes it one that is not copied bit by bit."""
+    """Return whether a part of a class makes it one that is not copied bit by bit."""
     if one.tag not in {dw.TAG_INHERITANCE, dw.TAG_SUBPROGRAM} or one.get_number(dw.AT_VIRTUALITY):
         return one.tag in {dw.TAG_INHERITANCE, dw.TAG_SUBPROGRAM}
     is_users = not one.get_flag(dw.AT_ARTIFICIAL) and one.get_number(dw.AT_DEFAULTED) != _IN_CLASS
@@ -185,7 +185,7 @@ def _forbids_registers(one: DebugEntry, kind: DebugType) -> bool:
 
 
 def _is_copying(constructor: DebugEntry, kind: DebugType) -> bool:
-    """Tell whether a constructor takes another object of its class."""
+    """Return whether a constructor takes another object of its class."""
     takes = [
         one
         for one in constructor.children
@@ -225,7 +225,7 @@ def _is_of_rust(kind: DebugType) -> bool:
 
 
 def _is_as_in_c(kind: DebugType, leaves: set[tuple[int, DebugType]]) -> bool:
-    """Tell whether Rust, whose convention is written nowhere, returns a type as C does.
+    """Return whether Rust, whose convention is written nowhere, returns a type as C does.
 
     It does so with one number, and with two of which each fills a register.
     """

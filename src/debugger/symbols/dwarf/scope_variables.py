@@ -33,7 +33,7 @@ def holds_only_address(
     place: tuple[LocationOperation, ...],
     frames: CallFrames,
 ) -> bool:
-    """Tell whether a variable's location may be the word on the stack that holds its address.
+    """Return whether a variable's location may be the word on the stack that holds its address.
 
     Args:
         function: The function, or its inlined copy.
@@ -233,7 +233,7 @@ class ScopeVariables:
         )
 
     def _is_discarded(self, place: tuple[LocationOperation, ...]) -> bool:
-        """Tell whether a location is one that the linker dropped: it wrote 0, or nearly."""
+        """Return whether a location is one that the linker dropped: it wrote 0, or nearly."""
         if not place or place[0].name != "addr" or _is_thread_local(place):
             return False
         return not self._units.is_loaded(place[0].first)
@@ -318,7 +318,7 @@ class ScopeVariables:
         return self._units_by_name.keys()
 
     def is_local(self, name: str) -> bool:
-        """Tell whether any function has a variable or an argument of this name."""
+        """Return whether any function has a variable or an argument of this name."""
         return any(map(_is_within_code, self._variables_named(name)))
 
     def _variables_named(self, name: str) -> Iterator[DebugEntry]:
@@ -401,7 +401,7 @@ def _is_within_code(entry: DebugEntry) -> bool:
 
 
 def _is_static(symbol: str, name: str) -> bool:
-    """Tell whether a symbol may be of a function's static: `name.0`, `_ZZ1fvE4name`, `f.name`."""
+    """Return whether a symbol may be of a function's static: `name.0`, `_ZZ1fvE4name`, `f.name`."""
     # Itanium C++ ABI: a local entity, `_ZZ<function>E<name>`; the name follows its length.
     if symbol.startswith("_ZZ"):
         return f"{len(name)}{name}" in symbol
@@ -423,7 +423,7 @@ def _named_in_file(one: DebugVariable) -> str:
 
 
 def _is_file(path: str, name: str) -> bool:
-    """Tell whether the last parts of a path are these."""
+    """Return whether the last parts of a path are these."""
     return path == name or path.endswith(f"/{name}")
 
 

@@ -264,7 +264,7 @@ def read_pointee(value: TypedValue, memory: ValueMemory) -> TypedValue:
 
 
 def is_text(kind: DebugType) -> bool:
-    """Tell whether a type is of one-byte characters."""
+    """Return whether a type is of one-byte characters."""
     return kind.kind is TypeKind.CHARACTER and kind.size == 1
 
 

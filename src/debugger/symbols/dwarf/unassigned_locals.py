@@ -158,7 +158,7 @@ def _is_in_file(image: BinaryImage, unit: DebugUnit, one: DebugVariable, file: s
 
 
 def _is_plain_unit(image: BinaryImage, unit: DebugUnit) -> bool:
-    """Tell whether a unit is GCC's, not optimized, and calls setjmp, if at all, by a table."""
+    """Return whether a unit is GCC's, not optimized, and calls setjmp, if at all, by a table."""
     producer = unit.top_entry.get_text(dw.AT_PRODUCER)
     # Without its own options in it (-gno-record-gcc-switches) the level is not known.
     if not _GCC.match(producer) or " -g" not in producer or _OPTIMIZED.search(producer):
@@ -169,7 +169,7 @@ def _is_plain_unit(image: BinaryImage, unit: DebugUnit) -> bool:
 
 
 def _is_plain_local(entry: DebugEntry) -> bool:
-    """Tell whether an entry is a variable with one location in the frame, as without -O."""
+    """Return whether an entry is a variable with one location in the frame, as without -O."""
     if entry.tag != dw.TAG_VARIABLE or location_lists.is_listed(entry):
         return False
     found = location_lists.location_operations(entry, 0)
@@ -228,7 +228,7 @@ def _never_written(
 
 
 def _calls_twice_returning(possible: PossibleLocals, own: Sequence[Instruction]) -> bool:
-    """Tell whether a function may call what returns twice."""
+    """Return whether a function may call what returns twice."""
     if not possible.returning_twice:
         return False
     for one in own:

@@ -444,5 +444,5 @@ def _own_children(value: TypedValue, memory: ValueMemory) -> Iterator[ValueChild
 
 
 def has_children(value: TypedValue, memory: ValueMemory) -> bool:
-    """Tell whether anything is listed inside a value."""
+    """Return whether anything is listed inside a value."""
     return bool(list_children(value, memory, 0, 1))

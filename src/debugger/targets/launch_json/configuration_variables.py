@@ -50,7 +50,7 @@ def find_variables(value: Any) -> Iterator[str]:
 
 
 def is_of_file(variable: str) -> bool:
-    """Tell whether a variable stands for the editor's present file, or a part of its path."""
+    """Return whether a variable stands for the editor's present file, or a part of its path."""
     return variable in _OF_FILE
 
 

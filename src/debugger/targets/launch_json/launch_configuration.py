@@ -208,7 +208,7 @@ class _Reader:
 
 
 def names_server_or_core(given: Mapping[str, Any]) -> bool:
-    """Tell whether a `launch` configuration of C++ means a debug server or a core file."""
+    """Return whether a `launch` configuration of C++ means a debug server or a core file."""
     return bool(given.get("miDebuggerServerAddress") or given.get("coreDumpPath"))
 
 

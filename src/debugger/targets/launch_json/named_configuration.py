@@ -98,7 +98,7 @@ def resolve_configuration(
 
 
 def names_present_file(file: LaunchFile, name: str) -> bool:
-    """Tell whether a configuration is for the editor's present file (`${file}`)."""
+    """Return whether a configuration is for the editor's present file (`${file}`)."""
     return any(map(is_of_file, find_variables(dict(select_configuration(file, name)))))
 
 

@@ -81,3 +81,19 @@ def test_functions_are_found_with_their_classes(tmp_path):
     found = dbgp_values.list_functions(str(file))
     assert found == [("", "free"), ("Shop\\Cart", "add"), ("", "late")]
     assert dbgp_values.list_functions(str(tmp_path / "none.php")) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("class@anonymous&#0;/x.php:3$0", "class@anonymous␀/x.php:3$0"),
+        ("a\0b\x01c&#27;d", "a␀b␁c␛d"),
+        ("a&#10;b&#228;&amp;&#38;", "a\nbä&&"),
+        ("a\ufffeb", "a\ufffdb"),
+    ],
+)
+def test_characters_that_xml_does_not_have_are_drawn(written: str, name: str) -> None:
+    body = f'<?xml version="1.0"?><property classname="{written}"/>'.encode()
+    (packet,) = dbgp_values.PacketDecoder().add_bytes(b"%d\0%b\0" % (len(body), body))
+    assert packet.get("classname") == name
+    assert dbgp_values.read_class(packet) == name.partition("␀")[0]

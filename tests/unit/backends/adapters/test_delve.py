@@ -126,10 +126,17 @@ def test_a_logpoints_text_is_told_from_its_goroutine():
     assert told == OutputPrinted(OutputStream.CONSOLE, "[[log 2]] at 1\n")
 
 
-def test_an_expression_that_fails_in_a_logpoint_says_why():
-    line = "> [Go 1]: x {eval err: &{%!e(string=could not find symbol value for y)}} z\n"
-    told = printed(line, "stdout")
-    assert told.text == "x {could not find symbol value for y} z\n"
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("could not find symbol value for y", "could not find symbol value for y"),
+        ("index out of bounds", "index out of bounds"),
+        ("a.sum", "could not find symbol a.sum"),
+    ],
+)
+def test_an_expression_that_fails_in_a_logpoint_says_why(said, text):
+    line = f"> [Go 1]: x {{eval err: &{{%!e(string={said})}}}} z\n"
+    assert printed(line, "stdout").text == f"x {{{text}}} z\n"
 
 
 def test_an_expression_that_cannot_be_parsed_in_a_logpoint_says_why():

@@ -103,19 +103,28 @@ def test_the_main_class_of_a_source_is_the_one_with_main(source: str, name: str)
 
 
 @pytest.mark.parametrize(
-    ("lines", "what"),
+    ("kind", "lines", "what"),
     [
-        (["synchronized (this.lock) {"], "this.lock"),
-        (["synchronized (other) {", 'System.out.println("x");'], "other"),
-        (["int x = 1;", "store.lock.lock();"], "store.lock"),
-        (["worker.join();"], "worker"),
-        (["return queue.take();"], "queue"),
-        (["int x = 1;"], ""),
-        ([], ""),
+        ("monitor", ["synchronized (this.lock) {"], "this.lock"),
+        ("monitor", ["synchronized (other) {", 'System.out.println("x");'], "other"),
+        ("monitor", ["first.lock(); synchronized (second) { third.wait(); }"], "second"),
+        ("monitor", ["synchronized (first) { synchronized (second) {"], ""),
+        ("lock", ["int x = 1;", "store.lock.lock();"], "store.lock"),
+        ("lock", ["synchronized (first) { second.lock(); }"], "second"),
+        ("condition", ["lock.lock(); while (empty) ready.await();"], "ready"),
+        ("join", ["worker.join();"], "worker"),
+        ("receive", ["return queue.take();"], "queue"),
+        ("send", ["queue.put(other.take());"], "queue"),
+        ("waiting", ["pool.submit(() -> value.get()).get();"], ""),
+        ("lock", ["int x = 1;"], ""),
+        ("lock", [], ""),
     ],
 )
-def test_what_a_thread_waits_for_is_named_as_in_the_source(lines: list[str], what: str):
-    assert find_awaited_expression(lines) == what
+def test_what_a_thread_waits_for_is_named_as_in_the_source_where_it_can_be_one_alone(
+    kind: str, lines: list[str], what: str
+):
+    is_monitor = kind == "monitor"
+    assert find_awaited_expression(kind, lines, is_monitor=is_monitor) == what
 
 
 def test_what_is_compiled_is_named_by_the_sources_and_the_jdk(tmp_path: Path):

@@ -139,6 +139,12 @@ def test_a_recursion_is_told_by_its_depth() -> None:
             "nil pointer: order.customer is nil, .name of it is read",
         ),
         (
+            "runtime.errorString",
+            "runtime error: invalid memory address or nil pointer dereference",
+            "*order.customer", {"order": "{...}", "order.customer": "*main.Customer nil"},
+            "nil pointer: order.customer is nil, what it points to is read",
+        ),
+        (
             "panic", "called `Option::unwrap()` on a `None` value", "map.get(key).unwrap()",
             {"key": '"tsp"'}, 'unwrap() of None with key="tsp"',
         ),

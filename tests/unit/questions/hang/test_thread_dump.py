@@ -96,7 +96,7 @@ def test_a_deadlock_of_monitors_names_the_owners_and_what_is_awaited(tmp_path: P
         (
             "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
             "condition",
-            "AbstractQueuedSynchronizer",
+            "Condition",
         ),
     ],
 )

@@ -69,6 +69,7 @@ def test_values_are_told_apart(
          "reference to 'n' is ambiguous"),
         ("gdb", '<No symbol "zz" in current context.>', 'No symbol "zz" in current context.'),
         ("delve", "{could not find symbol value for zz}", "could not find symbol value for zz"),
+        ("delve", "{index out of bounds}", "index out of bounds"),
         ("js-debug", "<ReferenceError: zz is not defined>", "ReferenceError: zz is not defined"),
         ("frida", "<error: zz is not in scope>", "zz is not in scope"),
     ],

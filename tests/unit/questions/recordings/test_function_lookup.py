@@ -67,6 +67,21 @@ def test_what_did_not_run_is_named_with_what_is_near(script, words, says):
     assert told.message.startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("script.py:99", "script.py has 7 lines"),
+        ("script.py:7", "that line is in Two.three"),
+        ("script.py:4", "that line is in no function"),
+        ("pt.py:4", "there is no file pt.py in the program's own sources"),
+    ],
+)
+def test_of_a_line_without_a_recorded_function_only_the_line_is_explained(script, words, says):
+    place = function_lookup.parse_function_place(words, str(script.parent))
+    error = function_lookup.function_not_run(words, place, Recording(), [str(script.parent)])
+    assert error.message == f"no function with {words} ran; {says}"
+
+
 def test_an_address_is_no_place_here():
     with pytest.raises(DebuggerError):
         function_lookup.parse_function_place("*0x10", "/")

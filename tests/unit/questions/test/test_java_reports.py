@@ -121,6 +121,21 @@ def test_what_kept_a_build_from_its_tests_is_reported(lines: list[str], errors: 
     assert all(one.startswith(wanted) for one, wanted in zip(found, errors, strict=True))
 
 
+def test_a_jvm_of_the_tests_that_ended_by_itself_is_no_run_without_tests() -> None:
+    lines = [
+        "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test:",
+        "[ERROR] ExecutionException The forked VM terminated without properly saying goodbye.",
+        "[ERROR] Process Exit Code: 3",
+        "[ERROR] Crashed tests:",
+        "[ERROR] shop.CartTest",
+    ]
+    report = java_tests.build_report([], lines, [])
+    assert report.ended_early.startswith(
+        "the JVM of the tests ended with status 3 in shop.CartTest"
+    )
+    assert (report.is_nothing, report.errors) == (False, ())
+
+
 @pytest.mark.parametrize(
     ("words", "runner"),
     [

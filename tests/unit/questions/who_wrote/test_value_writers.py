@@ -9,6 +9,7 @@ import pytest
 
 from debugger.model import answers
 from debugger.model.program import Frame
+from debugger.questions.who_wrote import answer
 from debugger.questions.who_wrote.value_writers import (
     ValueWrite,
     WriteLocation,
@@ -96,3 +97,10 @@ def test_writes_only_after_the_place_have_no_last_before() -> None:
     assert last_before(writes) is None
     assert not group_writes(writes)[0].is_last
     assert group_writes([]) == []
+
+
+def test_a_caller_whose_line_is_not_known_has_none() -> None:
+    """As a constructor of Kotlin that the compiler has made."""
+    (found,) = group_writes([_write(10, "1", caller=0)])
+    caller = answer._writer_view(found).stack[0]
+    assert (caller.function, caller.line) == ("main", None)

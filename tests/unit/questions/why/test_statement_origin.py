@@ -66,12 +66,17 @@ def test_the_call_of_a_method_is_found_in_a_statement() -> None:
     assert call_in_statement("f(f(1));", "f") is None
 
 
-@pytest.mark.parametrize("line", ["v = 3;", "v += 1;", "++v;", "v--;", "fill(&v);"])
+@pytest.mark.parametrize(
+    "line", ["v = 3;", "v += 1;", "++v;", "v--;", "fill(&v);", "T *v = w;", "*v++ = 3;"]
+)
 def test_a_parameter_that_is_assigned_to_is_known(line: str) -> None:
     assert is_reassigned("v", [line])
 
 
-@pytest.mark.parametrize("line", ["w = v;", "if (v == 3)", "a->v = 3;", "x && v", "&v->next"])
+READS = ["w = v;", "if (v == 3)", "a->v = 3;", "x && v", "&v->next"]
+
+
+@pytest.mark.parametrize("line", [*READS, "*v = 3;", "if (w) *v += 3;"])
 def test_a_parameter_that_is_only_read_is_not_reassigned(line: str) -> None:
     assert not is_reassigned("v", [line])
 

@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import msgspec
 import pytest
 
-from debugger.questions.why import freed_block, native_values, write_choice
+from debugger.questions.why import (
+    freed_block,
+    heap_history,
+    native_values,
+    traced_run,
+    write_choice,
+)
 from debugger.questions.why.answer import LinkCertainty
-from debugger.questions.why.chain_positions import end_in_library
+from debugger.questions.why.chain_positions import end_in_library, written_origin
+from debugger.questions.why.heap_history import HeapHistory
+from debugger.questions.why.native_links import literal_end
 from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
-from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult, TraceValue
+from debugger.questions.why.statement_origin import OriginKind
+from debugger.questions.why.traced_run import (
+    EndPlan,
+    LinePlan,
+    TraceEvent,
+    TraceFrame,
+    TracePlan,
+    TraceResult,
+    TraceValue,
+)
 from debugger.questions.why.why_request import USUAL_S, WhyRequest
 
 _FRAME = TraceFrame("main", "/src/a.c", 4, cfa=0x7FFF00001000)
+
+
+@pytest.mark.parametrize(("below_cfa", "owner"), [(8, "callee"), (0, "main"), (-8, "main")])
+def test_memory_from_the_address_of_a_frame_on_is_its_callers(below_cfa: int, owner: str) -> None:
+    callee = TraceFrame("callee", "/src/a.c", 9, cfa=0x7FFF00000F00)
+    memory = TraceValue(text="0", kind="int", address=callee.cfa - below_cfa, size=4)
+    position = ValuePosition("p->n", memory, (callee, _FRAME), 0, LinkCertainty.SEEN)
+    found = write_choice.owner_of(position)
+    assert found is not None
+    assert found.function == owner
 
 
 @pytest.mark.parametrize(
@@ -122,3 +150,92 @@ def test_a_librarys_function_is_named_without_the_arguments_of_its_templates() -
     assert native_values.plain_call(name) == "push_back"
     assert native_values.is_moving("std::__relocate_a<Item*, Item*>")
     assert not native_values.is_moving("std::map<relocate, int>::insert")
+
+
+@pytest.mark.parametrize(
+    ("new", "initial", "is_unseen"),
+    [
+        ("05000000", "00000000", False),  # the program wrote it
+        ("07000000", "00000000", True),  # another value was seen last
+        (None, "05000000", False),
+        (None, "", True),  # memory that was mapped later, as by zeros
+    ],
+)
+def test_a_value_that_no_write_has_given_is_the_systems(
+    new: str | None, initial: str, is_unseen: bool
+) -> None:
+    event = TraceEvent("w1", 1, 1, (_FRAME,), new=new) if new is not None else None
+    result = TraceResult(initial={"w1": initial})
+    position = _position("05000000")
+    assert write_choice.is_unseen(position, result, "w1", event, 2) is is_unseen
+
+
+def test_a_block_that_realloc_has_moved_is_freed() -> None:
+    frames = [TraceFrame(one, library=True) for one in ("tcache_put", "_int_free", "realloc")]
+    moved = TraceEvent("w1", 1, 1, (*frames, _FRAME))
+    assert native_values.is_free(moved)
+    assert not native_values.is_allocation(moved)
+    assert native_values.is_allocation(_allocated("realloc"))
+
+
+async def test_a_run_that_gdb_did_not_survive_is_repeated_without_its_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plans: list[TracePlan] = []
+
+    async def run(*words: object, seconds: float) -> TraceResult | None:
+        assert seconds == 1.0
+        plan = words[-1]
+        assert isinstance(plan, TracePlan)
+        plans.append(plan)
+        return None if plan.lines else TraceResult(reached=True)
+
+    monkeypatch.setattr(traced_run, "_run_debugger", run)
+    plan = TracePlan(EndPlan("exit"), lines=(LinePlan("l1", "a.cpp:3"),))
+    question: Any = None
+    result = await traced_run.run_traced(question, question, plan, seconds=1.0)
+    assert (result.reached, result.hot, len(plans)) == (True, ("l1",), 2)
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ('Account *account = new Account{7, 5, "ann"};', "5 is a literal at a.c:4"),
+        ("let account = Box::new(Account { id: 5, balance: 67 });", "5 is a literal at a.c:4"),
+        ("let other = vec![1, 5u8, 92];", "5u8 is a literal at a.c:4"),
+        ("Account *account = new Account{7, other, 5};", None),  # any of them
+        ("long *x = new long[4]{1, 2};", None),
+    ],
+)
+def test_an_item_of_a_literal_of_constants_is_found_by_its_value(
+    statement: str, reason: str | None
+) -> None:
+    frame = msgspec.structs.replace(_FRAME, statement=statement)
+    position = msgspec.structs.replace(_position("05000000"), frames=(frame,))
+    ended = literal_end(position)
+    assert (ended.reason if ended is not None else None) == reason
+
+
+@pytest.mark.parametrize(
+    ("new", "kind"), [("09000000", OriginKind.COMPUTED), ("05000000", OriginKind.CONSTANT)]
+)
+def test_of_several_assignments_on_a_line_a_write_is_that_of_its_value(
+    new: str, kind: OriginKind
+) -> None:
+    line = "static int counter() { static int calls = 5; calls += 2; return calls; }"
+    frame = msgspec.structs.replace(_FRAME, statement=line)
+    event = TraceEvent("w1", 1, 1, (frame,), new=new)
+    value = msgspec.structs.replace(_position(new).value)
+    position = ValuePosition("calls", value, (frame,), 0, LinkCertainty.RERUN, event)
+    assert written_origin(position).origin.kind is kind
+
+
+def test_a_write_beyond_a_vectors_block_names_the_vector() -> None:
+    vector = TraceValue("{...}", "std::vector<int>", address=0x7FFF00000F00, size=24)
+    frame = msgspec.structs.replace(_FRAME, statement="v.data()[i] = i + 1000;", vars={"v": vector})
+    event = TraceEvent("w1", 1, 1, (frame,), blocks={"v": (0x5000, 0x5000, 24)})
+    memory = TraceValue("5", kind="int", address=0x5020, size=4)
+    position = ValuePosition("p->id", memory, (frame,), 0, LinkCertainty.SEEN)
+    history = HeapHistory()
+    assert heap_history.OVERLAP in history.describe_write(event, position, {})
+    assert history.describe_overlap().startswith("overflow: 8 bytes past the end of v's block of")

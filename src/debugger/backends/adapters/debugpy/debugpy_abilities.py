@@ -257,8 +257,8 @@ HAS = frozenset(
 )
 # What is to be done in Python in the place of what it has nothing of.
 INSTEAD: Mapping[type[Any], str] = {
-    abilities.WatchpointAbility: "debugger who-wrote EXPR --at FILE:LINE -- CMD names the lines "
-    "that wrote it; debugger break FILE:LINE --condition 'EXPR' stops where it is assigned",
+    abilities.WatchpointAbility: "debugger who-wrote EXPR names the lines that wrote it "
+    "up to here; debugger break FILE:LINE --when 'EXPR' stops where it is assigned",
     abilities.MemoryAbility: "debugger print EXPR shows a value, debugger set changes it",
     abilities.RegisterAbility: "debugger locals shows the variables",
     abilities.DisassemblyAbility: "debugger print \"__import__('dis').Bytecode(FUNCTION).dis()\" "

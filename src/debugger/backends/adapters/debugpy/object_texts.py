@@ -96,7 +96,7 @@ async def write_objects(
 
 
 def _is_readable(expression: str | None) -> bool:
-    """Tell whether an expression can be read again without a call of the program's own."""
+    """Return whether an expression can be read again without a call of the program's own."""
     if expression is None or len(expression) > _EXPRESSION_MAX:
         return False
     try:

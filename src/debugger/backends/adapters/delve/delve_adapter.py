@@ -56,12 +56,20 @@ _LOG_FAILURE = re.compile(
     # Of an expression that cannot be parsed: a list of the parser's errors with their positions.
     r"|\[%!e\(\*scanner\.Error=&\{\{[^{}]*\} (?P<parsed>.*?)\}\).*?\])\}"
 )
+# The error of `a.b` where there is no `a` holds nothing but this name.
+_SYMBOL = re.compile(r"[\w./]+")
 _BUILD_ERROR = re.compile(
     r"Build Error: [^\n]*\n(?P<said>.*?)(?: \(exit status \d+\))?\s*\Z", re.DOTALL
 )
 _REASONS = {"error": StopReason.EXCEPTION, "entry": StopReason.PAUSE}
 _FAILED_CONDITION = "error evaluating expression: "
 _HELP = "Type 'dlv help' for list of commands."
+
+
+def _plain_log_failure(found: re.Match[str]) -> str:
+    message = found["said"] or found["parsed"]
+    what = "could not find symbol " if _SYMBOL.fullmatch(message) else ""
+    return f"{{{what}{message}}}"
 
 
 def _found_delve(path: str, search: AdapterSearch) -> AdapterLocation:
@@ -264,9 +272,7 @@ class DelveAdapter(DebugAdapter):
         logged = _LOGGED.match(text)
         if logged:
             # A failure is printed by delve with a wrong format: only the message is kept.
-            text = _LOG_FAILURE.sub(
-                lambda one: f"{{{one['said'] or one['parsed']}}}", text[logged.end() :]
-            )
+            text = _LOG_FAILURE.sub(_plain_log_failure, text[logged.end() :])
         failed = _BUILD_ERROR.match(text)
         if failed:
             # Lines with `# ` name the package, and are go build's own.

@@ -361,7 +361,8 @@ async def argument_names(connection: AdapterConnection, frame: Frame) -> list[st
     return parameter_names(frame.file, frame.function, frame.line)
 
 
-_LOGGED_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
+# A value of Go begins with its type or with a quote, and never with a brace.
+_LOGGED_ERROR = re.compile(r"\{(?:eval err: )?(.*)\}\Z", re.DOTALL)
 
 
 def read_logged_error(text: str) -> str | None:

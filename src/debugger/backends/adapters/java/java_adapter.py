@@ -41,7 +41,7 @@ from debugger.system.process_info import look_at
 _RUN = str(Path(__file__).with_name("run_adapter.py"))
 # Seconds: javac compiles the adapter at its first start.
 _COMPILE_S = 100.0
-_NO_CODE = "no code at line "
+_NO_CODE = "no class that is loaded has code at line "
 _ONLY_FIELDS = "the JVM watches fields only"  # jdi/Evaluator.java
 _NEAR = 50  # lines around a line without code
 _HISTORY = "DEBUGGER_JAVA_HISTORY"  # the field whose writes are recorded, for `who-wrote`

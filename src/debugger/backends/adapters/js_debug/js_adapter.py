@@ -319,9 +319,8 @@ class JsDebugAdapter(DebugAdapter):
     ability_alternatives: ClassVar = {
         abilities.MemoryAbility: "debugger print BUFFER shows the bytes of a Buffer "
         "or a typed array",
-        abilities.WatchpointAbility: "debugger break LINE --condition EXPR stops where a value "
-        "is so; "
-        "with --log TEXT it is told at each pass",
+        abilities.WatchpointAbility: "debugger who-wrote EXPR names the lines that wrote it "
+        "up to here; debugger break FILE:LINE --when 'EXPR' stops where it is assigned",
         abilities.JumpAbility: "debugger set NAME VALUE changes what comes next",
     }
     has_outside_frames = True

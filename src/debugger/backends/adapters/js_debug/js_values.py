@@ -258,7 +258,7 @@ async def _complete_elements(
 
 
 def _is_unwritten(one: Variable) -> bool:
-    """Tell whether V8 names only the class: it gives a frame's `this` without a preview."""
+    """Return whether V8 names only the class: it gives a frame's `this` without a preview."""
     return one.name == one.expression == "this" and bool(_IDENTIFIER.match(one.value))
 
 

@@ -51,7 +51,7 @@ def _program_words(found: AdapterLocation, launch: LaunchTarget | None, port: in
 
 
 def _has_gem(ruby: str) -> bool:
-    """Tell whether a Ruby has the gem debug: its command is beside it, or Ruby says so."""
+    """Return whether a Ruby has the gem debug: its command is beside it, or Ruby says so."""
     folder = Path(ruby).resolve().parent
     if any(
         _GEM.match(one.name) for one in (*folder.glob("rdbg*"), *Path(ruby).parent.glob("rdbg*"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,15 @@ from debugger.backends.adapters.xdebug import interrupts, php_code, php_errors
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
 from debugger.backends.adapters.xdebug.php_breakpoints import PhpBreakpoint, PhpBreakpoints
 from debugger.backends.adapters.xdebug.php_errors import Thrown
+from debugger.backends.adapters.xdebug.php_stack import (
+    PhpStack,
+    StackReader,
+    evaluate,
+    list_variables,
+    read_property,
+    read_variable,
+    save_variables,
+)
 
 Body = dict[str, Any]
 Handler = Callable[[Body], Awaitable[Body]]
@@ -37,23 +45,9 @@ _CAPABILITIES: Body = {
     ],
 }
 _INTERRUPT_S = 0.5  # that PHP, which may be in a call of the system, has to take breakpoints
-_KEPT_FRAMES = 6  # whose variables are saved at a throw
-_CONTEXTS = 0  # locals
 _VARIABLE = re.compile(r"\A\$\w+\Z")
 _PROPERTY = re.compile(r"\A\$\w+(?:->\w+|::\w+|\[(?:\d+|'[^']*'|\"[^\"]*\")\])+\Z")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-
-
-@dataclass
-class PhpStack:
-    """The frames of a stop; variables of one that is over are saved with them."""
-
-    frames: list[ET.Element]
-    saved: dict[int, ET.Element] = field(default_factory=dict)
-    is_over: bool = False
-    # PHP stands in a function that `frames` leaves out: our signal handler, or one that returns.
-    is_inner_hidden: bool = False
-    returned: tuple[str, ET.Element] | None = None  # by which function
 
 
 @dataclass
@@ -75,12 +69,12 @@ class DapTranslation:
         self.engine: DbgpEngine | None = None
         self.configured = asyncio.Event()
         self._stops_on_entry = False
-        self._stack = PhpStack([])
+        self._stack = PhpStack()
         self.breakpoints = PhpBreakpoints(self.send_event)
         self._thrown: Thrown | None = None
         self._last_throw: tuple[Thrown, PhpStack] | None = None
         self._parts: list[Parts] = []
-        self._parameters: dict[str, list[str]] = {}  # of functions, by the code that reads them
+        self._reader = StackReader()
         self._is_pausing = False
         self._resumed_by = "run"
         self._reported_levels = 0  # frames that are to come with the end of a step
@@ -115,8 +109,8 @@ class DapTranslation:
                 command = "run"
             self._resumed_by, self._resumed_depth = command, len(self._stack.frames)
             # The hidden function is left first, and the step goes on from there.
-            leaves = command == "step_out" and self._stack.is_inner_hidden
-            self._stack = PhpStack([])
+            leaves = command == "step_out" and self._stack.innermost > 0
+            self._stack = PhpStack()
             self._resume("step_over" if leaves else command)
 
     def send_event(self, name: str, **body: Any) -> None:
@@ -159,7 +153,7 @@ class DapTranslation:
         del arguments
         self._require_stop()
         # Where the step leaves the function, it stops at its end, where Xdebug knows the value.
-        is_left = self._stack.is_inner_hidden or self._stack.is_over
+        is_left = self._stack.innermost > 0 or self._stack.is_over
         function = None if is_left else self._stack.frames[0].get("where")
         await self._watch_return(function)
         return {}
@@ -258,16 +252,19 @@ class DapTranslation:
         is_left = is_left and (self._thrown is not None or dbgp.find_returned(packet) is None)
         self._is_unwinding = thrown is not None or (self._is_unwinding and is_left)
         is_interrupted = bool(frames) and interrupts.is_handler(frames[0])
-        self._stack = PhpStack(frames[is_interrupted:], is_inner_hidden=is_interrupted)
+        self._stack = PhpStack(frames[is_interrupted:])
         self._thrown = None
         try:
             await self.breakpoints.synchronize(self.engine)
             self._synchronized.set()
+            built_in = await self._reader.find_built_in(self.engine, frames)
+            self._stack = replace(self._stack, built_in=built_in)
             if is_interrupted:
                 return self._report_interrupt()
             if frames and interrupts.is_in_handler(frames[0]):
                 return "step_over" if self._is_pausing else self._go_on()
             if thrown is not None and message is not None:
+                self._stack = self._stack.hide_built_in()
                 return await self._report_exception(thrown, message.text or "")
             if self._is_unwinding:
                 return "step_over"
@@ -289,30 +286,19 @@ class DapTranslation:
             if found is None or "uncaught" not in self.breakpoints.filters:
                 return self._go_on()
             stack = self._last_throw[1] if self._last_throw and uncaught else None
-            stack = stack or await self._keep_stack()
-            uncaught = found
-            self._stack = PhpStack(stack.frames, stack.saved, is_over=True)
-            self._report_thrown(uncaught)
+            stack = stack or await save_variables(self._require_stop(), self._stack)
+            self._stack = replace(stack, is_over=True)
+            self._report_thrown(found)
             return None
         thrown = Thrown(kind, text)
         if "uncaught" in self.breakpoints.filters:
-            self._last_throw = (thrown, await self._keep_stack())
+            self._last_throw = (thrown, await save_variables(self._require_stop(), self._stack))
         types = self.breakpoints.filters.get("raised")
         short = kind.rpartition("\\")[2]
         if types is None or (types and not {kind, short} & set(types)):
             return self._go_on()
         self._report_thrown(thrown)
         return None
-
-    async def _keep_stack(self) -> PhpStack:
-        assert self.engine is not None
-        saved: dict[int, ET.Element] = {}
-        for depth in range(min(len(self._stack.frames), _KEPT_FRAMES)):
-            with suppress(EngineError):
-                reply = await self.engine.run(f"context_get -d {depth} -c {_CONTEXTS}")
-                if reply is not None:
-                    saved[depth] = reply
-        return PhpStack(self._stack.frames, saved)
 
     def _report_thrown(self, thrown: Thrown) -> None:
         self._thrown = thrown
@@ -326,7 +312,7 @@ class DapTranslation:
     def _go_on(self) -> str:
         """Return the command that goes on with what was requested, from a stop that nobody did."""
         depth, command = len(self._stack.frames), self._resumed_by
-        self._stack = PhpStack([])
+        self._stack = PhpStack()
         if command in {"step_over", "step_out"} and depth > self._resumed_depth:
             return "step_out"
         return command
@@ -375,7 +361,7 @@ class DapTranslation:
         return answers
 
     def _is_step_over(self) -> bool:
-        """Tell whether the step that was requested is complete."""
+        """Return whether the step that was requested is complete."""
         depth = len(self._stack.frames)
         if self._resumed_by == "step_over":
             has_returned = self._stack.returned is not None or self._is_at_return
@@ -389,11 +375,11 @@ class DapTranslation:
         if (value is not None or self._is_at_return) and len(self._stack.frames) > 1:
             left, *frames = self._stack.frames
             returned = (left.get("where") or "", value) if value is not None else None
-            self._stack = PhpStack(frames, is_inner_hidden=True, returned=returned)
+            self._stack = replace(self._stack, frames=frames, returned=returned)
 
     async def _evaluate_text(self, code: str) -> str:
         """Evaluate code of ours in the innermost frame."""
-        value = await self._evaluate_code(code, int(self._stack.is_inner_hidden))
+        value = await evaluate(self._require_stop(), self._stack, self._stack.innermost, code)
         return dbgp.read_text(value) if value is not None else ""
 
     async def _write_log(self, one: PhpBreakpoint) -> None:
@@ -433,20 +419,12 @@ class DapTranslation:
 
     async def _on_scopes(self, arguments: Body) -> Body:
         depth = int(arguments["frameId"]) - 1
-        reply = self._stack.saved.get(depth)
-        if reply is None and not self._stack.is_over:
-            reply = await self._require_stop().run(f"context_get -d {depth} -c {_CONTEXTS}")
-        properties = dbgp.list_properties(reply) if reply is not None else []
-        known = [
-            one
-            for one in properties
-            if one.get("type") != "uninitialized" and one.get("name") != f"${php_code.STATE}"
-        ]
+        known = await list_variables(self._require_stop(), self._stack, depth)
         if self._stack.returned is not None and depth == 1:
             function, value = self._stack.returned
             value.set("name", f"(return) {function}")
             known.insert(0, value)
-        given = await self._read_parameters(depth)
+        given = await self._reader.read_parameters(self._require_stop(), self._stack, depth)
         scopes: list[Body] = []
         for name, is_given in (("Arguments", True), ("Locals", False)):
             found = [one for one in known if ((one.get("name") or "")[1:] in given) is is_given]
@@ -455,19 +433,6 @@ class DapTranslation:
                 scope: Body = {"name": name, "presentationHint": name.lower(), "expensive": False}
                 scopes.append({**scope, "variablesReference": len(self._parts)})
         return {"scopes": scopes}
-
-    async def _read_parameters(self, depth: int) -> Collection[str]:
-        """Return the names of a frame's parameters; none for a closure."""
-        frames = {int(one.get("level") or 0): one.get("where") or "" for one in self._stack.frames}
-        code = php_code.list_parameters(frames.get(depth, ""))
-        if code is None or self._stack.is_over:
-            return ()
-        if code not in self._parameters:
-            with suppress(EngineError):
-                value = await self._evaluate_code(code, depth)
-                text = dbgp.read_text(value) if value is not None else ""
-                self._parameters[code] = json.loads(text or "[]")
-        return self._parameters.get(code, ())
 
     async def _on_variables(self, arguments: Body) -> Body:
         parts = self._find_parts(arguments)
@@ -493,10 +458,8 @@ class DapTranslation:
         size = 100
         page, found = start // size, list[ET.Element]()
         while count is None or len(found) < count + start % size:
-            name = dbgp.quote_option(fullname)
-            reply = await self._require_stop().run(f"property_get -n {name} -d {depth} -p {page}")
-            owner = dbgp.list_properties(reply)[:1] if reply is not None else []
-            items = dbgp.list_properties(owner[0]) if owner else []
+            owner = await read_property(self._require_stop(), self._stack, depth, fullname, page)
+            items = dbgp.list_properties(owner) if owner is not None else []
             found += items
             page += 1
             if len(items) < size:
@@ -521,8 +484,7 @@ class DapTranslation:
         return body
 
     async def _on_evaluate(self, arguments: Body) -> Body:
-        innermost = int(self._stack.is_inner_hidden)
-        depth = int(arguments.get("frameId") or innermost + 1) - 1
+        depth = int(arguments.get("frameId") or self._stack.innermost + 1) - 1
         value = await self._evaluate(str(arguments["expression"]), depth)
         if value is None:
             return {"result": "null", "type": "null", "variablesReference": 0}
@@ -530,45 +492,17 @@ class DapTranslation:
         return {**described, "result": described["value"]}
 
     async def _evaluate(self, expression: str, depth: int) -> ET.Element | None:
-        if self._stack.is_over:
-            return self._find_kept(expression, depth)
-        if _VARIABLE.match(expression.strip()):
-            return await self._read_variable(expression.strip(), depth)
-        value = await self._evaluate_code(php_code.capture_error(expression), depth)
+        engine, stack, name = self._require_stop(), self._stack, expression.strip()
+        if stack.is_over or _VARIABLE.match(name):
+            return await read_variable(engine, stack, depth, name)
+        code = php_code.capture_error(stack.bind_object(depth, expression))
+        value = await evaluate(engine, stack, depth, code)
         if (thrown := php_code.read_thrown(value)) is not None:
             # PHP's own code may not read it here, and Xdebug may.
-            if "Cannot access" in thrown and _PROPERTY.match(expression.strip()):
-                return await self._read_property(expression.strip(), depth)
+            if "Cannot access" in thrown and _PROPERTY.match(name):
+                return await read_property(engine, stack, depth, name)
             raise EngineError(thrown)
         return value
-
-    async def _evaluate_code(self, code: str, depth: int) -> ET.Element | None:
-        reply = await self._require_stop().run(f"eval -d {depth}", f"{code};")
-        found = dbgp.list_properties(reply) if reply is not None else []
-        return found[0] if found else None
-
-    async def _read_variable(self, name: str, depth: int) -> ET.Element | None:
-        """Read a variable: an evaluation would give null for one that is not there."""
-        try:
-            found = await self._read_property(name, depth)
-        except EngineError as error:
-            raise EngineError(f"undefined variable {name}") from error
-        if found is not None and found.get("type") == "uninitialized":
-            raise EngineError(f"undefined variable {name}")
-        return found
-
-    async def _read_property(self, fullname: str, depth: int) -> ET.Element | None:
-        name = dbgp.quote_option(fullname)
-        reply = await self._require_stop().run(f"property_get -n {name} -d {depth}")
-        found = dbgp.list_properties(reply) if reply is not None else []
-        return found[0] if found else None
-
-    def _find_kept(self, expression: str, depth: int) -> ET.Element:
-        saved = self._stack.saved.get(depth)
-        for one in dbgp.list_properties(saved) if saved is not None else ():
-            if one.get("name") == expression.strip():
-                return one
-        raise EngineError("after an uncaught exception only the variables that are shown are known")
 
     async def _on_setVariable(self, arguments: Body) -> Body:  # noqa: N802 - the request's name
         parts = self._find_parts(arguments)

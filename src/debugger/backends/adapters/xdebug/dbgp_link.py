@@ -172,7 +172,7 @@ class DbgpLink(ProgramLink):
             engine.close()
 
     def _is_child(self, engine: DbgpEngine) -> bool:
-        """Tell whether a process is one that a launched script has forked or started."""
+        """Return whether a process is one that a launched script has forked or started."""
         return self._on_child is not None and self._program not in {None, engine.pid}
 
     async def _serve_child(self, engine: DbgpEngine) -> None:

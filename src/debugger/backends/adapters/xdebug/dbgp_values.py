@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -19,6 +19,10 @@ _ITEMS = 20  # shown of one value
 _TEXT = 1000
 _NESTED = 3
 _CUT = "…"
+# Xdebug writes them as they are, or as `&#0;`; XML has none.
+_NO_XML = re.compile("&#(\\d+);|[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_SPACES = "\t\n\r"
+_PICTURES = 0x2400  # of the control characters, as "␀"
 _OTHER_BYTE = re.compile("[\udc80-\udcff]")  # that is no UTF-8 (PEP 383)
 
 
@@ -45,9 +49,17 @@ class PacketDecoder:
             try:
                 # The declaration says iso-8859-1, and what Xdebug 3.2 writes is UTF-8.
                 body = text.decode("utf-8", "replace").partition("?>")[2]
+                body = _NO_XML.sub(_draw_character, body)
                 yield ET.fromstring(body)  # noqa: S314 - of the program that the user runs
             except ET.ParseError as error:
                 raise ValueError(str(error)) from error
+
+
+def _draw_character(found: re.Match[str]) -> str:
+    character = chr(int(found[1])) if found[1] else found[0]
+    if found[1] and (character in _SPACES or character >= " "):
+        return found[0]
+    return chr(_PICTURES + ord(character)) if character < " " else "\ufffd"
 
 
 def encode_command(name: str, number: int, options: str = "", data: str | None = None) -> bytes:
@@ -91,7 +103,7 @@ def find_breakpoints(element: ET.Element) -> set[str]:
     return {one.get("id") or "" for one in element.findall(f"{_SPACE}breakpoint")}
 
 
-def find_position(frames: list[ET.Element]) -> tuple[str, int]:
+def find_position(frames: Sequence[ET.Element]) -> tuple[str, int]:
     """Return the path and the line of the innermost frame."""
     if not frames:
         return "", 0
@@ -99,7 +111,7 @@ def find_position(frames: list[ET.Element]) -> tuple[str, int]:
 
 
 def is_function_end(element: ET.Element) -> bool:
-    """Tell whether PHP has stopped where a function ends, also by an exception."""
+    """Return whether PHP has stopped where a function ends, also by an exception."""
     return element.find(f"{_XDEBUG}return_value") is not None
 
 
@@ -142,10 +154,15 @@ def read_value(prop: ET.Element) -> PhpValue:
     return PhpValue(
         name=name,
         text=format_property(prop),
-        type=prop.get("classname") or kind,
+        type=read_class(prop) or kind,
         count=int(prop.get("numchildren") or 0) if prop.get("children") == "1" else 0,
         fullname=prop.get("fullname"),
     )
+
+
+def read_class(prop: ET.Element) -> str:
+    """Return the class of an object; of an anonymous one without its number, as PHP shows it."""
+    return prop.get("classname", "").partition(chr(_PICTURES))[0]
 
 
 def format_property(prop: ET.Element, depth: int = 0) -> str:
@@ -158,9 +175,9 @@ def format_property(prop: ET.Element, depth: int = 0) -> str:
         return _format_items(prop, "[", "]", depth)
     if kind == "object" and "enum" in prop.get("facet", "").split():
         case = next((one for one in list_properties(prop) if _item_name(one) == "name"), None)
-        return f"{prop.get('classname')}::{read_text(case) if case is not None else _CUT}"
+        return f"{read_class(prop)}::{read_text(case) if case is not None else _CUT}"
     if kind == "object":
-        name = prop.get("classname", "object")
+        name = read_class(prop) or "object"
         has_items = prop.get("children") == "1"
         return f"{name} {_format_items(prop, '{', '}', depth) if has_items else '{}'}"
     if kind == "bool":
@@ -250,7 +267,7 @@ def list_functions(path: str) -> list[tuple[str, str]]:
 
 
 def _find_block_end(text: str, at: int) -> int:
-    """Return the end of the braces that open behind a position, as if no text had any."""
+    """Return where the block of braces behind a position ends; braces in strings count, too."""
     depth = 0
     for index in range(text.find("{", at), len(text)):
         depth += (text[index] == "{") - (text[index] == "}")

@@ -29,12 +29,12 @@ INSTALL_HANDLER = (
 
 
 def is_handler(frame: ET.Element) -> bool:
-    """Tell whether a frame is our signal handler's."""
+    """Return whether a frame is our signal handler's."""
     return frame.get("where") == _NAME
 
 
 def is_in_handler(frame: ET.Element) -> bool:
-    """Tell whether a frame is said to be in our handler's text.
+    """Return whether a frame is said to be in our handler's text.
 
     Xdebug 3.2 leaves the handler's own frame out where PHP stands before a statement, and says the
     handler's line of the frame below.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
@@ -21,6 +21,10 @@ STATE = "debugger_state"  # a global variable that has what conditions found
 _STATE = f"$GLOBALS['{STATE}']"
 # Takes what the last condition found: the numbers that are due, and [number, error] of others.
 TAKE_DUE = f"json_encode([{_STATE}['due'] ?? [], {_STATE}['errors'] ?? []])"
+
+# Where a value of a frame waits to be read, and the expression that takes it from there.
+VALUE = f"{_STATE}['value']"
+TAKE_VALUE = f"(static function () {{ $taken = {VALUE}; unset({VALUE}); return $taken; }})()"
 
 
 class CheckedBreakpoint(Protocol):
@@ -90,6 +94,40 @@ def list_parameters(function: str) -> str | None:
     )
     names = f"fn ($one) => $one->getName(), (new {reflected})->getParameters()"
     return f"json_encode(array_map({names}))"
+
+
+def list_variables(calls: int) -> str:
+    """Return code that lists the variables of the caller of one of PHP's own functions."""
+    return f"get_defined_vars() + array_filter(['this' => {_find_object(calls)}])"
+
+
+def bind_object(expression: str, calls: int) -> str:
+    """Return an expression with its `$this`, which in one of PHP's own methods is that one's."""
+    if "$this" not in expression:
+        return expression
+    found = _find_object(calls)
+    return f"\\Closure::bind(fn () => {expression}, {found}, {found})()"
+
+
+def _find_object(calls: int) -> str:
+    """Return code that finds the object of a method, which so many calls of functions led to."""
+    return f"(array_reverse(debug_backtrace(1))[{calls - 1}]['object'] ?? null)"
+
+
+def check_built_in(functions: Iterable[str]) -> str:
+    """Return code that tells of each function, by its name, whether it is one of PHP's own."""
+    return f"json_encode([{', '.join(map(_check_built_in, functions))}])"
+
+
+def _check_built_in(function: str) -> str:
+    match = match_function(function)
+    if match is None:
+        return "false"
+    owner, name = quote_text(match["owner"] or ""), quote_text(match["name"])
+    if match["owner"]:
+        reflected = f"new ReflectionMethod({owner}, {name})"
+        return f"method_exists({owner}, {name}) && ({reflected})->isInternal()"
+    return f"function_exists({name}) && (new ReflectionFunction({name}))->isInternal()"
 
 
 def read_thrown(value: ET.Element | None) -> str | None:

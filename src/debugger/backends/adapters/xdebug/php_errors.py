@@ -34,7 +34,7 @@ class Thrown:
 
 
 def is_own_error(kind: str) -> bool:
-    """Tell whether it is an error of PHP's, and no exception."""
+    """Return whether it is an error of PHP's, and no exception."""
     return _ERRORS.match(kind) is not None
 
 

@@ -151,7 +151,7 @@ def mapped_file(pid: int, address: int) -> str | None:
 
 
 def has_become_another(pid: int) -> bool:
-    """Tell whether a process lives on without the agent that was in it, as after an exec.
+    """Return whether a process lives on without the agent that was in it, as after an exec.
 
     A process that is ending has nothing mapped any more.
     """
@@ -223,7 +223,7 @@ class ForeignProcess:
         return int(code) if mask & _HAS_EXIT else None
 
     def is_closed(self) -> bool:
-        """Tell whether the descriptor was closed."""
+        """Return whether the descriptor was closed."""
         return self._descriptor < 0
 
     def close(self) -> None:

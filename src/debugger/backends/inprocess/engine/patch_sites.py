@@ -42,7 +42,7 @@ _PLAIN = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
 
 def has_room(address: int, pieces: Sequence[tuple[int, bytes]]) -> bool:
-    """Tell whether no branch of a function leads into its first five bytes, behind the very first.
+    """Check whether no branch of a function leads into its first five bytes, behind the very first.
 
     `pieces` are all of the function's code with their addresses. The answer is False for code that
     cannot be decoded to its end.
@@ -147,7 +147,7 @@ class StubArena:
     used: int = 0
 
     def is_for(self, address: int) -> bool:
-        """Tell whether code at an address can reach this arena, and a stub is free in it."""
+        """Return whether code at an address can reach this arena, and a stub is free in it."""
         return self.used < CAPACITY and abs(self.base - address) < _REACH
 
     def take_stub(self) -> int:

@@ -235,7 +235,7 @@ class DeclaredNames:
         return self._make_variable(known) if known is not None else None
 
     def is_local(self, name: str) -> bool:
-        """Tell whether a variable is the function's own."""
+        """Return whether a variable is the function's own."""
         return name in self._local_variables
 
     def visible_names(self) -> Iterable[str]:

@@ -406,7 +406,7 @@ class JavaScriptWriter:
 
 
 def _is_exact(node: Node) -> bool:
-    """Tell whether a whole number of 64 bits is exact as a Number."""
+    """Return whether a whole number of 64 bits is exact as a Number."""
     match node:
         case nodes.ConstantNode(value=value, machine=machine):
             return not machine.is_real and abs(value) < _EXACT

@@ -72,7 +72,7 @@ class NameScope(Protocol):
         """Find the variable of a name, the innermost first; `a::b` as it was written."""
 
     def is_local(self, name: str) -> bool:
-        """Tell whether a variable belongs to the function; it hides the members of `this`."""
+        """Return whether a variable belongs to the function; it hides the members of `this`."""
 
     def find_constant(self, name: str) -> tuple[int, ExpressionType] | None:
         """Find an enumerator's number and its type."""
@@ -104,7 +104,7 @@ class TableScope:
         return self.variables.get(name)
 
     def is_local(self, name: str) -> bool:
-        """Tell whether there is such a variable."""
+        """Return whether there is such a variable."""
         return name in self.variables
 
     def find_constant(self, name: str) -> tuple[int, ExpressionType] | None:

@@ -435,7 +435,7 @@ def _member_of_value(
 
 
 def _is_in_array(holder: Operand, index: Operand) -> bool:
-    """Tell whether an element is surely within its array."""
+    """Return whether an element is surely within its array."""
     return (
         isinstance(holder.where, StoredValue)
         and holder.where.is_sure

@@ -464,7 +464,7 @@ def _find_methods(kind: ExpressionType, name: str, names: FrameNames) -> list[Sc
 
 
 def _is_settled_here(one: Tree) -> bool:
-    """Tell whether an expression has a call or a subscript, which may need the program."""
+    """Return whether an expression has a call or a subscript, which may need the program."""
     is_one = isinstance(one, syntax_tree.CallTree | syntax_tree.IndexTree)
     return is_one or any(_is_settled_here(part) for part in syntax_tree.subtrees(one).values())
 
@@ -507,7 +507,7 @@ def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # n
 
 
 def is_wide(kind: ExpressionType) -> bool:
-    """Tell whether a number has more than eight bytes: it is shown and set, not calculated with."""
+    """Test whether a number has more than eight bytes: it is shown and set, not calculated with."""
     return kind.kind in ARITHMETIC and kind.size > _WORD
 
 

@@ -115,7 +115,7 @@ def parameter_types(kind: dwarf.DebugType) -> tuple[dwarf.DebugType, ...] | None
 
 
 def is_variadic(kind: dwarf.DebugType) -> bool:
-    """Tell whether a function takes more arguments than it names."""
+    """Return whether a function takes more arguments than it names."""
     entry = kind.without_names.entry
     return entry is not None and any(
         one.tag == dw.TAG_UNSPECIFIED_PARAMETERS for one in entry.children
@@ -171,13 +171,13 @@ class FrameNames:
         return None
 
     def _is_near(self, name: str) -> bool:
-        """Tell whether the frame's binary may define a name: in its file, or for all."""
+        """Return whether the frame's binary may define a name: in its file, or for all."""
         assert self._own is not None
         assert self._module is not None
         return defines_name(self._module, name) or name in self._own.visible_names()
 
     def is_local(self, name: str) -> bool:
-        """Tell whether a name is a result's, or a variable of the function's own."""
+        """Return whether a name is a result's, or a variable of the function's own."""
         return name in self.results or (self._own is not None and self._own.is_local(name))
 
     def find_variable(self, name: str) -> ScopeVariable | None:

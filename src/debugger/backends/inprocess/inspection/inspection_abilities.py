@@ -187,8 +187,8 @@ class InProcessJump:
         ]
         if not own:
             has_code = known.locations and known.line == line
-            why = f"is not in {frame.function}" if has_code else "has no code"
-            raise _no_code_error(f"{Path(file).name}:{line} {why}, where the thread is")
+            why = f"is not in {frame.function}, where the thread is"
+            raise _no_code_error(f"{Path(file).name}:{line} {why if has_code else 'has no code'}")
         target = own[0] + module.load_bias
         await inspector.machine.set_register(thread, "rip", target.to_bytes(8, "little"))
         inspector.new_stop()
@@ -464,7 +464,7 @@ class InProcessWatchpoints:
 
 
 def _is_in_frame(address: int, level: FrameLevel) -> bool:
-    """Tell whether an address is in a frame's part of the stack."""
+    """Return whether an address is in a frame's part of the stack."""
     frame = level.frame
     return frame.cfa is not None and frame.registers.get(RSP, 0) - _RED_ZONE <= address < frame.cfa
 

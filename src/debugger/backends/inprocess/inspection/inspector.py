@@ -284,7 +284,7 @@ class ThreadInspector:
         self._variables.forget_handles()
 
     async def pause_counts(self, paused: ThreadPaused) -> bool:
-        """Tell whether a pause is reported, or is only one of a watchpoint that does not count.
+        """Return whether a pause is reported; one of a watchpoint may be passed over.
 
         It must be called for every pause, before anything else is done with it.
         """

@@ -114,7 +114,7 @@ class WatchedValues:
             await self._access.engine.remove_breakpoints([f"{_MARK}{number}"])
 
     async def must_stay_paused(self, paused: ThreadPaused) -> bool:
-        """Tell whether watchpoints require that a thread stays paused."""
+        """Return whether watchpoints require that a thread stays paused."""
         ours = [one for one in paused.points if one.startswith(_MARK)]
         for point in ours:
             await self._leave_frame(int(point.removeprefix(_MARK)))
@@ -168,7 +168,7 @@ class WatchedValues:
 
 
 def _is_below(one: unwinding.UnwoundFrame, frame: unwinding.UnwoundFrame) -> bool:
-    """Tell whether a frame is the one that another returns to."""
+    """Return whether a frame is the one that another returns to."""
     return one.index > frame.index and one.cfa != frame.cfa
 
 

@@ -197,7 +197,7 @@ class FunctionBody:
         return any(row.line is not None for row in self.rows)
 
     def contains_address(self, address: int) -> bool:
-        """Tell whether an address is in its code."""
+        """Return whether an address is in its code."""
         return any(low <= address < high for low, high in self.ranges)
 
     def row_at(self, address: int) -> LineRow | None:
@@ -406,7 +406,7 @@ def find_destination(
 
 
 def _is_hooked(address: int, module: LoadedBinary | None, read: Reader) -> bool:
-    """Tell whether the agent has changed the beginning of a function of the C library."""
+    """Return whether the agent has changed the beginning of a function of the C library."""
     # The agent hooks fork, execve, _exit, sigaction and the like (agent/65, agent/70), all of
     # them in the C library. Interceptor replaces the return address, so a mark at the caller
     # would be missed.
@@ -451,7 +451,7 @@ def _from_table(one: DecodedInstruction, modules: LoadedBinaries, read: Reader) 
 
 
 def _is_in_table(address: int, module: LoadedBinary) -> bool:
-    """Tell whether an address is in a procedure linkage table, so the slot is unresolved."""
+    """Return whether an address is in a procedure linkage table, so the slot is unresolved."""
     own = address - module.load_bias
     found = (module.image.binary.sections.get(name) for name in LINKAGE_TABLES)
     return any(one is not None and 0 <= own - one.address < one.size for one in found)

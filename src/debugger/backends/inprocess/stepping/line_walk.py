@@ -107,7 +107,7 @@ def walk_line(
 def _step_end(
     body: FunctionBody, state: WalkState, *, enters: bool
 ) -> tuple[int | None, WalkState]:
-    """Tell whether a step ends here, how many copies begin here, and how it would go on."""
+    """Return whether a step ends here, how many copies begin here, and how it would go on."""
     # The chain says which inlined copies the step is in, outermost first. Three cases:
     #
     # - The address is in these copies and in no others: an end if a statement of another line

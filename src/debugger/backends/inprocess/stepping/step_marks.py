@@ -248,7 +248,7 @@ def site_name(number: int, unseen: int) -> str:
 
 
 def is_step(point: str) -> bool:
-    """Tell whether a site is a step's."""
+    """Return whether a site is a step's."""
     return point.startswith(PREFIX)
 
 
@@ -331,7 +331,7 @@ def mark_condition(mark: StepMark, modules: LoadedBinaries) -> str | None:
 def mark_holds(
     mark: StepMark, registers: Mapping[str, int], modules: LoadedBinaries, read: Reader
 ) -> bool:
-    """Tell whether a mark's conditions hold; what cannot be computed is taken to hold."""
+    """Return whether a mark's conditions hold; what cannot be computed is taken to hold."""
     rsp = registers["rsp"]
     if not _value_fits(rsp, mark.rsp, mark.rsp_least):
         return False

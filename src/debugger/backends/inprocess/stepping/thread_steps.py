@@ -146,7 +146,7 @@ class ThreadSteps:
         return StepVerdict.GO_ON
 
     async def _ends_at_mark(self, step: _ThreadStep, mark: StepMark, paused: ThreadPaused) -> bool:
-        """Tell whether a step ends at a mark; where it does not, add marks for how it continues."""
+        """Test whether a step ends at a mark; where it does not, add marks for how it continues."""
         registers = paused.registers
         if not await self._with_memory(lambda on: mark_holds(mark, registers, on.modules, on.read)):
             return False

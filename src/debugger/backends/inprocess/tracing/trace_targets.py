@@ -222,12 +222,12 @@ def _glob_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def is_of_system(module: LoadedBinary) -> bool:
-    """Tell whether a binary lies where the system's libraries do."""
+    """Return whether a binary lies where the system's libraries do."""
     return str(module.image.binary.path).startswith(_SYSTEM_FOLDERS)
 
 
 def defines_name(module: LoadedBinary, name: str) -> bool:
-    """Tell whether an unqualified name may be of this binary.
+    """Return whether an unqualified name may be of this binary.
 
     Internal names of a system library may be those of anything, so only its exports count.
     """

@@ -88,15 +88,28 @@ def _barrier_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
 
 
 def _queue_facts(stack: list[FrameType], _locks: Any) -> dict[str, Any]:
-    """Return how many items of the queue that the thread joins have had no `task_done`."""
+    """Return what the thread waits for in a queue's `join` or `put`.
+
+    In `join` it waits for items without `task_done`, in `put` for a place in a full queue between
+    processes, from whose pipe somebody must read.
+    """
     for frame in stack:
         queue: Any = frame.f_locals.get("self")
+        if frame.f_code.co_name == "put" and _is_of(queue, "multiprocessing.queues"):
+            return _full_queue(queue, frame.f_locals.get("timeout"))
         if frame.f_code.co_name != "join":
             continue
         if _is_of(queue, "multiprocessing.queues"):
             return {"unfinished": int(queue._unfinished_tasks.get_value())}  # noqa: SLF001 - nothing public tells it
         if _is_of(queue, "queue"):
             return {"unfinished": int(queue.unfinished_tasks)}
+    return {}
+
+
+def _full_queue(queue: Any, timeout: Any) -> dict[str, Any]:
+    # A SimpleQueue has no semaphore: its `put` waits for the pipe itself.
+    if timeout is None and hasattr(queue, "_sem") and queue._sem._semlock._is_zero():  # noqa: SLF001 - nothing public tells it
+        return {"full": int(queue._maxsize), "reader": int(queue._reader.fileno())}  # noqa: SLF001
     return {}
 
 

@@ -238,7 +238,7 @@ def held_objects(frame: FrameType) -> list[Any]:
 
 
 def _is_freed(node: Any, frame: FrameType, line: int) -> bool:
-    """Tell whether a line between an `acquire` and this one releases the lock."""
+    """Return whether a line between an `acquire` and this one releases the lock."""
     texts = [f"{text}.release()" for _, text in _in_statement(node, frame)]
     return any(
         text in ast.unparse(one)

@@ -98,7 +98,7 @@ def _thread_stack(frame: FrameType | None) -> list[FrameType]:
 
 
 def _is_debuggers(frame: FrameType | None) -> bool:
-    """Tell whether a thread unknown to `threading` belongs to the debugger."""
+    """Return whether a thread unknown to `threading` belongs to the debugger."""
     while frame is not None:
         code = frame.f_code
         # Every thread of the program is begun by this one.

@@ -37,14 +37,15 @@ public final class CountingAgent implements ClassFileTransformer {
     public static void premain(String folder, Instrumentation jvm) throws Exception {
         Path records = Path.of(folder);
         Set<String> jars = new HashSet<>(Files.readAllLines(records.resolve("jars")));
-        CountReport report = new CountReport(records);
-        report.writeBegin(Files.readAllLines(records.resolve("variables")));
         List<WindowEdge> edges = Files.readAllLines(records.resolve("window")).stream()
                 .map(WindowEdge::new).collect(Collectors.toList());
         CounterTable table = CounterTable.define(jvm);
         table.followStarts(new ChildJvms(findAgent(), folder));
         CountingAgent agent = new CountingAgent(table, jars, edges);
         jvm.addTransformer(agent);
+        // Of JDK 21 the class of the environment loads the one that starts processes.
+        CountReport report = new CountReport(records);
+        report.writeBegin(Files.readAllLines(records.resolve("variables")));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> agent.writeCounts(report),
                 "debugger-counts"));
     }

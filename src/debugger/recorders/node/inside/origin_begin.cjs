@@ -7,6 +7,7 @@ const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
 const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
 const { followValue } = require('./origin_chain.cjs');
+const { departureOf, findDeparture } = require('./origin_departures.cjs');
 const { Changes } = require('./origin_changes.cjs');
 const { MadeScripts } = require('./origin_made.cjs');
 const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
@@ -60,6 +61,7 @@ function finish(extra) {
   if (wanted?.error !== undefined) found.failure = wanted.error;
   else if (wanted) {
     try {
+      if (order.nth < 0 && !order.is_history) wanted.departure ??= departureOf(state.error, wanted);
       found = { ...found, ...followValue(wanted, order, state) };
     } catch (error) {
       found.fault = String(error.stack ?? error).slice(0, 600);
@@ -109,6 +111,8 @@ function meet(act, number, expression, when) {
   trace.current = kept;
   hit.began = began;
   hit.time = ++trace.time;
+  // What it is compared with may be changed later.
+  if (hit.error === undefined && !order.is_history) hit.departure = findDeparture(hit, order.line);
   if (order.nth > 0) {
     state.last = [hit];
     state.isFrozen = true;
@@ -140,6 +144,7 @@ function crash(error) {
   state.crashed = true;
   state.isFrozen = true;
   const place = placeOf(error);
+  state.error = error;
   state.event = String(error?.name ? `${error.name}: ${error.message}` : error).split('\n')[0];
   if (!order.expression || !state.last.length) {
     finishAndExit({ crash: place, event: state.event });

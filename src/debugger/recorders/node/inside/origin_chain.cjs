@@ -6,6 +6,8 @@ const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
 const bytes = require('./origin_bytes.cjs');
+const texts = require('./origin_texts.cjs');
+const { partNode } = require('./origin_departures.cjs');
 const { listWrites } = require('./origin_history.cjs');
 const {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, textOf,
@@ -32,6 +34,8 @@ class Chain {
     this.node = null; // the expression of this step
     this.value = hit.value;
     this.whole = hit.site.rhs;
+    this.part = null; // of the text that is followed (origin_texts.cjs)
+    this.departs = null; // what both sides of a failed check have from there on
   }
 
   // A query is a node of the source, the activation that it was evaluated in, and the time.
@@ -42,7 +46,7 @@ class Chain {
         this.end('bound', `${this.links.length} links`);
         return;
       }
-      const key = `${at.node?.start}:${at.act?.id}:${at.time}:${at.node?.type}`;
+      const key = `${at.node?.start}:${at.node?.end}:${at.act?.id}:${at.time}:${at.node?.type}`;
       if (this.seen.has(key)) return;
       this.seen.add(key);
       at = this.step(at);
@@ -72,11 +76,44 @@ class Chain {
   step({ node, act, time }) {
     this.member = null;
     this.node = node;
+    const entered = this.part ? this.locatePart(node, act, time) : undefined;
+    if (entered !== undefined) return entered;
     const method = this[node.type];
     if (method) return method.call(this, node, act, time);
     const operands = this.operandsOf(node, act, time);
     if (!operands.length) return this.end('constant', `${short(textOf(node, act))} is a literal at ${describePlace(node, act)}`);
     return this.choose(operands, node, act, time);
+  }
+
+  // Finds the followed part in the value of an expression, and enters the piece that has it.
+  locatePart(node, act, time) {
+    const value = valueOf(node, act, time);
+    this.part = texts.relocate(this.part, value);
+    if (!this.part) return undefined;
+    if (Array.isArray(value)) return this.enterPiece(texts.joinedPieces(value, null, act, time), node, act, time);
+    return this.enterPiece(texts.listPieces(node, act, time, null), node, act, time);
+  }
+
+  // Follows the piece that has the part; undefined if the expression is not made of pieces.
+  enterPiece(pieces, node, act, time) {
+    if (!pieces) return undefined;
+    const found = texts.findPiece(pieces, this.part, this.departs);
+    const piece = found?.piece;
+    const nodes = [...new Set(pieces.map((one) => one.node).filter((one) => one && one.type !== 'Literal'))];
+    if (this.links.length && nodes.length > 1) {
+      this.links.at(-1).operands = nodes.map((one) => ({
+        text: short(textOf(one, act)), value: formatValue(valueOf(one, act, time)), is_followed: one === piece?.node,
+      }));
+    }
+    if (!piece) return this.end('not followed', `which part of ${short(textOf(node, act))} gave the character is not known`);
+    this.part = found.part;
+    if (found.isMoved) this.departs = null;
+    if (piece.isConstant) return this.end('constant', `${short(formatValue(piece.whole ?? piece.text))} is a literal at ${describePlace(node, act)}`);
+    if (piece.kid) return collections.followResult(this, piece.kid, 'returned for this match');
+    if (!piece.array) return { node: piece.node, act, time };
+    this.whole = null;
+    if (typeof piece.value !== 'string') this.part = null;
+    return this.property(piece.array, piece.key, time, `${short(textOf(node.callee?.object ?? node, act))}[${piece.key}]`);
   }
 
   Literal(node, act) {
@@ -103,7 +140,8 @@ class Chain {
     return this.end('uninitialised', `${name} has no value from its declaration`);
   }
 
-  writtenVariable(name, event, found, time) {
+  writtenVariable(name, last, found, time) {
+    const event = this.findAppended(found.events, last);
     const { site, act, target, round } = event;
     const value = values.variableValue(event, event.time);
     if (this.isOther(value)) return this.otherRead(name, value, site.node, act);
@@ -122,6 +160,15 @@ class Chain {
     if (site.node.type === 'UpdateExpression') return this.startOfCount(found, event, name);
     if (target.path.length) return this.destructured(event, time);
     return this.rightSide(site, event);
+  }
+
+  // The write that gave the followed part to a text which has grown since.
+  findAppended(events, last) {
+    const event = this.part ? texts.findAppended(events, last, this.part) : last;
+    if (event === last) return last;
+    this.whole = null;
+    this.part = { ...this.part, text: event.value };
+    return event;
   }
 
   // What `i++` counts up from.
@@ -169,6 +216,8 @@ class Chain {
   rightSide(site, event) {
     const { node } = site;
     const { act, time } = event;
+    const piece = this.part ? this.enterPiece(texts.listPieces(node, act, time, null), node, act, time) : undefined;
+    if (piece !== undefined) return piece;
     if (node.type === 'AssignmentExpression' && node.operator !== '=' && !/^(\|\||&&|\?\?)=$/.test(node.operator)) {
       return this.choose([node.left, ...this.operandsOf(node.right, act, time)], node, act, time);
     }
@@ -298,6 +347,7 @@ class Chain {
     const key = values.keyOf(node, act, time);
     if (key === NONE) return this.end('not followed', `the key of ${text} is not known`);
     if (object instanceof Promise) return this.promiseUsed(node.object, object, act, time);
+    if (typeof object === 'string' && isIndex(key)) this.part = { text: object, at: Number(key) };
     if (!isObject(object)) return { node: node.object, act, time };
     const copied = collections.followCopied(this, node, act, time, text);
     if (copied !== undefined) return copied;
@@ -405,7 +455,8 @@ class Chain {
     return `; what ${short(textOf(node, call.act))} at ${describePlace(node, call.act)} ran is not recorded`;
   }
 
-  writtenProperty(object, text, key, event, events) {
+  writtenProperty(object, text, key, last, events) {
+    const event = this.findAppended(events.get(key) ?? [], last);
     if (event.site.node.operator === 'delete' && !this.isOther(event.value)) {
       this.link('written', `${text} deleted${argumentsOf(event.act)}`, event.site.node, event.act, { value: undefined });
       return this.end('not followed', `${text} was deleted at ${describePlace(event.site.node, event.act)}`);
@@ -557,7 +608,10 @@ class Chain {
     if (!call) return this.end('not followed', `the call ${text} was not seen`);
     const returned = this.returnedBy(call, node);
     if (returned !== undefined) return returned;
-    return collections.followCall(this, node, call, act, time);
+    const before = call.kids[0]?.began ?? call.time;
+    if (typeof call.recv === 'string' && /^(?:at|charAt)$/.test(calleeName(node))) this.part ??= { text: call.value, at: 0 };
+    const piece = this.part ? this.enterPiece(texts.listPieces(node, act, before, call, this.part.text), node, act, before) : undefined;
+    return piece === undefined ? collections.followCall(this, node, call, act, time) : piece;
   }
 
   NewExpression(node, act, time) {
@@ -663,13 +717,18 @@ class Chain {
   choose(operands, node, act, time) {
     const known = operands.map((one) => ({ node: one, value: valueOf(one, act, time) }));
     const last = this.links.at(-1);
-    const chosen = chooseByValue(known, node) ?? chooseNoNumber(known, node) ?? collections.chooseOperand(known, act, time);
+    const chosen = this.part
+      ? texts.chooseHolder(known, this.part)
+      : chooseByValue(known, node) ?? chooseNoNumber(known, node) ?? collections.chooseOperand(known, act, time);
     if (last && known.length > 1) {
       last.operands = known.map((one) => ({
         text: short(textOf(one.node, act)), value: formatValue(one.value), is_followed: one === chosen,
       }));
     }
-    if (!chosen) return this.end('not followed', `computed from ${known.map((one) => short(textOf(one.node, act))).join(', ')}`);
+    if (!chosen) {
+      const from = known.map((one) => short(textOf(one.node, act))).join(', ');
+      return this.end('not followed', from ? `computed from ${from}` : `computed by ${short(textOf(node, act))}`);
+    }
     if (isObject(chosen.value) && !(chosen.value instanceof Promise)) {
       return collections.followContents(this, chosen.node, act, time);
     }
@@ -716,14 +775,34 @@ function chooseByValue(known, node) {
   return isSame && rest.length === 1 ? rest[0] : null;
 }
 
+const isIndex = (key) => /^(?:0|[1-9]\d*)$/.test(String(key));
+
 function short(text) {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
+// Begins at the part by which the value departs, or at the value.
+function beginChain(hit, order) {
+  const { site, act, value, departure } = hit;
+  if (!departure) {
+    const chain = new Chain(hit, order);
+    const isCut = site.rhs.type === 'CallExpression' && /^(?:slice|substring|substr)$/.test(calleeName(site.rhs));
+    if (isCut && typeof value === 'string' && value) chain.part = { text: value, at: 0 };
+    return chain;
+  }
+  const found = partNode(site.rhs, act, value, departure.keys);
+  const chain = new Chain({ ...hit, value: found.value, site: { ...site, rhs: found.node } }, order);
+  if (typeof found.value === 'string' && found.value) chain.part = { text: found.value, at: departure.at ?? 0 };
+  if (departure.at !== null) chain.departs = departure;
+  return chain;
+}
+
 function followValue(hit, order) {
-  const chain = new Chain(hit, order);
-  const { site, act, value, began } = hit;
-  const query = { node: site.rhs, act, time: began + 0.5 };
+  const chain = beginChain(hit, order);
+  const { act, began, departure } = hit;
+  const { site, value } = chain.hit;
+  const isOfCall = departure && hit.site.rhs.type === 'CallExpression'; // which the question has made
+  const query = { node: site.rhs, act, time: isOfCall ? hit.time : began + 0.5 };
   const isCollection = isObject(value) && !(value instanceof Promise);
   if (!isCollection || !collections.followChanges(chain, value, query, order.expression)) chain.follow(query);
   if (isCollection && chain.ended === 'allocation') {
@@ -732,11 +811,19 @@ function followValue(hit, order) {
   }
   const foreign = /^(constant|input)$/.test(chain.ended) ? '' : chain.foreignCode();
   if (foreign && !chain.ending?.includes(foreign)) chain.ending = `${chain.ending ?? ''}${foreign}`.replace(/^; /, '');
+  const shown = departure
+    ? { value: formatValue(departure.value), other: formatValue(departure.other), part: writePart(hit, site.rhs) }
+    : { value: formatValue(value) };
   return {
-    value: formatValue(value),
+    ...shown,
     frame: makeFrame(order.line ? { loc: { source: order.file, start: { line: order.line } } } : site.node, act),
     links: chain.links, ended: chain.ended, ending: chain.ending, history: order.is_history ? listWrites(hit) : null,
   };
+}
+
+function writePart({ site, act, departure }, node) {
+  const path = textOf(node, act).slice(textOf(site.rhs, act).length);
+  return departure.at ? `${path}.slice(${departure.at})` : path;
 }
 
 module.exports = { Chain, followValue };

@@ -6,6 +6,7 @@ const values = require('./origin_values.cjs');
 const places = require('./origin_places.cjs');
 const iterables = require('./origin_iterables.cjs');
 const bytes = require('./origin_bytes.cjs');
+const texts = require('./origin_texts.cjs');
 const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
@@ -135,6 +136,7 @@ function describeContents(object, time, links) {
 function followContents(chain, node, act, time) {
   const object = valueOf(node, act, time);
   if (isObject(object) && object !== NONE) {
+    if (chain.part) return chain.end('not followed', `which item of ${short(places.textOf(node, act))} gave the character is not known`);
     const found = chooseChange(object, time);
     if (found.chosen) return linkChange(chain, found, short(places.textOf(node, act)));
   }
@@ -202,6 +204,10 @@ function hasOrigin(object, key, time) {
 function followElement(chain, collection, index, event, target) {
   const node = event.site.node.right;
   const { time, act } = event;
+  if (typeof collection === 'string' && !target.path.length) {
+    chain.part = { text: collection, at: [...collection].slice(0, index).join('').length };
+    return { node, act, time };
+  }
   const { generator } = event.round ?? {};
   const { path } = target;
   const item = { path, value: event.value, time, text: `${short(places.textOf(node, act))}[${index}]` };
@@ -234,6 +240,12 @@ function followCallbackArgument(chain, name, param, owner, { call, site, act }) 
   const isReduce = /^reduce/.test(method ?? '');
   const isElement = param.position === (isReduce ? 1 : 0);
   const collection = isStatic ? valueOf(source, act, owner.began) : call.recv;
+  const matched = chain.part && param.position === 0 && typeof call.recv === 'string' ? texts.matchPart(chain.part, node, call, number, act) : null;
+  if (matched) {
+    chain.part = matched;
+    chain.link('passed', `${name} is match ${number} of ${short(places.textOf(source, act))}`, node, act, { value });
+    return { node: source, act, time: owner.began };
+  }
   if (!source || !isObject(collection) || number < 0 || typeof collection[Symbol.iterator] !== 'function') {
     chain.link('passed', `${name} passed by ${method ?? 'a library'}`, node, act, { value });
     return chain.end('not followed', `${owner.site.fn.shown} was called by ${method ?? 'a library'}`);
@@ -243,10 +255,12 @@ function followCallbackArgument(chain, name, param, owner, { call, site, act }) 
     const before = call.kids[number - 1];
     if (before?.result) return followResult(chain, before, `${name} returned by the round before`);
     const initial = node.arguments[1];
-    return initial ? { node: initial, act, time: owner.began } : followContents(chain, source, act, owner.began);
+    if (initial) return { node: initial, act, time: owner.began };
+    if (method !== 'reduce') return followContents(chain, source, act, owner.began);
   }
-  if (!isElement) return chain.end('not followed', `${name} is an index of ${text}`);
-  const index = isReduce && node.arguments.length < 2 ? number + 1 : number;
+  const isFirst = isReduce && param.position === 0;
+  if (!isElement && !isFirst) return chain.end('not followed', `${name} is an index of ${text}`);
+  const index = isReduce && node.arguments.length < 2 && !isFirst ? number + 1 : number;
   chain.link('loaded', `${name} is element ${index} of ${text}`, node, act, { value });
   const event = { site: { node: { right: source } }, act, time: owner.began, value };
   return followElement(chain, collection, index, event, { path: param.path });
@@ -267,6 +281,13 @@ function followMade(chain, object, key, time, text) {
   if (call.child && !places.isCallbackOf(call.child, node, birth.act)) return undefined;
   const method = places.calleeName(node);
   const kid = INDEX.test(key) ? call.kids[Number(key)] : null;
+  if (method === 'split' && chain.part && node.arguments.length === 1) {
+    const part = texts.splitPart(chain.part, call.recv, valueOf(node.arguments[0], birth.act, birth.time), key);
+    if (part) {
+      chain.part = part;
+      return { node: node.callee.object, act: birth.act, time: birth.time };
+    }
+  }
   if ((method === 'map' || method === 'from') && kid?.result) {
     return followResult(chain, kid, `${text} returned for element ${key}`);
   }
@@ -498,12 +519,13 @@ function followOperands(chain, node, call, act, time) {
   const given = node.arguments.map((one) => (one.type === 'SpreadElement' ? one.argument : one));
   if (isNamespace && method === 'assign' && given.length) return { node: given[0], act, time };
   // The value so far of a builder says more than its arguments.
-  const nodes = [...(object && !isNamespace ? [object] : []), ...given]
-    .filter((one) => !places.isFunction(one) && one.type !== 'Literal' && one.type !== 'Super');
+  const sources = [...(object && !isNamespace ? [object] : []), ...given].filter((one) => !places.isFunction(one));
+  const nodes = sources.filter((one) => one.type !== 'Literal' && one.type !== 'Super');
   const before = call.kids[0]?.began ?? call.time;
   const data = nodes.filter((one) => typeof valueOf(one, act, before) !== 'function');
   if (!data.length) return chain.end('not followed', `${short(places.textOf(node, act))} at ${places.describePlace(node, act)} made it`);
-  if (data.length === 1) return followContents(chain, data[0], act, before);
+  const isOnly = data.length === 1 && (!chain.part || sources.length === 1);
+  if (isOnly) return followContents(chain, data[0], act, before);
   return chain.choose(data, node, act, before);
 }
 
@@ -535,5 +557,5 @@ function lastWrite(node, act, time) {
 
 module.exports = {
   chooseOperand, describeContents, describeLacking, followCall, followCallbackArgument, followChanges, followContents, followCopied,
-  followElement, followFirstWrite, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
+  followElement, followFirstWrite, followResult, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
 };

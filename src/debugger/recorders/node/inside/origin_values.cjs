@@ -268,6 +268,8 @@ function keyOf(node, act, time) {
 
 const arithmetic = {
   '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b,
+  '===': (a, b) => a === b, '!==': (a, b) => a !== b, '<': (a, b) => a < b, '>': (a, b) => a > b,
+  '<=': (a, b) => a <= b, '>=': (a, b) => a >= b,
 };
 
 const readers = {
@@ -300,7 +302,11 @@ const readers = {
   NewExpression: (node, act, time) => callValue(node, act, time),
   AwaitExpression: (node, act, time) => callValue(node, act, time),
   YieldExpression: (node, act, time) => callValue(node, act, time),
-  TemplateLiteral: (node) => (node.expressions.length ? NONE : node.quasis[0].value.cooked),
+  TemplateLiteral(node, act, time) {
+    const given = node.expressions.map((one) => valueOf(one, act, time));
+    const isPlain = given.every((one) => one !== NONE && !isObject(one));
+    return isPlain ? node.quasis.map((one, at) => one.value.cooked + (at < given.length ? String(given[at]) : '')).join('') : NONE;
+  },
   UnaryExpression(node, act, time) {
     const value = valueOf(node.argument, act, time);
     if (value === NONE || isObject(value)) return NONE;

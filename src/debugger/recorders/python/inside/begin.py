@@ -152,7 +152,7 @@ class ProcessRecording:
             self._events = CodePart("traced").CallTracer(self._book, self._watch, shared)
 
     def _can_rewrite(self) -> bool:
-        """Tell whether the program's code can report its events itself, which costs less.
+        """Return whether the program's code can report its events itself, which costs less.
 
         It is not for orders of single functions or values, for another Python than CPython 3.11,
         nor for a program that is about to look at all calls itself.
@@ -189,6 +189,7 @@ class ProcessRecording:
             "origin_copies",
             "origin_items",
             "origin_joins",
+            "origin_texts",
             "origin_buffers",
             "origin_choice",
             "origin_iterators",
@@ -197,8 +198,10 @@ class ProcessRecording:
             "origin_moves",
             "origin_hits",
             "origin_shared",
+            "value_difference",
             "run_end",
             "journal",
+            "runners",
         )
         shared = SharedNames(*map(CodePart, names))
         shared.__dict__.update(known.__dict__)

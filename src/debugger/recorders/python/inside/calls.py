@@ -231,7 +231,7 @@ class CallBook:
         return self._add_call(thread, top, code, frame, 0)
 
     def _is_filtered(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> bool:
-        """Tell whether a requested call meets the filter: its number, thread, callers, values."""
+        """Return whether a requested call meets the filter: its number, thread, callers, values."""
         order = self.order
         if order["numbers"] and self.seen not in order["numbers"]:
             return False
@@ -257,7 +257,7 @@ class CallBook:
         return False
 
     def holds(self, when: CodeType, frame: FrameType) -> bool:
-        """Tell whether a condition holds in a frame; its failure is noted."""
+        """Return whether a condition holds in a frame; its failure is noted."""
         try:
             return bool(eval(when, {**frame.f_globals, **frame.f_locals}))  # noqa: S307 - the user's
         except Exception as error:  # noqa: BLE001 - the user's own condition
@@ -465,14 +465,14 @@ class CallBook:
             self.journal.write_line(b'["p",%d,%d,%d]\n' % (spot.id, self.stamp(), line))
 
     def is_past_lines(self, spot: CallSpot, code: CodeType) -> bool:
-        """Tell whether no more lines of a call are recorded or counted.
+        """Return whether no more lines of a call are recorded or counted.
 
         Only of requested calls it is reported how many more there were.
         """
         return spot.code is code and not self.has_focus and spot.passed > self.limits["lines"]
 
     def has_lined_call(self, code: CodeType) -> bool:
-        """Tell whether lines of a running call of a function are still recorded."""
+        """Return whether lines of a running call of a function are still recorded."""
         most = self.limits["lines"]
         for thread in list(self.threads.values()):
             spots = [thread.top, *(spot for spot, _ in list(thread.stack))]

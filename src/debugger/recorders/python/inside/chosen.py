@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+# The recorder's own code, of which no function is the program's.
+_HERE = os.path.dirname(globals()["__file__"]) + os.sep  # noqa: PTH120 - pathlib is slow to import
 _LIBRARIES = ("site-packages", "dist-packages")
 _NO_CALLS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _OPTIMIZED = 0x1
@@ -59,12 +61,12 @@ def all_lines(code: CodeType) -> set[int]:
 
 
 def reads_bytecode(code: CodeType) -> bool:
-    """Tell whether a module reads the bytecode of functions."""
+    """Return whether a module reads the bytecode of functions."""
     return any(not _READERS.isdisjoint(one.co_names) for one in codes_in(code))
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Tell whether a name matches a pattern, in which * stands for anything."""
+    """Return whether a name matches a pattern, in which * stands for anything."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern == name
@@ -131,7 +133,7 @@ class CodeChooser:
         return path if ours > out else ""
 
     def is_ours(self, code: CodeType) -> bool:
-        """Tell whether code is a function, or a module body, of the program's own."""
+        """Return whether code is a function, or a module body, of the program's own."""
         name = code.co_name
         if name in _NO_CALLS:
             return False
@@ -142,13 +144,15 @@ class CodeChooser:
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
 
     def is_named_anywhere(self, code: CodeType, names: list[str]) -> bool:
-        """Tell whether code of none of the program's own files has one of some names.
+        """Return whether a function outside of the program's own files has one of the given names.
 
         Python's own library only by a name with its module's, such as `json.decoder.scan`.
         """
         if not names or not code.co_flags & _OPTIMIZED:
             return False
         file, name = code.co_filename, getattr(code, "co_qualname", code.co_name)
+        if file.startswith(_HERE):
+            return False
         path = os.path.splitext(file)[0].replace(os.sep, ".")  # noqa: PTH122 - slow to import
         path = path.removesuffix(".__init__")  # a package
         full = [*path.split("."), *name.replace("<locals>.", "").split(".")]
@@ -160,7 +164,7 @@ class CodeChooser:
         return self._is_member(code, names)
 
     def _is_member(self, code: CodeType, names: list[str]) -> bool:
-        """Tell whether code that was made from a text is a method of a name: `Point.__init__`.
+        """Return whether code that was made from a text is a method of a name: `Point.__init__`.
 
         What dataclasses, attrs and namedtuples make does not know its class.
         """
@@ -191,7 +195,7 @@ class CodeChooser:
         return self.file(name) or (name if name[:1] == "<" else self._absolute_path(name))
 
     def is_requested(self, code: CodeType, name: str) -> bool:
-        """Tell whether the order names a function of the program's own."""
+        """Return whether the order names a function of the program's own."""
         return not self._places or any(self._matches_place(one, code, name) for one in self._places)
 
     def _matches_place(  # noqa: PLR0911 - one for each way to name it
@@ -220,7 +224,7 @@ class CodeChooser:
 
 
 def is_spot(spots: list[dict[str, Any]], code: CodeType, file: str) -> bool:
-    """Tell whether code is one of the functions that a name means by the sources."""
+    """Return whether code is one of the functions that a name means by the sources."""
     return any(
         one["line"] == code.co_firstlineno
         and one["code"] == code.co_name
@@ -234,7 +238,7 @@ def _is_below(path: str, root: str) -> bool:
 
 
 def _has_method(parts: list[str], code: CodeType) -> bool:
-    """Tell whether a class of a loaded module has a method with this very code."""
+    """Return whether a class of a loaded module has a method with this very code."""
     for module in list(sys.modules.values()):
         owner = vars(module).get(parts[0]) if type(module) is type(sys) else None
         for part in parts[1:-1]:

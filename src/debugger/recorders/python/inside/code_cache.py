@@ -119,7 +119,7 @@ class CodeCache:
 
 
 def _is_private(folder: str) -> bool:
-    """Tell whether nobody else, not even the user that this process was started by, writes it."""
+    """Return whether nobody else, not even the user that this process was started by, writes it."""
     try:
         found = os.lstat(folder)
     except OSError:

@@ -137,7 +137,7 @@ class CodeEvents:
         return made
 
     def is_rewritten(self, code: CodeType) -> bool:
-        """Tell whether a code object reports its events itself."""
+        """Return whether a code object reports its events itself."""
         return id(code) in self._book.plain_codes
 
     def rewrite(self, code: CodeType, begin_main: Any = None) -> CodeType:

@@ -175,7 +175,7 @@ class CodeHooks:
         return found
 
     def is_line_left(self, line: int) -> bool:
-        """Tell whether a line was not executed yet."""
+        """Return whether a line was not executed yet."""
         return bool(self.line_guard(line).__length_hint__())
 
 

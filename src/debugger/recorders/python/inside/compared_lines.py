@@ -48,7 +48,7 @@ _known: dict[int, tuple[CodeType, LineNames]] = {}
 
 
 def is_followed(calls: int, records: int, each: int) -> bool:
-    """Tell whether the lines of a function's next call are recorded, after some calls of it.
+    """Return whether the lines of a function's next call are recorded, after some calls of it.
 
     Args:
         calls: The calls of it that are recorded.
@@ -61,7 +61,7 @@ def is_followed(calls: int, records: int, each: int) -> bool:
 
 
 def has_line_names(code: CodeType) -> bool:
-    """Tell whether the statement of each instruction is known (CPython 3.11 and later)."""
+    """Return whether the statement of each instruction is known (CPython 3.11 and later)."""
     return hasattr(code, "co_positions")
 
 

@@ -99,7 +99,7 @@ class ComparedMonitor:
         return None
 
     def _is_ours(self, code: CodeType) -> bool:
-        """Tell whether the calls of code that begins to run for the first time are recorded."""
+        """Return whether the calls of code that begins to run for the first time are recorded."""
         if self._further.has_made(code) or not self._book.chosen.is_ours(code):
             return False
         if code.co_name == "<module>" and self._parts.reads_bytecode(code):
@@ -216,7 +216,7 @@ class ComparedMonitor:
             self._note_fault(error)
 
     def _has_lined_call(self, code: CodeType) -> bool:
-        """Tell whether lines of a call of a function that has not ended are still recorded."""
+        """Return whether lines of a call of a function that has not ended are still recorded."""
         most = self._book.limits["lines"]
         return any(
             one.code is code and one.is_lined and one.passed <= most

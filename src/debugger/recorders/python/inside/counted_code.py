@@ -48,7 +48,7 @@ def read_counter(counter: CallCounter) -> int:
 
 
 def can_count() -> bool:
-    """Tell whether code of this interpreter can be given a counter, exactly."""
+    """Return whether code of this interpreter can be given a counter, exactly."""
     has_lock = getattr(sys, "_is_gil_enabled", bool)() or sys.version_info < (3, 13)
     is_known = sys.implementation.name == "cpython" and sys.version_info[:2] in _VERSIONS
     return bool(is_known and has_lock)

@@ -194,7 +194,7 @@ class StatementFollower:
         self._evaluate(frame, is_other=is_other)
 
     def _is_in_part(self) -> bool:
-        """Tell whether the lines that run now are those to evaluate after."""
+        """Return whether the lines that run now are those to evaluate after."""
         return self._steps >= self._first_step and (
             not self._last_step or self._steps <= self._last_step
         )

@@ -53,7 +53,7 @@ def is_entered(code: CodeType, at: int) -> bool:
 
 
 def is_raised_again(code: CodeType, raised_at: int, at: int) -> bool:
-    """Tell whether an instruction reraises the exception of an earlier one (3.11).
+    """Return whether an instruction reraises the exception of an earlier one (3.11).
 
     The instruction is then in the earlier one's handler: both have the same clean-up as their own
     handler.
@@ -83,7 +83,7 @@ def _exception_handlers(code: CodeType) -> dict[int, int]:
 
 
 def looks_at_itself(code: CodeType) -> bool:
-    """Tell whether a function would notice a read of its variables; its lines are not recorded.
+    """Return whether a function would notice a read of its variables; its lines are not recorded.
 
     An `assert` that pytest has rewritten calls locals(), but keeps no reference to the result.
     """
@@ -100,7 +100,7 @@ def looks_at_itself(code: CodeType) -> bool:
 
 
 def _calls_alone(code: CodeType, names: frozenset[str]) -> bool:
-    """Tell whether one of these functions is called without arguments; True if in doubt."""
+    """Return whether one of these functions is called without arguments; True if in doubt."""
     text = code.co_code
     steps = [(opname[text[at]], text[at + 1]) for at in range(0, len(text), 2)]
     steps = [one for one in steps if one[0] not in _NO_STEPS]
@@ -189,7 +189,7 @@ def _enclosing_frame(frame: FrameType) -> FrameType | None:
 
 
 def _is_enclosing(outer: FrameType, frame: FrameType) -> bool:
-    """Tell whether a call defined the function of a frame, by the variables that both have."""
+    """Return whether a call defined the function of a frame, by the variables that both have."""
     code = frame.f_code
     # The outer function's constants have the code of its inner functions.
     if not any(one is code for one in outer.f_code.co_consts):

@@ -71,7 +71,7 @@ class FurtherCalls:
             self._monitoring.set_local_events(self._tool, code, self._monitoring.events.PY_START)
 
     def has_made(self, code: CodeType) -> bool:
-        """Tell whether code counts its calls itself."""
+        """Return whether code counts its calls itself."""
         return id(code) in self._made
 
     def count_all(self) -> list[tuple[CodeType, int]]:

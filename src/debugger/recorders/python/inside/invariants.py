@@ -166,7 +166,7 @@ class InvariantRecorder:
         return found
 
     def _is_elsewhere(self, place: dict[str, Any], code: CodeType) -> bool:
-        """Tell whether a name that the sources do not have is that of generated or library code."""
+        """Test whether a name that the sources do not have is that of generated or library code."""
         name = place["name"]
         return bool(name and place["is_anywhere"]) and self.chosen.is_named_anywhere(code, [name])
 
@@ -356,13 +356,13 @@ class InvariantRecorder:
             self._parts.request_end(self._done)
 
     def _is_numbered(self, number: int) -> bool:
-        """Tell whether the filter's number chooses this hit of a place."""
+        """Return whether the filter's number chooses this hit of a place."""
         if self._nth:
             return number == self._nth
         return not self._first or number <= self._first
 
     def _has_all_numbers(self) -> bool:
-        """Tell whether no later hit of any place is chosen."""
+        """Return whether no later hit of any place is chosen."""
         last = self._nth or self._first
         places = zip(self._places, self._met)  # noqa: B905 - `strict` is of Python 3.10
         return bool(last) and all(met >= last for one, met in places if not one["event"])

@@ -62,7 +62,7 @@ def module_of(kind: type) -> str:
 
 
 def may_be_known(kind: type) -> bool:
-    """Tell whether a type claims to be one of a known library; few do, and many are asked."""
+    """Return whether a type claims to be one of a known library; few do, and many are asked."""
     module = _module_of(kind)
     top = module.partition(".")[0].lstrip("_") if type(module) is str else ""
     return top in _LIBRARIES or top in _OWN
@@ -77,13 +77,13 @@ def library_file(kind: type) -> str:
 
 
 def has_fixed_text(kind: type) -> bool:
-    """Tell whether a value of a known library's type always has the same text."""
+    """Return whether a value of a known library's type always has the same text."""
     is_sympy = module_of(kind).partition(".")[0] == "sympy"
     return is_sympy and _derives(kind, _named_type("sympy.core.basic", "Basic"))
 
 
 def has_mocks() -> bool:
-    """Tell whether a value may be a mock, which derives from one of its library's types."""
+    """Return whether a value may be a mock, which derives from one of its library's types."""
     return "unittest.mock" in sys.modules
 
 
@@ -112,7 +112,7 @@ def shown_fields(stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def is_always_shown(name: str) -> bool:
-    """Tell whether a field of a name is shown, whatever its value is."""
+    """Return whether a field of a name is shown, whatever its value is."""
     return name[:2] != "__" and name not in _HIDDEN
 
 
@@ -123,13 +123,13 @@ def _is_shown(name: str, one: Any) -> bool:
 
 
 def has_repr(kind: type) -> bool:
-    """Tell whether a type defines the text of its values."""
+    """Return whether a type defines the text of its values."""
     bases = _mro_of(kind)[:-1]
     return any("__repr__" in _dict_of(base) or "__str__" in _dict_of(base) for base in bases)
 
 
 def has_own_text(kind: type, *, is_element: bool) -> bool:
-    """Tell whether a type's own Python code writes its values, and says more than their fields.
+    """Return whether a type's own Python code writes its values, and says more than their fields.
 
     What dataclasses, attrs and pydantic generate lists the fields. An `is_element` of a container
     is written by its `__repr__`, not by its `__str__`.
@@ -324,7 +324,7 @@ def _atom_text(value: Any, kind: type) -> str:
 
 
 def _needs_brackets(text: str) -> bool:
-    """Tell whether a factor or power has an operator outside of all its own brackets."""
+    """Return whether a factor or power has an operator outside of all its own brackets."""
     depth = 0
     for one in text:
         depth += (one == "(") - (one == ")")
@@ -345,7 +345,7 @@ def _stored_field(value: Any, kind: type, name: str) -> Any:
 
 
 def _derives(kind: type, base: Any) -> bool:
-    """Tell whether a class derives from another; `in` would compare by a metaclass's method."""
+    """Return whether a class derives from another; `in` would compare by a metaclass's method."""
     # No generator: it is done for each node of an expression.
     for one in _mro_of(kind):  # noqa: SIM110
         if one is base:
@@ -358,7 +358,7 @@ def _named_type(module: str, name: str) -> Any:
 
 
 def _is_loaded(name: str) -> bool:
-    """Tell whether a module has been imported to its end."""
+    """Return whether a module has been imported to its end."""
     names = getattr(sys.modules.get(name), "__dict__", {})
     # Where importlib keeps it; a module without one was not made by an import.
     return "__spec__" in names and not getattr(names["__spec__"], "_initializing", False)

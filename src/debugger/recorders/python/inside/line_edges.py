@@ -34,7 +34,7 @@ _jump_effects: dict[int, int] = {}  # by the operation: a jump's argument is its
 
 
 def begins_line(before: Any, line: int | None, op: int, jump: int = -1) -> bool:
-    """Tell whether an instruction begins its line when it is reached.
+    """Return whether an instruction begins its line when it is reached.
 
     Args:
         before: The line of the instruction that ran before it.
@@ -61,11 +61,11 @@ class UnitEdges:
         self._handlers = list(handlers)  # first, last, target, depth, and a flag
 
     def begins_by_jump(self, unit: int, to: int) -> bool:
-        """Tell whether a jump begins the line of its target."""
+        """Return whether a jump begins the line of its target."""
         return begins_line(self._lines[unit], self._lines[to], self._ops[to], self._ops[unit])
 
     def goes_on(self, unit: int) -> bool:
-        """Tell whether the instruction before a unit may be followed by it."""
+        """Return whether the instruction before a unit may be followed by it."""
         unit -= 1
         while unit and self._ops[unit] == _CACHE:
             unit -= 1

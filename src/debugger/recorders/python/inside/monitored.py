@@ -20,6 +20,10 @@ _OUTSIDE = -1
 _STARTS, _ENDS, _LINES = range(3)
 _STOPPED = -1  # of a function that is followed no more
 _SKIPPED_MAX = 50  # line events of no use, after which they are switched off
+# Bytes of a line table from which on the lines are found without LINE events: for each of those
+# CPython reads the table from its beginning (`compute_line` in 3.12's Python/instrumentation.c),
+# which takes seconds for a module that holds a table of 10,000 lines.
+_LONG_TABLE = 2_000
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 
 
@@ -43,6 +47,8 @@ class CallMonitor:
         self._resumed: dict[int, int] = {}  # starts and resumptions of each generator function
         # Calls of each generator function that is followed no more, since then.
         self._further: dict[int, int] = {}
+        # The line of each instruction, for code with a long table.
+        self._lines: dict[int, dict[int, int]] = {}
         self._skipped = 0  # line events of no use since the last time that they were switched off
 
     def begin(self) -> bool:
@@ -61,6 +67,7 @@ class CallMonitor:
             (events.PY_THROW, self._on_throw),
             (events.PY_UNWIND, self._on_unwind),
             (events.LINE, self._on_line),
+            (events.INSTRUCTION, self._on_instruction),
         )
         # In 3.12 PY_THROW and PY_UNWIND cannot be requested for single code objects, so they are
         # requested globally and filtered by `_is_known`.
@@ -222,9 +229,24 @@ class CallMonitor:
         if level >= _ENDS:
             requested |= events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
         if level >= _LINES:
-            requested |= events.LINE
+            requested |= self._line_events(code)
         self._levels[id(code)] = level
         self._monitoring.set_local_events(self._tool, code, requested)
+
+    def _line_events(self, code: CodeType) -> int:
+        """Return the events by which the lines of code are found."""
+        events = self._monitoring.events
+        is_hit = self._watch is None and self._book.lines == "hit"
+        if not is_hit or len(code.co_linetable) < _LONG_TABLE:
+            return int(events.LINE)
+        if id(code) not in self._lines:
+            self._lines[id(code)] = {
+                offset: line
+                for start, end, line in code.co_lines()
+                if line is not None
+                for offset in range(start, end, 2)
+            }
+        return int(events.INSTRUCTION)
 
     def _lower_level(self, code: CodeType) -> None:
         """Request the starts alone of a function of which no recorded call runs."""
@@ -252,7 +274,7 @@ class CallMonitor:
         book.stop_counting(code)
         # Its lines are reported once each, which costs nothing.
         self._levels[id(code)] = _STOPPED
-        events = self._monitoring.events.LINE if book.lines == "hit" else 0
+        events = self._line_events(code) if book.lines == "hit" else 0
         self._monitoring.set_local_events(self._tool, code, events)
         return self._monitoring.DISABLE
 
@@ -403,6 +425,15 @@ class CallMonitor:
                 self._book.fail(thread, code, raised, frame)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
+
+    def _on_instruction(self, code: CodeType, offset: int) -> Any:
+        try:
+            line = self._lines[id(code)].get(offset)
+            if line is not None:
+                self._book.hit(code, line, None)
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+        return self._monitoring.DISABLE
 
     def _on_line(self, code: CodeType, line: int) -> Any:
         book = self._book

@@ -65,9 +65,12 @@ class ArgumentOrigins:
             if value is self._missing:
                 continue
             snap = self._links.snap_value(value)
+            if scope.parent is not None:
+                scope.parent.value, scope.parent.pieces = value, ()
             how, sources, note = self._origin(name, given, call, scope, snap)
             link = scope.new_link("argument", name, how, sources, snap)
             link.note = note
+            link.pieces = scope.parent.pieces if scope.parent is not None else ()
             # The link is the caller's: its line is that of the call.
             link.callee = code
             if scope.parent is not None and how != "default":
@@ -178,7 +181,7 @@ class ArgumentOrigins:
         return same[0] if len(same) == 1 and is_passed else None
 
     def _wraps(self, call: ast.Call, scope: Any) -> bool:
-        """Tell whether a call is of a decorator's function around that of a scope."""
+        """Return whether a call is of a decorator's function around that of a scope."""
         function = self._reader.function_of(call, scope.parent)
         inner = function.__dict__.get("__wrapped__") if type(function) is _FUNCTION else None
         return type(inner) is _FUNCTION and inner.__code__ is scope.code
@@ -224,7 +227,7 @@ class ArgumentOrigins:
         found[name] = node
 
     def _is_bound(self, code: CodeType, call: Any, scope: Any) -> bool:
-        """Tell whether the first parameter is the object of a method."""
+        """Return whether the first parameter is the object of a method."""
         if not code.co_argcount:
             return False
         name = code.co_varnames[0]
@@ -284,7 +287,7 @@ class ArgumentOrigins:
         return None
 
     def _may_be(self, one: Any, snap: Any) -> bool:
-        """Tell whether a stored value is the same, or not known."""
+        """Return whether a stored value is the same, or not known."""
         return self._missing in (one, snap) or bool(self._links.is_same(one, snap))
 
     def _passed_on(self, name: str, scope: Any, snap: Any) -> tuple[str, tuple[Any, ...], str]:

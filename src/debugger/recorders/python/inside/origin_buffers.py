@@ -39,7 +39,7 @@ class BufferWrite:
         self.link = link
 
     def is_there(self, buffer: Any) -> bool:
-        """Tell whether the buffer still has what was written, as far as its ends show it."""
+        """Return whether the buffer still has what was written, as far as its ends show it."""
         return _ends_of(buffer, self.start, self.end) == (self.first, self.last)
 
 

@@ -141,7 +141,7 @@ def _find_holders(
 
 
 def _holds_text(holder: Any, value: Any) -> bool:
-    """Tell whether a text or bytes are a part of others."""
+    """Return whether a text or bytes are a part of others."""
     is_text = type(value) in (str, bytes) and type(holder) is type(value)
     return is_text and len(value) >= _SHORT and value in holder
 

@@ -14,6 +14,7 @@ EXPRESSION_FILE = "<why>"  # of the compiled expression of the question
 _NODES = 400  # links of one record
 # What code that is not recorded may have written again since.
 _SHARED = frozenset({"field", "item", "stored", "global", "class attribute"})
+_CONSTANT = -2  # stands for a link where a text is a constant of the source
 _TEXT = 80  # characters of an expression
 
 
@@ -47,6 +48,7 @@ class OriginGraph:
             "note": hit.note,
             "frame_number": (hit.located["frames"] or [0])[0],
             "error": hit.error[2] if hit.error is not None else None,
+            "departs": list(hit.departs) if hit.departs is not None else None,
             "sources": self._operands(hit.sources),
             "through": self._through(hit.sources),
         }
@@ -130,11 +132,15 @@ class OriginGraph:
             "owner": self._number(link.owner),
             "through": self._through(link.sources),
             "span": link.span,
-            "pieces": [[*one[:2], self._number(one[2]), one[3]] for one in link.pieces],
+            "pieces": [[*one[:2], self._piece(one[2]), one[3]] for one in link.pieces],
         }
 
+    def _piece(self, link: Any) -> int:
+        """Return the number of a piece's link; that of a constant is _CONSTANT."""
+        return self._number(link) if link is not None else _CONSTANT
+
     def _is_stale(self, link: Any) -> bool:
-        """Tell whether code that was not recorded may have written a value again since."""
+        """Return whether code that was not recorded may have written a value again since."""
         windows = self._windows
         if link.kind not in _SHARED or link.number >= windows.gap:
             return False

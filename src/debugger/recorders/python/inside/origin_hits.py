@@ -23,6 +23,9 @@ _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
 _CRASH, _FAIL = "crash", "fail"
+# What is evaluated again for its part.
+_EVALUATED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+_TEXTS = (str, bytes)
 # Outcomes of pytest that are no failures.
 _OUTCOMES = frozenset({"Skipped", "XFailed", "Exit", "SkipTest"})
 
@@ -35,6 +38,7 @@ class OriginHit:
             "cached",
             "changed",
             "contents",
+            "departs",
             "error",
             "frame",
             "how",
@@ -60,6 +64,8 @@ class OriginHit:
         self.cached: list[Any] = []  # values of the running calls that came out of a cache
         self.changed: Any = None  # what a local name reaches, and another owner's code changed
         self.leaves = ""  # the outermost function of the program that the exception left
+        # The part by which the value failed its check, its text, and that of the other value there.
+        self.departs: tuple[str, str, str] | None = None
 
 
 class OriginHits:
@@ -88,6 +94,11 @@ class OriginHits:
         self._expression = ast.parse(expressions[number], mode="eval").body
         self._compiled = compile(expressions[number], parts.EXPRESSION_FILE, "eval")
         self._when = compile(origin["when"], "<when>", "eval") if origin["when"] else None
+        # What runs the tests says which of them failed, and by which exception.
+        self._tests: Any = None
+        if self.event == _FAIL and not number:
+            self._tests = parts.ChosenTests(order["only"], self._note_failure)
+            parts.install(self._tests)
         self.begin_process()
 
     def begin_process(self) -> None:
@@ -101,19 +112,20 @@ class OriginHits:
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}
         self._escaped: list[OriginHit] = []
+        self._failed: OriginHit | None = None  # of the first test that failed in the program's code
         self._problem = ""
         self._searches = 0  # for changed objects
 
     # -- lines and entries -------------------------------------------------------------------------
 
     def has_line(self, code: CodeType) -> bool:
-        """Tell whether the location is a line of a code object."""
+        """Return whether the location is a line of a code object."""
         if not self.line or not self._is_of_file(code):
             return False
         return self.line in self._parts.lines_of(code)
 
     def is_entry(self, code: CodeType) -> bool:
-        """Tell whether the location is the entry of a function."""
+        """Return whether the location is the entry of a function."""
         name = self._name
         if not name:
             return False
@@ -166,8 +178,17 @@ class OriginHits:
             self._searches += 1  # with --nth last each hit is evaluated
             hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
         self._recorder.is_evaluating = True
+        expression = self._expression
         try:
-            value, scope = self._recorder.evaluate(self._compiled, self._expression, scope)
+            value, inner = self._recorder.evaluate(self._compiled, expression, scope)
+            found = self._find_departure(value, scope, frame)
+            if found is not None:
+                text = f"{ast.unparse(expression)}{found.path}"
+                other = "nothing" if found.is_surplus else self._write(found.other)
+                hit.departs = (found.shown_path, self._write(found.value), other)
+                expression = ast.parse(text, mode="eval").body
+                compiled = compile(text, self._parts.EXPRESSION_FILE, "eval")
+                value, inner = self._recorder.evaluate(compiled, expression, scope)
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
             self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
             return hit
@@ -176,9 +197,49 @@ class OriginHits:
         snap = self._parts.snap_value(value)
         hit.value = (self._write(value), snap)
         hit.contents = self._recorder.reader.last_writes(value, _CONTENTS)
-        hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, snap)
-        hit.note = scope.note
+        hit.how, hit.sources = self._recorder.reader.origin(expression, inner, snap)
+        hit.note = inner.note
         return hit
+
+    def _find_departure(self, value: Any, scope: Any, frame: FrameType) -> Any:
+        """Return the part by which a value fails the check at a frame's line; None without one."""
+        if not (self.event or self.line) or not isinstance(self._expression, _EVALUATED):
+            return None
+        plans = self._recorder.plans
+        statements = [one.node for one in plans.of_code(scope.code).get(frame.f_lineno or 0)]
+        text = ast.unparse(self._expression)
+        where = (statements, plans.function_of(scope.code), frame.f_lineno)
+        other = self._parts.find_compared(*where, text)
+        if other is not None:
+            known = self._read_compared(other, scope)
+            # A check that has not run yet may hold; equal containers have no part that departs.
+            is_equal = type(value) in _TEXTS and type(known) is type(value) and known == value
+            if known is self._recorder.reader.missing or is_equal:
+                return None
+            return self._parts.find_difference(value, known, self._parts.common_size)
+        count = self._parts.find_compared(*where, f"len({text})")
+        known = self._read_compared(count, scope) if count is not None else None
+        return self._parts.find_surplus(value, known) if type(known) is int else None
+
+    def _read_compared(self, other: ast.expr, scope: Any) -> Any:
+        """Return the value that the followed one was compared with; MISSING if it is not known."""
+        known = self._recorder.reader.read(other, scope)
+        if known is not self._recorder.reader.missing:
+            return known
+        if self.event and (_calls_nothing(other) or self._is_same_call(other)):
+            code = compile(ast.Expression(other), self._parts.EXPRESSION_FILE, "eval")
+            return self._recorder.evaluate(code, other, scope)[0]
+        try:
+            return ast.literal_eval(other)
+        except ValueError:
+            return known
+
+    def _is_same_call(self, other: ast.expr) -> bool:
+        """Return whether an expression calls what the followed one calls, which was evaluated."""
+        own = self._expression
+        if not isinstance(own, ast.Call) or not isinstance(other, ast.Call):
+            return False
+        return ast.dump(own.func) == ast.dump(other.func)
 
     def _locate(self, frame: FrameType) -> dict[str, Any]:
         """Return where the run is: the number of calls, and the numbers of those on the stack."""
@@ -226,7 +287,7 @@ class OriginHits:
         self._errors[id(error)] = hit
 
     def knows_error(self, error: BaseException) -> bool:
-        """Tell whether an exception was met in an inner call."""
+        """Return whether an exception was met in an inner call."""
         return self._find_error(error) is not None
 
     def _find_error(self, error: BaseException) -> Any:
@@ -246,16 +307,32 @@ class OriginHits:
 
     def leave_code(self, error: Any, code: CodeType) -> None:
         """Keep an exception that leaves the program's own code."""
-        for one in self._further:
-            one.leave_code(error, code)
+        # Without a runner that says so, a test is known by its name.
+        has_runner = self._tests is not None and self._tests.has_begun
+        is_test = self.event == _FAIL and not has_runner and code.co_name.startswith("test")
+        for one in (self, *self._further):
+            one.keep_escaped(error, code, is_test=is_test)
+
+    def keep_escaped(self, error: Any, code: CodeType, *, is_test: bool) -> None:
+        """Keep an exception that leaves the program's own code, for this expression."""
         known = self._errors.pop(id(error), None)
         if known is None:
             return
         known.leaves = code.co_name
-        is_test = known.leaves.startswith("test") and known.error[1] not in _OUTCOMES
-        if self.event == _CRASH or is_test:
-            self._escaped.append(known)
-            del self._escaped[:-_ERRORS]
+        self._escaped.append(known)
+        del self._escaped[:-_ERRORS]
+        if is_test and self._failed is None and known.error[1] not in _OUTCOMES:
+            self._failed = known
+
+    def _note_failure(self, error: BaseException) -> None:
+        """Keep what was met at the exception of the first failed test."""
+        for one in (self, *self._further):
+            one.keep_failure(error)
+
+    def keep_failure(self, error: BaseException) -> None:
+        """Keep the hit of a failed test's exception, if it is the first with one."""
+        if self._failed is None:
+            self._failed = next(iter(self._hits_of_chain(error)), None)
 
     # -- reports -----------------------------------------------------------------------------------
 
@@ -278,7 +355,7 @@ class OriginHits:
             found = same or (threads if last is None else [])
             return found[-1] if found else None
         if self.event == _FAIL:
-            return self._escaped[0] if self._escaped else None
+            return self._failed
         return self._kept[0] if len(self._kept) >= -self._nth else None
 
     def _hits_of_chain(self, error: BaseException | None) -> list[OriginHit]:
@@ -310,3 +387,14 @@ class OriginHits:
         self._note("hits", str(self._count))
         if self._problem:
             self._note("condition", self._problem)
+
+
+def _calls_nothing(node: ast.expr) -> bool:
+    """Return whether an expression runs no code of the program, as that of a property.
+
+    Without a name it can call only methods of the texts and the like that it is written with.
+    """
+    kinds = {type(one) for one in ast.walk(node)}
+    if kinds & {ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom}:
+        return False
+    return ast.Name not in kinds or not kinds & {ast.Call, ast.Attribute, ast.Subscript}

@@ -7,6 +7,7 @@ unpacked at once is gone afterwards, so it is known by the values that it held.
 from __future__ import annotations
 
 import ast
+from collections import deque
 from itertools import islice
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ _ELEMENTS = 500  # of a new container
 _COMPREHENDED = 64  # items of a comprehension whose links are stored
 _SEARCHED = 200  # items among which a new one is searched
 _BUILTIN = type(len)
+_CONTAINERS = (list, set, deque)
 _SLOTS: Any = (type(dict.__setitem__), type(dict.__getitem__), type({}.__setitem__))
 _FUNCTION = type(lambda: None)
 
@@ -95,6 +97,8 @@ class ItemLinks:
         function = call.func
         if isinstance(function, ast.Attribute) and function.attr in _GROWING and call.args:
             name, owner, node = function.attr, self._owner(function.value, scope), call.args[-1]
+        elif call.args and (bound := self._growing_method(function, scope)) is not None:
+            name, owner, node = bound.__name__, bound.__self__, call.args[-1]
         else:
             name = self._called_name(function, scope)
             if name not in _PUSHING or len(call.args) < 2:  # noqa: PLR2004 - container, item
@@ -114,6 +118,12 @@ class ItemLinks:
             if place is not None:
                 return owner, node, value, f"[{place}]"
         return owner, node, value, self._free_key(value)
+
+    def _growing_method(self, function: Any, scope: Any) -> Any:
+        """Return the method of a container that a call's function is by a name of its own."""
+        bound: Any = self._reader.read(function, scope) if isinstance(function, _CHAINS) else None
+        is_growing = type(bound) is _BUILTIN and getattr(bound, "__name__", "") in _GROWING
+        return bound if is_growing and type(bound.__self__) in _CONTAINERS else None
 
     def _free_key(self, value: Any) -> str:
         """Return the key of an item that has none: an object's, or a number of its own."""
@@ -187,7 +197,7 @@ class ItemLinks:
         return self._missing
 
     def _is_made_by(self, node: Any, value: Any, scope: Any) -> bool:
-        """Tell whether a tuple is the one that a display made, by what can be read of it."""
+        """Return whether a tuple is the one that a display made, by what can be read of it."""
         if not isinstance(node, ast.Tuple) or type(value) is not tuple:
             return False
         if len(node.elts) != len(value):
@@ -390,6 +400,7 @@ class ItemLinks:
             known = reader.read(one, scope) if isinstance(one, _CHAINS) else self._missing
             known = place.value if known is self._missing else known
             snap = self._links.snap_value(known) if known is not self._missing else known
+            scope.value = known
             how, sources = reader.origin(one, scope, snap)
             if isinstance(one, _DISPLAYS) and known is not self._missing:
                 reader.store.forget(known)
@@ -467,7 +478,9 @@ class ItemLinks:
             item = self._reader.item_place(value, key)
             is_known = self._missing not in (key, item.value)
             snap = self._links.snap_value(item.value) if is_known else self._missing
+            scope.value = item.value
             how, operands = self._reader.origin(made, scope, snap)
+            pieces = scope.pieces
             if how == "new" and is_known:
                 self._reader.store.forget(item.value)
                 self.note_elements(made, item.value, scope)
@@ -477,6 +490,7 @@ class ItemLinks:
             if generator.ifs and not is_dict and not (how == "copy" and operands[0].value == snap):
                 continue  # an element that the condition may have left out
             link = scope.new_link("item", item.key, how, operands, snap)
+            link.pieces = pieces
             self._reader.store.put(value, item.key, link)
             at += 1
 

@@ -77,7 +77,7 @@ class UsedIterators:
             self._reader.store.drop(self._reader.read(call.func.value, scope), _KEY)
 
     def _goes_through(self, plan: Any, node: Any) -> bool:
-        """Tell whether a statement goes through all items of an expression."""
+        """Return whether a statement goes through all items of an expression."""
         return any(node is one for one in self._consumed(plan))
 
     def _consumed(self, plan: Any) -> Iterator[Any]:

@@ -29,26 +29,16 @@ class JoinedParts:
         self._reader = reader
         self._links = links
         self._plans = plans
+        self._texts = links.TextPieces(reader, links, plans)
 
     # -- texts and bytes ---------------------------------------------------------------------------
 
-    def find_pieces(self, node: Any, scope: Any) -> tuple[Any, ...]:
-        """Return the pieces of an expression's value: of `a + b`, `sep.join(parts)`, `pack`."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [(one, self._size(one, scope)) for one in _operands_of(node)]
-        elif isinstance(node, ast.Call) and self._plans.call_name(node) == "join":
-            return self._pieces_of_items(node, scope)
-        elif isinstance(node, ast.Call) and self._plans.call_name(node) == "pack":
+    def find_pieces(self, node: Any, value: Any, scope: Any) -> tuple[Any, ...]:
+        """Return the pieces of an expression's value: of a text, of `pack`."""
+        if isinstance(node, ast.Call) and self._plans.call_name(node) == "pack":
             return self._pieces_of_fields(node, scope)
-        else:
-            return ()
-        pieces, at = [], 0
-        for one, size in parts[:_PIECES]:
-            if size == _MISSING_SIZE:
-                break
-            pieces.append((at, at + size, self._link_of(one, scope), -at))
-            at += size
-        return tuple(one for one in pieces if one[2] is not None)
+        found: tuple[Any, ...] = self._texts.find(node, value, scope)
+        return found
 
     def find_added(
         self, node: Any, before: tuple[Any, ...], value: Any, scope: Any
@@ -57,15 +47,11 @@ class JoinedParts:
         size = scope.sizes.get(id(node), _MISSING_SIZE)
         if type(value) not in _JOINED or not 0 <= size <= len(value):
             return ()
-        added = self._link_of(node.value, scope)
+        added = self.link_of(node.value, scope)
         pieces = [(0, size, one.link, 0) for one in before]
         return (*pieces, (size, len(value), added, -size)) if added is not None else tuple(pieces)
 
-    def _size(self, node: Any, scope: Any) -> int:
-        value = self._reader.read(node, scope)
-        return len(value) if type(value) in _JOINED else _MISSING_SIZE
-
-    def _link_of(self, node: Any, scope: Any) -> Any:
+    def link_of(self, node: Any, scope: Any) -> Any:
         """Return the link of an operand; None for a constant."""
         if isinstance(node, ast.Constant):
             return None
@@ -78,22 +64,6 @@ class JoinedParts:
         scope.complete(link)
         return link
 
-    def _pieces_of_items(self, node: ast.Call, scope: Any) -> tuple[Any, ...]:
-        """Return the pieces of `separator.join(parts)`: the items of a list that can be read."""
-        separator = self._reader.read(getattr(node.func, "value", None), scope)
-        parts = self._reader.read(node.args[0], scope) if len(node.args) == 1 else ()
-        if type(separator) not in _JOINED or type(parts) not in (list, tuple):
-            return ()
-        pieces, at = [], 0
-        for number, one in enumerate(parts[:_PIECES]):
-            if type(one) not in _JOINED:
-                break
-            link = self._reader.store.find(parts, f"[{number}]", self._links.snap_value(one))
-            if link is not None:
-                pieces.append((at, at + len(one), link, -at))
-            at += len(one) + len(separator)
-        return tuple(pieces)
-
     # -- binary records ----------------------------------------------------------------------------
 
     def _pieces_of_fields(self, node: ast.Call, scope: Any) -> tuple[Any, ...]:
@@ -101,7 +71,7 @@ class JoinedParts:
         spans, nodes, _ = self._packed(node, scope)
         pieces = []
         for (start, end), one in zip(spans, nodes):  # noqa: B905 - of Python 3.8, too
-            link = self._link_of(one, scope)
+            link = self.link_of(one, scope)
             if link is not None:
                 pieces.append((start, end, link, -start))
         return tuple(pieces)
@@ -220,15 +190,6 @@ class JoinedParts:
 
 
 _FUNCTIONS = (struct.pack, struct.unpack, struct.unpack_from)
-
-
-def _operands_of(node: Any) -> Iterator[Any]:
-    """Yield the operands of a sum from left to right."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        yield from _operands_of(node.left)
-        yield from _operands_of(node.right)
-    else:
-        yield node
 
 
 def _field_spans(text: str) -> Iterator[tuple[int, int]]:

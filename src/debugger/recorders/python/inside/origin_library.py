@@ -144,7 +144,7 @@ class ObjectCalls:
         return [made(link.name, link, missing) for link in known[-_CALLS:]]
 
     def _is_object(self, owner: Any) -> bool:
-        """Tell whether a value is an object of a library's class, and no container."""
+        """Return whether a value is an object of a library's class, and no container."""
         kind = type(owner)
         if owner is self._reader.missing or kind.__name__ in _PLAIN or issubclass(kind, type):
             return False

@@ -43,7 +43,7 @@ class _MergeOperand:
         self.text = text
 
     def has(self, key: Any, name: str) -> bool:
-        """Tell whether the operand has a key."""
+        """Return whether the operand has a key."""
         return key in self.items if type(self.items) is dict else name in self.links
 
 

@@ -20,6 +20,7 @@ _OUTWARD = 60  # frames of a library between two of the program
 _DEEP = 400  # frames of the stack at the beginning of a window
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 _OPTIMIZED = 0x1
+_TEXTS = (str, bytes)
 _ITERATED = 0x20 | 0x200  # generators, and asynchronous ones
 _set_trace, _get_trace = sys.settrace, sys.gettrace  # before they are wrapped for the program
 
@@ -64,13 +65,13 @@ class OriginRecorder:
         self._write = write
         self._parts = parts
         self.chosen = parts.CodeChooser(order)
-        self._plans = parts.SourcePlans()
+        self.plans = parts.SourcePlans()
         inputs = parts.InputCalls(parts)
         self.reader = parts.OriginReader(parts, parts, inputs)
         self.reader.items = items = parts.ItemLinks(self.reader, parts, parts)
-        self.reader.cached = parts.CachedResults(self.reader, parts, self._plans)
+        self.reader.cached = parts.CachedResults(self.reader, parts, self.plans)
         self._writes = parts.StatementWrites(self.reader, parts, parts, inputs, items)
-        self._arguments = parts.ArgumentOrigins(self.reader, parts, parts, self._plans)
+        self._arguments = parts.ArgumentOrigins(self.reader, parts, parts, self.plans)
         closures = parts.ClosureLinks(parts.is_same)
         self.windows = parts.CallWindows(order["origin"])
         self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
@@ -239,7 +240,7 @@ class OriginRecorder:
 
     def _new_scope(self, known: Any, frame: FrameType) -> Any:
         if known.plans is None:
-            known.plans = self._plans.of_code(known.code) if known.is_own else {}
+            known.plans = self.plans.of_code(known.code) if known.is_own else {}
         scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, known.plans)
         self.scopes[id(frame)] = scope
         scope.held = frame.f_locals
@@ -437,7 +438,7 @@ class OriginRecorder:
         return traced
 
     def _is_kept(self, scope: Any) -> bool:
-        """Tell whether a call is recorded outside of the windows, within its bound."""
+        """Return whether a call is recorded outside of the windows, within its bound."""
         return bool(scope.is_kept) and not self.windows.is_kept_over(scope.spent)
 
     def _end_at_fault(self, error: Exception) -> None:
@@ -514,7 +515,7 @@ class OriginRecorder:
             return
         if code.co_flags & _ITERATED and not is_yield and value is None:
             return  # who goes through it gets what it has yielded
-        node, line = scope.result_node(self._plans, value, is_yield=is_yield)
+        node, line = scope.result_node(self.plans, value, is_yield=is_yield)
         pieces: tuple[Any, ...] = ()
         snap = self._parts.snap_value(value)
         if node is None and code.co_name == "<lambda>":
@@ -525,6 +526,7 @@ class OriginRecorder:
             how, sources, note = "constant", (), "no return statement"
         else:
             is_delegated = isinstance(node, ast.YieldFrom)
+            scope.value = value
             how, sources = (
                 self._writes.element_origin(node.value, value, scope)
                 if is_delegated
@@ -537,6 +539,7 @@ class OriginRecorder:
         link = scope.new_link(kind, code, how, sources, snap)
         link.callee, link.line, link.note = code, line or frame.f_lineno or scope.line, note
         link.pieces = pieces
+        link.size = len(value) if type(value) in _TEXTS else None
         parent.add_return(scope.position, code.co_name, link)
         self.reader.cached.note_result(scope, link)
         if scope.is_cached and code.co_argcount == 1:  # a library's descriptor may store it
@@ -585,7 +588,7 @@ def _class_name(value: Any) -> str:
 
 
 def _makes_tuple(code: CodeType) -> bool:
-    """Tell whether code is the constructor that `namedtuple` makes."""
+    """Return whether code is the constructor that `namedtuple` makes."""
     return code.co_name == "<lambda>" and code.co_varnames[:1] == ("_cls",)
 
 

@@ -77,6 +77,7 @@ class CallScope:
         self.thread = 0
         self.line = 0
         self.note = ""
+        self.value: Any = None  # the object whose origin is looked for, where it is at hand
         self.pieces: tuple[Any, ...] = ()  # of the value whose origin was found last
         self.error: Any = None
         self.inner: dict[str, Any] = {}  # the links of a comprehension's variables
@@ -140,7 +141,7 @@ class CallScope:
         return True
 
     def has_unrecorded_call(self) -> bool:
-        """Tell whether own calls of this statement were not recorded."""
+        """Return whether own calls of this statement were not recorded."""
         return bool(self._shared.windows.unrecorded != self.unrecorded)
 
     # -- names -------------------------------------------------------------------------------------
@@ -182,7 +183,7 @@ class CallScope:
         return self.names.get(name)
 
     def is_global(self, name: str) -> bool:
-        """Tell whether a name is one of the module's."""
+        """Return whether a name is one of the module's."""
         code = self.code
         if self.is_module:
             return True
@@ -303,5 +304,5 @@ class ExpressionScope(CallScope):
         return self._outer.name_link(name, snap)
 
     def is_global(self, name: str) -> bool:
-        """Tell whether a name is one of the module's."""
+        """Return whether a name is one of the module's."""
         return self._outer.is_global(name)

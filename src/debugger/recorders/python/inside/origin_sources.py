@@ -26,7 +26,8 @@ _MODULE = type(ast)
 _FUNCTION = type(lambda: None)
 _CODE = type((lambda: None).__code__)
 _BOUND = (staticmethod, classmethod, type(ast.NodeVisitor().visit))
-_JOINING = frozenset({"computed", "library", "drawn"})
+_JOINED = (ast.BinOp, ast.Call, ast.JoinedStr)
+_JOINING = frozenset({"computed", "library", "drawn", "unrecorded"})
 _MAKING = frozenset({"__new__", "__init__", "__call__"})
 _COROUTINE = 0x80
 _CACHE = "_lru_cache_wrapper"  # the type of functions that `functools` has given a cache
@@ -169,7 +170,7 @@ class OriginReader:
         return _find_span(start, end, size) if part.step is None else None
 
     def _is_sliced(self, node: Any, scope: Any) -> bool:
-        """Tell whether an expression is a slice of a sequence of the interpreter's own types."""
+        """Return whether an expression is a slice of a sequence of the interpreter's own types."""
         if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
             return False
         return self._values.container_of(type(self.read(node.value, scope))) not in ("", "dict")
@@ -197,8 +198,8 @@ class OriginReader:
         """Return how an expression made its value (see `ValueLink.how`), and what it read."""
         scope.note, scope.pieces = "", ()
         found = self._find_origin(node, scope, value)
-        if isinstance(node, (ast.BinOp, ast.Call)) and found[0] in _JOINING:
-            pieces, note = self.joins.find_pieces(node, scope), scope.note
+        if isinstance(node, _JOINED) and found[0] in _JOINING:
+            pieces, note = self.joins.find_pieces(node, value, scope), scope.note
             scope.note, scope.pieces = note, pieces
         return found
 
@@ -311,7 +312,7 @@ class OriginReader:
         return link if link is not None else self.cached.find(node, scope, value)
 
     def is_called_back(self, node: ast.Call, code: Any, scope: Any) -> bool:
-        """Tell whether code that ran at the position of a call is not what is called there.
+        """Return whether code that ran at the position of a call is not what is called there.
 
         A library called it, as `f` in `max(rows, key=f)`, or a key's `__eq__`.
         """
@@ -428,11 +429,11 @@ class OriginReader:
     def leaves(self, node: Any, scope: Any) -> Iterator[Any]:
         """Yield the operands of an expression: its names, fields, items and calls."""
         count = 0
-        waiting = [node]
+        waiting = [node]  # from the end: a table in the source has thousands of nodes
         bound: set[str] = set()  # the variables of comprehensions
         read: set[str] = set()
         while waiting and count < _OPERANDS:
-            one = waiting.pop(0)
+            one = waiting.pop()
             if self._plans.is_comprehension(one):
                 bound |= self._plans.bound_names(one)
             if _is_chain(one):
@@ -443,7 +444,7 @@ class OriginReader:
                 read.add(text)
                 found = None if is_bound else self.operand(one, scope)
                 if found is None or (found.value is self.missing and found.link is None):
-                    waiting = [*self._plans.parts_of_chain(one), *waiting]
+                    waiting += reversed(self._plans.parts_of_chain(one))
                     continue
                 count += 1
                 yield found
@@ -457,10 +458,10 @@ class OriginReader:
                 for link in scope.yielded_by(self._plans.call_name(one)):
                     count += 1
                     yield self._links.ValueOperandLink(one, link, link.value)
-                waiting = [*self._call_parts(one, scope), *waiting]
+                waiting += reversed(list(self._call_parts(one, scope)))
                 continue
             if not isinstance(one, (ast.Lambda, ast.expr_context)):
-                waiting = [*ast.iter_child_nodes(one), *waiting]
+                waiting += reversed(list(ast.iter_child_nodes(one)))
 
     def _result_link(self, node: ast.Call, scope: Any) -> Any:
         """Return the link of the result of a call within an expression, or of what it read."""
@@ -488,12 +489,12 @@ def _is_chain(node: Any) -> bool:
 
 
 def _has_key_function(node: ast.Call) -> bool:
-    """Tell whether a function only orders what a call goes through: its results are no result."""
+    """Return whether a function only orders what a call goes through: its results are no result."""
     return any(one.arg == "key" for one in node.keywords)
 
 
 def _is_of_constants(node: ast.Call) -> bool:
-    """Tell whether the arguments of a call are constants."""
+    """Return whether the arguments of a call are constants."""
     given = (*node.args, *(one.value for one in node.keywords))
     read = (ast.Call, ast.Name, ast.Attribute)
     return not any(isinstance(one, read) for each in given for one in ast.walk(each))

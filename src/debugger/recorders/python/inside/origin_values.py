@@ -127,7 +127,7 @@ class ValueReader:
         return next(found, self.missing)
 
     def _computes(self, kind: type) -> bool:
-        """Tell whether the values of a class attribute are those of its `__get__`."""
+        """Return whether the values of a class attribute are those of its `__get__`."""
         known = self._getters.get(id(kind))
         if known is None:
             is_getter = any("__get__" in _NAMES(one) for one in _MRO(kind))
@@ -198,7 +198,7 @@ class ValueReader:
         return base
 
     def is_container(self, value: Any) -> bool:
-        """Tell whether a value is a container of the interpreter's own, whose items have links."""
+        """Check whether a value is a container of the interpreter's own, whose items have links."""
         return type(value) is set or self.container_of(type(value)) != ""
 
     def container_of(self, kind: type) -> str:
@@ -221,7 +221,7 @@ def key_text(key: Any) -> str:
 
 
 def _is_plain_key(key: Any) -> bool:
-    """Tell whether a key's hash and comparison run no code of the program."""
+    """Return whether a key's hash and comparison run no code of the program."""
     if type(key) is tuple:
         return all(type(one) in _SCALAR_KEYS for one in key)
     return type(key) in _SCALAR_KEYS

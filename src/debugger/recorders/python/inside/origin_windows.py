@@ -102,7 +102,7 @@ class CallWindows:
         return True
 
     def _is_near_target(self) -> bool:
-        """Tell whether the calls that matter most run now, which gets the budget once more."""
+        """Return whether the calls that matter most run now, which gets the budget once more."""
         is_near = self._until != _NEVER and self._target - self.count < _LAST_CALLS
         self._extensions += is_near
         return is_near and self._extensions == 1
@@ -131,7 +131,7 @@ class CallWindows:
         self.gap = self.count
 
     def is_kept_over(self, spent: int) -> bool:
-        """Tell whether a call outside of the windows has had its share of statements."""
+        """Return whether a call outside of the windows has had its share of statements."""
         return spent > _KEPT_STATEMENTS
 
     def skip_import(self, frame: int) -> None:

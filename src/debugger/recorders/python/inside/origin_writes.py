@@ -120,6 +120,7 @@ class StatementWrites:
             return
         value = self._target_value(target, scope)
         snap = self._links.snap_value(value) if value is not self._missing else value
+        scope.value = value
         how, sources = self._reader.origin(source, scope, snap)
         self._put(target, how, sources, value, scope)
         self._put_by_snap(target, source, (how, sources), scope)
@@ -492,6 +493,7 @@ class StatementWrites:
         """Store the link of an item that a call put into a container."""
         owner, node, value, key = pushed
         snap = self._links.snap_value(value) if value is not self._missing else value
+        scope.value = value
         how, sources = self._reader.origin(node, scope, snap)
         link = scope.new_link("stored", call.func, how, sources, snap)
         scope.complete(link)
@@ -520,7 +522,7 @@ class StatementWrites:
 
 
 def _goes_on(loop: Any, following: int) -> bool:
-    """Tell whether a loop has a further round, by the line that runs after its head."""
+    """Return whether a loop has a further round, by the line that runs after its head."""
     first, last = loop.body[0].lineno, loop.body[-1].end_lineno
     return bool(first == loop.lineno or first <= following <= last)
 

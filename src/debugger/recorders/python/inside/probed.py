@@ -74,7 +74,7 @@ class ProbedLocation:
         self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
 
     def has_changed(self, values: list[Any]) -> bool:
-        """Tell whether the values differ from those of the hit before, and keep them."""
+        """Return whether the values differ from those of the hit before, and keep them."""
         texts = [one[0] if isinstance(one, list) else one for one in values]
         if texts == self.previous:
             return False
@@ -420,7 +420,7 @@ class ProbeRecorder:
         return False
 
     def _is_in_range(self, place: ProbedLocation, at: int) -> bool:
-        """Tell whether the values of this hit are wanted."""
+        """Return whether the values of this hit are wanted."""
         number = place.hits
         if number < place.first or (place.last and number > place.last):
             return False
@@ -547,7 +547,7 @@ class ProbeRecorder:
 
 
 def _is_function(code: CodeType, line: int) -> bool:
-    """Tell whether a line begins a function, which then stands for the function's entry."""
+    """Return whether a line begins a function, which then stands for the function's entry."""
     return bool(code.co_flags & 0x1) and code.co_firstlineno == line and code.co_name not in _INNER
 
 

@@ -7,7 +7,10 @@ compiled code nor those of pytest's own ever hold rewritten code.
 
 from __future__ import annotations
 
+import os
 import sys
+from itertools import pairwise
+from opcode import opmap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +18,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FUNCTION: Any = type(lambda: None)
+# What gives the code of a function, besides a frame.
+_CODE_SOURCES = frozenset({"__code__", "get_code", "gi_code", "cr_code", "ag_code", "numba"})
+# What is read of a frame's code without a look at its bytecode.
+_CODE_FACTS = frozenset({"co_name", "co_qualname", "co_filename", "co_firstlineno"})
+_NAMES_MAX = 256  # of code whose instructions have their names without EXTENDED_ARG
 _PYTEST = ("_read_pyc", "_rewrite_test", "_write_pyc")
 
 
@@ -81,12 +89,17 @@ class RewrittenCalls:
             return code
         if not self._events.is_rewritten(code):
             try:
-                if not self._parts.reads_bytecode(code):
+                if not self._reads_own(code):
                     return self._events.rewrite(code)
                 self._trace(f"{code.co_filename} reads bytecode")
             except Exception as error:  # noqa: BLE001 - whatever it is, the code can be traced
                 self._trace(f"{code.co_filename}: {type(error).__name__}: {error}")
         return code
+
+    def _reads_own(self, code: CodeType) -> bool:
+        """Return whether a module reads bytecode, and may get at that of its own functions."""
+        inner = self._parts.codes_in
+        return self._parts.reads_bytecode(code) and any(map(_gets_code, inner(code)))
 
     def _wrap_pytest(self) -> None:
         """Rewrite what pytest loads itself, once it is imported; its own cache is as before."""
@@ -113,7 +126,8 @@ class RewrittenCalls:
 
     def _on_exec(self, code: CodeType) -> None:
         """See to code that is about to be run, and was not loaded by an import."""
-        if self._events.is_rewritten(code) or not self._book.chosen.file(code.co_filename):
+        path = self._book.chosen.file(code.co_filename)
+        if self._events.is_rewritten(code) or not path:
             return
         # Nothing is below the hook on the stack when Python runs the script.
         is_main = code.co_name == "<module>" and sys._getframe(2).f_back is None  # noqa: SLF001
@@ -121,6 +135,9 @@ class RewrittenCalls:
             if self._run_main(code):
                 return
             self._watch.begin_next()
+        # The name of a text that has no file, such as `compile(text, "part", "exec")`, is relative.
+        if path[:1] != "<" and not os.path.exists(path):  # noqa: PTH110 - pathlib is slow
+            return
         self._trace(f"{code.co_filename} was not loaded by an import")
 
     def _run_main(self, code: CodeType) -> bool:
@@ -129,7 +146,7 @@ class RewrittenCalls:
         Python calls each audit hook in turn, with nothing below it on the stack; the script is the
         next one. It ends by SystemExit, and so Python does not run the code itself.
         """
-        if self._parts.reads_bytecode(code):
+        if self._reads_own(code):
             return False
         try:
             made = self._events.rewrite(code, self._watch.begin_next)
@@ -144,6 +161,24 @@ class RewrittenCalls:
             self._is_traced = True
             self._tracer.begin()
             self._book.note("traced", reason)
+
+
+def _gets_code(code: CodeType) -> bool:
+    """Return whether a function gets at code that it did not make or load itself."""
+    names = code.co_names
+    texts = [one for one in code.co_consts if type(one) is str]  # such as for `getattr`
+    if not _CODE_SOURCES.isdisjoint((*names, *texts)):
+        return True
+    if "f_code" not in names or len(names) > _NAMES_MAX:
+        return "f_code" in names
+    read, text = opmap["LOAD_ATTR"], code.co_code
+    steps = [(op, arg) for op, arg in zip(text[::2], text[1::2], strict=True) if op]
+    return any(
+        op == read
+        and names[arg] == "f_code"
+        and not (after[0] == read and names[after[1]] in _CODE_FACTS)
+        for (op, arg), after in pairwise(steps)
+    )
 
 
 def _wrap_setter(module: Any, name: str, is_ours: Any, in_python: Any) -> None:

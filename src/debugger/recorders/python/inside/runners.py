@@ -26,14 +26,17 @@ def install(book: Any) -> None:
 
 
 class ChosenTests:
-    """The only tests to run; nothing of their failures is recorded."""
+    """The only tests to run, or all; of their failures the exceptions are passed on alone."""
 
-    def __init__(self, only: list[str]) -> None:
+    def __init__(self, only: list[str], note_failure: Callable[[Any], None] | None = None) -> None:
         self.only: dict[str, int] = {name: at for at, name in enumerate(only)}
         self.is_again = bool(only)
+        self.has_begun = False
+        self._note_failure = note_failure
 
-    def enter(self, name: str) -> None:
-        """Do nothing when a test begins."""
+    def enter(self, _name: str) -> None:
+        """Note that tests run."""
+        self.has_begun = True
 
     def leave(self) -> None:
         """Do nothing when a test ends."""
@@ -45,7 +48,9 @@ class ChosenTests:
         """Do nothing when the setup of a test ends."""
 
     def failed(self, *failure: Any) -> None:
-        """Do nothing for a failed test."""
+        """Pass on the exception of a failed test, the fourth of what is known of it."""
+        if self._note_failure is not None:
+            self._note_failure(failure[3])
 
 
 class _PluginFinder:

@@ -49,7 +49,7 @@ class SnapshotNode:
         self.is_whole = True
 
     def is_other(self, node: SnapshotNode) -> bool:
-        """Tell whether the object was replaced; equal scalars of one type count as the same."""
+        """Return whether the object was replaced; equal scalars of one type count as the same."""
         if self.scalar and node.scalar:
             mine, other = self.scalar[0], node.scalar[0]
             return mine is not other and (type(mine) is not type(other) or mine != other)
@@ -69,7 +69,7 @@ class SnapshotDifference:
 
 
 def is_fixed(value: Any) -> bool:
-    """Tell whether a value cannot change, or has a type that is not inspected."""
+    """Return whether a value cannot change, or has a type that is not inspected."""
     return type(value) in _SCALARS or type(value) in OPAQUE
 
 

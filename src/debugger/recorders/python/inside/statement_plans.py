@@ -250,11 +250,13 @@ class SourcePlans:
 
     def of_code(self, code: CodeType) -> FilePlans:
         """Return the plans of a code object by line; none for a source that cannot be read."""
-        if not code.co_flags & _OPTIMIZED or code.co_name[:1] == "<":
+        is_lambda = code.co_name == "<lambda>"
+        if not code.co_flags & _OPTIMIZED or (code.co_name[:1] == "<" and not is_lambda):
             return self._of_file(code.co_filename)
         found = self._functions.get(id(code))
         if found is None:
-            plans = self._of_function(code) or self._of_file(code.co_filename)
+            own = self._of_lambda(code) if is_lambda else self._of_function(code)
+            plans = own or self._of_file(code.co_filename)
             # The code is kept, so that no other gets its identity.
             found = self._functions[id(code)] = (code, plans)
         return found[1]
@@ -299,6 +301,15 @@ class SourcePlans:
         ast.increment_lineno(tree, first - 1 - bool(indent))
         found = FilePlans()
         found.add_body([node])
+        return found
+
+    def _of_lambda(self, code: CodeType) -> FilePlans | None:
+        """Return the plan of a lambda, which returns its body; None if that is not found."""
+        body = self._lambda_body(code)
+        if body is None:
+            return None
+        found = FilePlans()
+        found.add_body([ast.copy_location(ast.Return(body), body)])
         return found
 
     def result_node(self, code: CodeType, statements: Any, *, is_yield: bool) -> Any:
@@ -386,5 +397,5 @@ def parts_of_chain(node: Any) -> list[Any]:
 
 
 def is_comprehension(node: Any) -> bool:
-    """Tell whether a node makes a container from others' items."""
+    """Return whether a node makes a container from others' items."""
     return isinstance(node, _COMPREHENSIONS)

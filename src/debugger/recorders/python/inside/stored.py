@@ -54,8 +54,8 @@ class WriteRecorder:
         self._bindings: dict[str, list[ast.Assign]] = {}
         # The lines of class bodies that assign the attribute, by file and class; no event tells.
         self._bodies: dict[tuple[str, str], int] = {}
-        # By frame: the line that runs, and the holders of what it assigns to.
-        self._before: dict[int, tuple[int, list[Any]]] = {}
+        # By frame: the line that runs, the holders of what it assigns to, and the thread.
+        self._before: dict[int, tuple[int, list[Any], Any]] = {}
         self._recent: dict[
             int, Any
         ] = {}  # holders by number, the one that was seen last at the end
@@ -97,7 +97,7 @@ class WriteRecorder:
         targets = self._assignment_targets(code).get(line, ())
         found = [holder for one in targets
                  if (holder := self._target_holder(one, code, frame)) is not _MISSING]  # fmt: skip
-        self._before[id(frame)] = (line, found)
+        self._before[id(frame)] = (line, found, thread)
         for holder in found:
             self._holder_number(holder)
 
@@ -128,19 +128,27 @@ class WriteRecorder:
 
     def _check_lines(self, thread: Any, code: CodeType, frame: FrameType) -> None:
         """Find the values that a finished line has changed."""
-        line, holders = self._before.pop(id(frame), (0, ()))
+        line, holders, _ = self._before.get(id(frame), (0, (), None))
         if not line:
             return
         for holder in holders:
             self._check_holder(thread, frame, line, holder)
+        self._before.pop(id(frame), None)
         if self._steps and not self._parts.looks_at_itself(code):
             self._take_object(thread, code, frame, line)
         if not self._may_write(code, line) or self._spent > _LOOKED_NS:
             return
         began = now()
+        elsewhere = {
+            id(holder)
+            for _, assigned, other in list(self._before.values())
+            if other is not thread
+            for holder in assigned
+        }
         for _, stored in list(self._recent.items())[-_RECENT:]:
             holder = stored() if type(stored) is ref else stored
-            if holder is not None:
+            # What a line of another thread assigns to now is that line's write.
+            if holder is not None and id(holder) not in elsewhere:
                 self._check_holder(thread, frame, line, holder)
         self._spent += now() - began
 

@@ -166,9 +166,20 @@ class FailureRecorder:
         one = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         while one is not None and id(one) not in visited and len(found) < _CAUSES:
             visited.add(id(one))
-            found.append(f"{type(one).__name__}: {self._error_text(one)[:300]}")
+            text = f"{type(one).__name__}: {self._error_text(one)[:300]}"
+            found.append(f"{text}{self._raised_at(one)}")
             one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
         return found
+
+    def _raised_at(self, error: BaseException) -> str:
+        """Return where the program raised an exception, or called what did; "" if it did not."""
+        own = [
+            one for one in self._trace_frames(error.__traceback__) if self._is_ours(one[0].f_code)
+        ]
+        if not own:
+            return ""
+        place = self._location_record(*own[-1])
+        return f", in {place['function']} {place['file'].rpartition('/')[2]}:{place['line']}"
 
     def _unreadable_location(self, error: BaseException) -> list[dict[str, Any]]:
         """Return the location of a syntax error, in a file that never ran."""
@@ -211,5 +222,5 @@ class FailureRecorder:
 
 
 def _is_hidden(frame: FrameType) -> bool:
-    """Tell whether a helper hides its frame, by pytest's convention."""
+    """Return whether a helper hides its frame, by pytest's convention."""
     return bool(frame.f_locals.get("__tracebackhide__") is True)

@@ -111,7 +111,7 @@ def field(value: Any, name: str) -> tuple[bool, Any]:
 
 
 def _has_shown_field(value: Any, kind: type, is_always_shown: Callable[[str], bool]) -> bool:
-    """Tell whether one of the first fields of an object is always shown; False if in doubt."""
+    """Return whether one of the first fields of an object is always shown; False if in doubt."""
     known = _readers.get(id(kind))
     if known is None or known[0]() is not kind:
         return False
@@ -220,7 +220,7 @@ class ValueTexts:
         return chosen[1](self, value, kind, depth)
 
     def has_fixed_text(self, kind: type) -> bool:
-        """Tell whether a value of a type, of which one was formatted, always has the same text."""
+        """Check whether a value of a type, of which one was formatted, always has the same text."""
         chosen = self._writers.get(id(kind))
         if chosen is None or chosen[0]() is not kind:
             return False

@@ -38,7 +38,7 @@ _HERE: str = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - pathlib is slo
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Tell whether a frame is of the recorder itself."""
+    """Return whether a frame is of the recorder itself."""
     return frame.f_code.co_filename.startswith(_HERE)
 
 
@@ -215,14 +215,14 @@ class CallTracer:
         return None
 
     def _passes_over(self, known: _TracedCode) -> bool:
-        """Tell whether a call outside of the requested ones is not recorded, and count it."""
+        """Return whether a call outside of the requested ones is not recorded, and count it."""
         if known.is_requested and self._book.is_over_most:
             self._book.seen += 1
             return True
         return known.is_requested is False
 
     def _is_traced(self, code: CodeType) -> bool:
-        """Tell whether code is the program's own, and does not report its events itself."""
+        """Return whether code is the program's own, and does not report its events itself."""
         return id(code) not in self._book.plain_codes and bool(self._book.chosen.is_ours(code))
 
     def _classify_code(self, code: CodeType) -> _TracedCode:
@@ -299,7 +299,7 @@ class CallTracer:
         return self._locals if spot.is_lined or not known.is_counted else known.on_event
 
     def _is_requested(self, known: _TracedCode, code: CodeType, frame: FrameType) -> bool:
-        """Tell whether a call is to be recorded; a resumed generator without a record is not."""
+        """Return whether a call is to be recorded; a resumed generator without a record is not."""
         is_generator = code.co_flags & self._parts.GENERATES
         if is_generator and not self._parts.is_entered(code, frame.f_lasti):
             return False
@@ -395,7 +395,7 @@ class CallTracer:
         return errors[latest[0]], latest[0]
 
     def _is_raising(self, error: BaseException, frame: FrameType) -> bool:
-        """Tell whether an exception is leaving a frame that stands at an await."""
+        """Return whether an exception is leaving a frame that stands at an await."""
         trace = error.__traceback__
         while trace is not None:
             if trace.tb_frame is frame:

@@ -35,7 +35,7 @@ def snap_value(value: Any) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two stored values are the same: one object, or equal values of one type."""
+    """Return whether two stored values are the same: one object, or equal values of one type."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -104,6 +104,7 @@ class ValueLink:
         "owner",
         "pieces",
         "root",
+        "size",
         "sources",
         "span",
         "stack",
@@ -136,6 +137,7 @@ class ValueLink:
         # Of a part of a text or of bytes: its first and end position; of a joined one: its pieces.
         self.span: tuple[int, int] | None = None
         self.pieces: tuple[Any, ...] = ()
+        self.size: int | None = None  # of a result that is a long text
         self.depth = 1
         for one in sources:
             if one.link is not None and one.link.depth >= self.depth:

@@ -1,6 +1,10 @@
 <?php
 // Runs a program's script with its sources rewritten. PHP reads the file of its command line itself,
 // so this file is there, and includes the program's.
+if (!class_exists('PhpToken')) {
+    fwrite(STDERR, "debugger: this PHP has no extension tokenizer, by which a run is recorded\n");
+    exit(255);
+}
 (static function (): void {
     foreach (['text', 'journal', 'history', 'files', 'rewriter', 'recorder'] as $part) {
         require __DIR__ . "/php_$part.php";

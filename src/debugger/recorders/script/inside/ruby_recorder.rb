@@ -2,13 +2,15 @@
 
 module DebuggerRecorder
   # A call of one of the program's own functions, or a file's or a block's code.
-  Call = Struct.new(:number, :function, :path, :method, :names, :owner, :outer, :lines, :is_base, :last, :changed, :raised, :has_record, :doubt)
+  Call = Struct.new(:number, :function, :path, :method, :names, :owner, :outer, :lines, :is_base, :last, :changed, :raised, :has_record, :doubt, :is_block)
 
   # Records a process by TracePoint, as an order wants it.
   class Recorder
     FOLDER = __dir__
     SKIPPED = %r{/(?:gems|vendor|rubygems|site_ruby|vendor_ruby)/|\A<internal:|\A\(eval}.freeze
     STACK = 8
+    MODULE_NAME = Module.instance_method(:name)
+    MODULE_TEXT = Module.instance_method(:to_s)
 
     def initialize(order)
       @order = order
@@ -26,6 +28,7 @@ module DebuggerRecorder
       @fault = false
       @began = now
       @threads = {}
+      @stacks = {}.compare_by_identity # with the fiber of each
       Values.text_max = order[:text]
       Values.items_max = order[:items]
     end
@@ -114,8 +117,12 @@ module DebuggerRecorder
       root ? "/#{full[root.size..]}" : full
     end
 
+    # The calls of the fiber that runs.
     def stack
-      Thread.current[:debugger_calls] ||= []
+      Thread.current[:debugger_calls] ||= [].tap do |calls|
+        @stacks.delete_if { |one, _| one.empty? }
+        @stacks[calls] = Fiber.current
+      end
     end
 
     # The call that an event belongs to: a block's, the method's, or the file's code.
@@ -131,11 +138,22 @@ module DebuggerRecorder
         calls.pop while calls.size > at + 1 && calls.last.is_base
         return calls[at]
       end
-      name = method ? "block in #{name_method(point)}" : "<main>"
-      push(point, path, name, method ? point.lineno : 1, method, is_base: true)
+      is_file = method.nil? && !block_runs?(path)
+      push(point, path, is_file ? "<main>" : name_block(point), is_file ? 1 : point.lineno, method, is_base: true)
     end
 
-    def push(point, path, name, line, method, is_base: false, arguments: [])
+    # Tells whether the code of a file that runs is in a block, as what a thread or a fiber begins with is.
+    def block_runs?(path)
+      caller_locations.find { |one| one.path == path }&.label&.include?("block ")
+    end
+
+    def name_block(point)
+      point.method_id.nil? ? "block in <main>" : "block in #{name_method(point)}"
+    end
+
+    # `maker` is the call whose block a thread or a fiber begins with. A thread is begun where the block
+    # stands, and a fiber where that call goes on with it.
+    def push(point, path, name, line, method, is_base: false, arguments: [], maker: nil)
       calls = stack
       parent = calls.last
       function = function_number(own?(path), name, line)
@@ -146,8 +164,9 @@ module DebuggerRecorder
       calls << call
       if has_record
         pairs = arguments.map { |key, value| origin? ? [key, Values.format(value), @history.number(value)] : [key, Values.format(value)] }
-        caller_number = parent ? nearest_recorded(calls) : 0
-        @journal.add("c", call.number, caller_number, function, thread_number, now - @began, parent ? parent.last : 0, pairs)
+        caller_number = parent ? nearest_recorded(calls) : maker&.number || 0
+        caller_line = maker && !@threads.key?(Thread.current) ? line : (parent || maker)&.last || 0
+        @journal.add("c", call.number, caller_number, function, thread_number, now - @began, caller_line, pairs)
         @journal.add("o", call.number, @history.number(point.self)) if origin? && method
       end
       call
@@ -177,9 +196,14 @@ module DebuggerRecorder
     def name_method(point)
       owner = point.defined_class
       return point.method_id.to_s if owner.nil? || [Object, Kernel].include?(owner)
-      return "#{point.self.is_a?(Module) ? point.self : owner}.#{point.method_id}" if owner.singleton_class?
+      return "#{class_name(Module === point.self ? point.self : owner)}.#{point.method_id}" if owner.singleton_class?
 
-      "#{owner}##{point.method_id}"
+      "#{class_name(owner)}##{point.method_id}"
+    end
+
+    # The program may define `self.name` or `self.to_s` of its classes for something else.
+    def class_name(type)
+      MODULE_NAME.bind_call(type) || MODULE_TEXT.bind_call(type)
     end
 
     # A file's code is over if a library calls the program's functions, as at_exit does.
@@ -246,15 +270,25 @@ module DebuggerRecorder
 
     def enter_block(point, path)
       arguments = read_arguments(point)
-      outer = call_of(point, path)
-      name = point.method_id.nil? ? "block in <main>" : "block in #{name_method(point)}"
-      call = push(point, path, name, point.lineno, point.method_id, arguments: arguments)
-      call.outer = outer
+      maker = find_maker(point, path) if stack.empty?
+      outer = stack.empty? ? maker : call_of(point, path)
+      call = push(point, path, name_block(point), point.lineno, point.method_id, arguments: arguments, maker: maker)
+      call.outer, call.is_block = outer, true
+    end
+
+    # Finds the call that made the block of a new thread or fiber, by its names; nil if several may have.
+    def find_maker(point, path)
+      names = point.binding.local_variables
+      found = @stacks.keys.flatten.select { |one| one.path == path && one.method == point.method_id && (one.names.to_a - names).empty? }
+      most = found.map { |one| one.names.to_a.size }.max
+      found.select! { |one| one.names.to_a.size == most }
+      found.reject!(&:is_block) if found.size > 1
+      found.first if found.size == 1
     end
 
     def leave_block(point, path)
       calls = stack
-      at = calls.rindex { |one| one.outer && one.path == path && one.method == point.method_id }
+      at = calls.rindex { |one| one.is_block && one.path == path && one.method == point.method_id }
       return unless at
 
       call = calls[at]
@@ -377,6 +411,8 @@ module DebuggerRecorder
       error = $! # rubocop:disable Style/SpecialGlobalVars
       if error.nil? || error.is_a?(SystemExit)
         stack.reverse_each { |one| record_end(one, nil) if one.is_base }
+        over = @stacks.reject { |_, fiber| fiber.alive? }.keys.flatten
+        over.each { |one| @journal.add("r", one.number, now - @began, "") if one.is_base && one.has_record }
         return
       end
       stack.reverse_each do |one|

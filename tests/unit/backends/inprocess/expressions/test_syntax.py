@@ -179,7 +179,7 @@ _NAMES = st.sampled_from(
 
 
 def refused(act: Callable[[], object]) -> bool:
-    """Tell whether something is refused in words; anything else that is raised fails the test."""
+    """Return whether something is refused in words; anything else that is raised fails the test."""
     try:
         act()
     except DebuggerError as error:

@@ -109,7 +109,7 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
     #
     # gdb's stop method must not resume or change breakpoints (gdb manual: Breakpoints In Python).
     def stop(self) -> bool:
-        """Tell whether to stop, at each hit."""
+        """Return whether to stop, at each hit."""
         if self.is_over or _FunctionCalls.now > 0 or self._is_in_fortran_start():
             return False
         if not self._condition_holds():
@@ -124,7 +124,7 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
         return False
 
     def _is_in_fortran_start(self) -> bool:
-        """Tell whether a line is met in C's `main`, which has the line of the program's last one.
+        """Return whether a line is met in C's `main`, which has the line of the program's last one.
 
         gfortran writes it before the program's own, and no variable is known in it.
         """

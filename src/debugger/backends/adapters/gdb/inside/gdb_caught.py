@@ -153,7 +153,7 @@ def _find_landing(*, is_rust: bool) -> Any:
 
 
 def _is_own(frame: Any) -> bool:
-    """Tell whether a frame is of the program's own source."""
+    """Return whether a frame is of the program's own source."""
     place = frame.find_sal()
     return bool(place.symtab and place.line and not _LIBRARY.search(place.symtab.fullname()))
 
@@ -169,7 +169,7 @@ def takes_stop(stop: Any) -> bool:
 
 
 def is_going_on() -> bool:
-    """Tell whether the program stands where something was caught, and goes on at once."""
+    """Return whether the program stands where something was caught, and goes on at once."""
     return _step.landing is not None
 
 

@@ -86,7 +86,7 @@ def _pass_stops() -> None:
 
 
 def _can_be_debugged(pid: int) -> bool:
-    """Tell whether another gdb may attach to a new process, and has its memory to itself."""
+    """Return whether another gdb may attach to a new process, and has its memory to itself."""
     # The user's raw commands may have changed the modes.
     is_ours = _state.is_local and _state.pid and gdb.parameter("follow-fork-mode") == "parent"
     is_let_go = is_ours and gdb.parameter("detach-on-fork")
@@ -94,7 +94,7 @@ def _can_be_debugged(pid: int) -> bool:
 
 
 def _may_attach() -> bool:
-    """Tell whether a process may be traced that is not below its tracer (Linux: Yama)."""
+    """Return whether a process may be traced that is not below its tracer (Linux: Yama)."""
     try:
         scope = int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
     except OSError:  # no Yama
@@ -107,7 +107,7 @@ def _may_attach() -> bool:
 
 
 def _shares_memory(pid: int) -> bool:
-    """Tell whether a new process has its parent's memory, by kcmp(2); False where unknown."""
+    """Return whether a new process has its parent's memory, by kcmp(2); False where unknown."""
     number = _KCMP.get(platform.machine())
     if number is None:
         return False

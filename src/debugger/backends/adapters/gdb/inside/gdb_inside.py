@@ -133,7 +133,7 @@ class AdapterState:
         self.describe_landing: Any = None
 
     def counts_hit(self, breakpoint_: Any) -> bool:
-        """Tell whether a breakpoint is one that the program stops for."""
+        """Return whether a breakpoint is one that the program stops for."""
         return not hasattr(breakpoint_, "is_function") or breakpoint_.number in self.held
 
     @staticmethod
@@ -276,7 +276,7 @@ def check_names(expression: str) -> None:
 
 
 def _knows_variables(block: Any) -> bool:
-    """Tell whether there are types, or variables, in a block, its function or its file."""
+    """Return whether there are types, or variables, in a block, its function or its file."""
     while block is not None:
         if any(not one.is_function for one in block):
             return True
@@ -365,7 +365,7 @@ def _send_stop_signal(pid: int) -> None:
 
 
 def _is_traced_stop(task: Path) -> bool:
-    """Tell whether a thread is stopped by its debugger (proc(5): stat, the third field)."""
+    """Return whether a thread is stopped by its debugger (proc(5): stat, the third field)."""
     return (task / "stat").read_text().rpartition(")")[2].split()[0] == "t"
 
 

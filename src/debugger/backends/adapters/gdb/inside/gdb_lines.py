@@ -39,7 +39,7 @@ class LineSite(gdb.Breakpoint):  # type: ignore[misc]
         return bool(run.is_end_event(self.key) or is_hot)
 
     def _has_value(self, name: str) -> bool:
-        """Tell whether an expression has the planned value, as far as the shorter one goes."""
+        """Return whether an expression has the planned value, as far as the shorter one goes."""
         found = snapshots.evaluate(name)
         if found is None or not found["bytes"]:
             return False
@@ -48,7 +48,7 @@ class LineSite(gdb.Breakpoint):  # type: ignore[misc]
 
 
 def _has_code(file: str, line: int) -> bool:
-    """Tell whether a line has instructions of its own: gdb takes the next one that has some."""
+    """Return whether a line has instructions of its own: gdb takes the next one that has some."""
     try:
         tables = [one.symtab for one in gdb.decode_line(f"{file}:{line}")[1] or ()]
     except (gdb.error, RuntimeError):

@@ -65,7 +65,7 @@ def heap_block(address: int) -> tuple[int, int] | None:
 
 
 def is_computed(value: Any, kind: Any) -> bool:
-    """Tell whether a pointer is a sum, as `p + 2`: gdb gives it the address of `p`."""
+    """Return whether a pointer is a sum, as `p + 2`: gdb gives it the address of `p`."""
     if kind.code != gdb.TYPE_CODE_PTR or value.address is None:
         return False
     stored = gdb.Value(bytes(gdb.selected_inferior().read_memory(int(value.address), 8)), kind)

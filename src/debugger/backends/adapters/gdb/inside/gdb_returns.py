@@ -81,7 +81,7 @@ def caller_address(frame: Any) -> int:
 
 
 def is_called_by(plan: dict[str, Any]) -> bool:
-    """Tell whether the planned frame called: another one may lie at the same address."""
+    """Return whether the planned frame called: another one may lie at the same address."""
     if not plan["caller"] and not plan["caller_entry"]:
         return True
     frame = gdb.newest_frame()
@@ -224,7 +224,7 @@ def _is_return(text: tuple[str, ...], line: int, file: str, last: int) -> bool:
 
 
 def is_tail(text: tuple[str, ...], line: int, last: int) -> bool:
-    """Tell whether nothing of a function runs after a line of it but the ends of its blocks."""
+    """Return whether nothing of a function runs after a line of it but the ends of its blocks."""
     depth = 0
     for number in range(line, min(last, len(text))):
         plain = text[number].split("//")[0].strip()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
+texts: Any = importlib.import_module("gdb_texts")
 
+_ITEMS_MAX = 20_000  # of a vector
 _STEPS_MAX = 12  # pointers and cells around a value
 # Methods that hand out what is inside.
 _HANDING = re.compile(r"\.(?:borrow|borrow_mut|get|as_ref|as_slice|as_ptr|lock\(\)\.unwrap)\(\)")
@@ -27,15 +30,16 @@ def read_path(expression: str) -> Any:
         IndexError: For an element that the vector does not have.
     """
     match = _PATH.fullmatch(_HANDING.sub("", expression))
-    if match is None or not _is_rust():
+    if match is None or not is_rust():
         return None
     value = gdb.parse_and_eval(match[1])
     for field, index in _STEP.findall(match[2]):
         value = _field_of(value, field) if field else _element_of(value, index)
-    return _without_cells(value)
+    return without_cells(value)
 
 
-def _is_rust() -> bool:
+def is_rust() -> bool:
+    """Return whether the selected frame is one of Rust."""
     symtab = gdb.selected_frame().find_sal().symtab
     return symtab is not None and symtab.filename.endswith(".rs")
 
@@ -44,12 +48,51 @@ def _name_of(value: Any) -> str:
     return str(value.type.strip_typedefs())
 
 
-def _without_cells(value: Any) -> Any:
+def without_cells(value: Any) -> Any:
+    """Return what is in the cells around a value."""
     for _ in range(_STEPS_MAX):
         if _CELLS.match(_name_of(value)) is None:
             break
         value = value["value"]
     return value
+
+
+def without_references(value: Any) -> Any:
+    """Return what references, boxes and cells of Rust lead to; any other value as it is."""
+    if not is_rust():
+        return value
+    for _ in range(_STEPS_MAX):
+        value = without_cells(value)
+        if value.type.strip_typedefs().code != gdb.TYPE_CODE_PTR:
+            break
+        value = value.dereference()
+    return value
+
+
+def is_enum(value: Any) -> bool:
+    """Return whether a value of Rust is one of several variants, which have no path."""
+    return is_rust() and any(one.name is None for one in value.type.strip_typedefs().fields())
+
+
+def vector_items(value: Any) -> Iterator[tuple[str, Any]] | None:
+    """Return the items of a vector or a slice of Rust, each with its index; None for others."""
+    found = _begin_of(value)
+    if found is None:
+        return None
+    begin, length = found
+    return ((f"[{at}]", (begin + at).dereference()) for at in range(min(length, _ITEMS_MAX)))
+
+
+def _begin_of(value: Any) -> tuple[Any, int] | None:
+    """Return the pointer to the items of a vector or a slice, and their number."""
+    kind, name = value.type.strip_typedefs(), _name_of(value)
+    if name.startswith("alloc::vec::Vec<"):
+        begin = _pointer_in(value["buf"]).cast(kind.template_argument(0).pointer())
+        return begin, int(value["len"])
+    fields = kind.fields() if name.startswith("&") and kind.code == gdb.TYPE_CODE_STRUCT else ()
+    if "data_ptr" in {one.name for one in fields}:
+        return value["data_ptr"], int(value["length"])
+    return None
 
 
 def _inner_of(value: Any) -> Any:
@@ -69,7 +112,7 @@ def _inner_of(value: Any) -> Any:
 
 def _field_of(value: Any, field: str) -> Any:
     for _ in range(_STEPS_MAX):
-        value = _without_cells(value)
+        value = without_cells(value)
         kind = value.type.strip_typedefs()
         names = {one.name for one in kind.fields()} if kind.code == gdb.TYPE_CODE_STRUCT else set()
         # A field of a tuple has a number.
@@ -83,17 +126,14 @@ def _field_of(value: Any, field: str) -> Any:
 def _element_of(value: Any, index: str) -> Any:
     number = int(index) if index.isdecimal() else int(gdb.parse_and_eval(index))
     for _ in range(_STEPS_MAX):
-        value = _without_cells(value)
-        kind, name = value.type.strip_typedefs(), _name_of(value)
-        if kind.code == gdb.TYPE_CODE_ARRAY:
+        value = without_cells(value)
+        if value.type.strip_typedefs().code == gdb.TYPE_CODE_ARRAY:
             return value[number]
-        if name.startswith("alloc::vec::Vec<"):
-            begin = _pointer_in(value["buf"]).cast(kind.template_argument(0).pointer())
-            return _item_at(begin, number, int(value["len"]))
-        if name.startswith("&"):
-            fields = {one.name for one in kind.fields()}
-            if "data_ptr" in fields:
-                return _item_at(value["data_ptr"], number, int(value["length"]))
+        letter, items = texts.character_at(value, number), _begin_of(value)
+        if letter is not None:
+            return letter
+        if items is not None:
+            return _item_at(*items, number)
         value = _inner_of(value)
     raise gdb.error(f"no element {index}")
 
@@ -109,7 +149,7 @@ def _pointer_in(value: Any) -> Any:
     raise gdb.error("no pointer")
 
 
-def _item_at(begin: Any, number: int, length: int) -> Any:
+def _item_at(begin: Any, length: int, number: int) -> Any:
     if not 0 <= number < length:
         raise IndexError(number)
     return (begin + number).dereference()

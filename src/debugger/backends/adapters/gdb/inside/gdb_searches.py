@@ -97,7 +97,7 @@ class PointerCall(gdb.Breakpoint):  # type: ignore[misc]
         return True
 
     def is_of_call(self) -> bool:
-        """Tell whether the call belongs to the statement: any call that it has led to may."""
+        """Return whether the call belongs to the statement: any call that it has led to may."""
         return True
 
 
@@ -105,7 +105,7 @@ class StatementCall(PointerCall):
     """A breakpoint at a call of the statement itself."""
 
     def is_of_call(self) -> bool:
-        """Tell whether the planned frame runs the statement."""
+        """Return whether the planned frame runs the statement."""
         planned = self._search.plan["caller"]
         return not planned or returns.caller_address(gdb.newest_frame()) == planned
 

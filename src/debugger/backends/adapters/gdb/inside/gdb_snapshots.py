@@ -6,13 +6,13 @@ Nothing here calls a function of the program: `may-call-functions` is off.
 from __future__ import annotations
 
 import importlib
-import itertools
 import re
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
 regions: Any = importlib.import_module("gdb_memory")
-rust: Any = importlib.import_module("gdb_rust")
+paths: Any = importlib.import_module("gdb_paths")
+texts: Any = importlib.import_module("gdb_texts")
 statements: Any = importlib.import_module("gdb_statements")
 operands_of, parts_of = statements.operands_of, statements.parts_of
 
@@ -21,6 +21,7 @@ _DEEP = 4  # frames whose operands are read
 _LOCALS = 24  # of one frame
 _TEXT = 96  # characters of a value
 _BYTES = 16  # bytes of a value
+_FIELDS_MAX = 40  # of a struct
 _STRUCT_BYTES = 512  # bytes of a struct, in which a copied value is searched
 _LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/rust/deps/", "/usr/src/", "/build/")
 _REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
@@ -41,7 +42,8 @@ def read_frames(
     frame = gdb.newest_frame()
     deep = 0
     while frame is not None and len(found) < _LEVELS:
-        one = _read_frame(frame, is_written=is_write and not found)
+        is_return = bool(found) and found[0]["pc"] != frame.pc()
+        one = _read_frame(frame, is_written=is_write and not found, is_return=is_return)
         if line is not None and not found and one["file"] == line[0]:
             one["line"] = line[1]
         if deep < deep_frames and one["file"] and not one["library"]:
@@ -55,21 +57,23 @@ def read_frames(
     return found
 
 
-def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
+def _read_frame(frame: Any, *, is_written: bool, is_return: bool) -> dict[str, Any]:
     pc = frame.pc()
     place = gdb.find_pc_line(pc - 1) if is_written else frame.find_sal()
     function = frame.function()
     file, line = source_of(place.symtab), place.line
-    if is_library(file) and function is not None and function.symtab is not None:
+    # Of an inlined function gdb gives the file and the line of its call.
+    is_inlined = frame.type() == gdb.INLINE_FRAME
+    if is_library(file) and not is_inlined and function is not None and function.symtab is not None:
         # Library code that the compiler has put into a function of the program.
-        file, line = _own_line(function, pc - is_written) or (file, line)
+        file, line = _own_line(function, pc - (is_written or is_return)) or (file, line)
     one: dict[str, Any] = {
         "function": frame.name() or "",
         "file": file,
         "line": line or None,
         "pc": pc,
         "cfa": _canonical_address(frame),
-        "library": is_library(file),
+        "library": is_library(file) or _is_generated(function, file, line),
         "module": gdb.solib_name(pc) or "",
         "first_line": function.line if function is not None else 0,
         "entry": entry_of(frame),
@@ -78,6 +82,21 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
         "statement": "",
     }
     return one
+
+
+def _is_generated(function: Any, file: str | None, line: int) -> bool:
+    """Return whether a place is in a member of C++ that the compiler has written, as a copy's.
+
+    Its line is that of the class, or of `= default`: what called it says more.
+    """
+    if function is None or file is None or line != function.line:
+        return False
+    owner, _, name = re.sub(r"<[^<>]*>|\(.*", "", function.name).rpartition("::")
+    if name not in {owner.rpartition("::")[2], "operator="}:
+        return False
+    text = next(iter(statements.source_lines(file)[line - 1 : line]), "")
+    is_head = re.search(r"\b(?:struct|class)\b", text) is not None
+    return "= default" in text or (is_head and re.search(rf"{name}\s*\(", text) is None)
 
 
 def _own_line(function: Any, pc: int) -> tuple[str, int] | None:
@@ -143,7 +162,7 @@ def source_of(symtab: Any) -> str | None:
 
 
 def is_library(file: str | None) -> bool:
-    """Tell whether a source file is none of the program's own."""
+    """Return whether a source file is none of the program's own."""
     return file is None or file.startswith((*_LIBRARIES, "./")) or "/.cargo/registry/" in file
 
 
@@ -198,7 +217,7 @@ def _step_into(value: Any, steps: str) -> Any:
 
 
 def _is_visible(name: str) -> bool:
-    """Tell whether a name is none of a library's: a local that has ended leaves that to gdb."""
+    """Return whether a name is none of a library's: a local that has ended leaves that to gdb."""
     if not name.isidentifier():
         return True
     try:
@@ -280,7 +299,7 @@ def _describe_optimized_out(name: str) -> dict[str, Any] | None:
 
 
 def _is_variable(expression: str) -> bool:
-    """Tell whether an expression without memory begins with a variable, not with a constant."""
+    """Return whether an expression without memory begins with a variable, not with a constant."""
     root = re.match(r"[*&(]*([A-Za-z_]\w*)", expression)
     if root is None:
         return False
@@ -305,49 +324,11 @@ def _evaluate(expression: str) -> dict[str, Any] | None:
     except (gdb.error, RuntimeError, ValueError, OverflowError):
         pass
     try:
-        value = rust.read_path(expression)
-        if value is not None:
-            return describe_value(value)
-        return _read_through_iterator(expression) or _read_container_element(expression)
+        found = _read_through_iterator(expression)
+        value = paths.read_path(expression) if found is None else None
+        return describe_value(value) if value is not None else found
     except (gdb.error, RuntimeError, ValueError, OverflowError, LookupError, StopIteration):
         return None
-
-
-_ELEMENTS_MAX = 2000
-_FIELDS_MAX = 40
-
-
-def _read_container_element(expression: str) -> dict[str, Any] | None:
-    """Read `map[key]` or `vector[3].field` by the container's printer, without a call."""
-    match = re.fullmatch(r"(?P<base>.+?)\[(?P<key>[^\[\]]+)\](?P<field>(?:\.\w+)*)", expression)
-    if match is None:
-        return None
-    base = gdb.parse_and_eval(match["base"])
-    printer = gdb.default_visualizer(base)
-    if printer is None or not hasattr(printer, "children"):
-        return None
-    is_map = (getattr(printer, "display_hint", lambda: "")() or "") == "map"
-    key = gdb.parse_and_eval(match["key"])
-    value = None
-    children = [one for _, one in itertools.islice(printer.children(), 2 * _ELEMENTS_MAX)]
-    if not is_map:
-        at = int(key)
-        value = children[at] if 0 <= at < len(children) else None
-    for at in range(0, len(children) - 1, 2) if is_map else ():
-        if _is_equal_key(children[at], key):
-            value = children[at + 1]
-    if not isinstance(value, gdb.Value):
-        return None
-    for field in match["field"].split(".")[1:]:
-        value = value[field]
-    return describe_value(value)
-
-
-def _is_equal_key(key: Any, requested: Any) -> bool:
-    if requested.type.strip_typedefs().code == gdb.TYPE_CODE_ARRAY:
-        # A text: as the printer of std::string shows it.
-        return str(key) == str(requested)
-    return bool(key == requested)
 
 
 # The field of libstdc++'s iterators with the node, and the size of what precedes the element there:
@@ -436,31 +417,8 @@ def describe_value(value: Any) -> dict[str, Any] | None:
         "bytes": _bytes_of(value, address, size),
         "pointee": kind.target().sizeof if kind.code == gdb.TYPE_CODE_PTR else 0,
         "fields": _fields_of(kind) if kind.code == gdb.TYPE_CODE_STRUCT else {},
-        "characters": _characters_of(value, kind),
+        "characters": texts.characters_of(value, kind),
     }
-
-
-# The fields by which the buffer of Rust's vectors leads to its pointer, by version.
-_POINTER_FIELDS = frozenset({"inner", "ptr", "pointer"})
-_CPP_STRING = re.compile(r"std::(?:__\w+::)?basic_string<char")
-_RUST_STRING = re.compile(r"&(?:mut )?str\Z|alloc::string::String\Z")
-
-
-def _characters_of(value: Any, kind: Any) -> tuple[int, int] | None:
-    """Return where the characters of a string object lie, and their number; None for others."""
-    name = str(kind)
-    try:
-        if _CPP_STRING.match(name):
-            return int(value["_M_dataplus"]["_M_p"]), int(value["_M_string_length"])
-        if not _RUST_STRING.match(name):
-            return None
-        inner = value["vec"] if name.endswith("String") else value
-        begin = inner["buf"] if name.endswith("String") else inner["data_ptr"]
-        while begin.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
-            begin = begin[next(one for one in begin.type.fields() if one.name in _POINTER_FIELDS)]
-        return int(begin), int(inner["len" if name.endswith("String") else "length"])
-    except (gdb.error, RuntimeError, ValueError, StopIteration):
-        return None
 
 
 def _fields_of(kind: Any) -> dict[str, tuple[int, int, str]]:

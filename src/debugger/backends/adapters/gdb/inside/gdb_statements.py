@@ -111,7 +111,7 @@ def statement_at(file: str, line: int) -> str:
 
 
 def _is_control_line(text: str) -> bool:
-    """Tell whether a line is `if (…)`, `for (…)` or the like, with the statement below it."""
+    """Return whether a line is `if (…)`, `for (…)` or the like, with the statement below it."""
     is_control = re.match(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch|else)\b", text)
     return bool(is_control) and text.endswith((")", "else")) and text.count("(") == text.count(")")
 

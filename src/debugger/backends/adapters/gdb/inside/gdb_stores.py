@@ -26,7 +26,7 @@ _PREFIX = re.compile(r"^(?:(?:lock|rep[nz]?e?|bnd|notrack|data16|cs|ds|es|fs|gs)
 
 
 def stores_to_memory(instruction: str) -> bool:
-    """Tell whether an instruction, in AT&T's syntax, stores to its memory operand."""
+    """Return whether an instruction, in AT&T's syntax, stores to its memory operand."""
     plain = _PREFIX.sub("", instruction.partition("#")[0].split("<")[0].strip())
     name, _, operands = plain.partition(" ")
     last = re.split(r",(?![^(]*\))", operands.strip())[-1].strip()
@@ -35,7 +35,7 @@ def stores_to_memory(instruction: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_store_before(pc: int) -> bool:
-    """Tell whether the instruction before an address stores: a watchpoint stops behind it."""
+    """Return whether the instruction before an address stores: a watchpoint stops behind it."""
     first = _function_start(pc)
     if first is None or not 0 <= pc - first <= _FUNCTION_MAX:
         return False

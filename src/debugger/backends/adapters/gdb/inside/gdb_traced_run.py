@@ -9,6 +9,7 @@ import collections
 import importlib
 import json
 import os
+import re
 import shlex
 import sys
 import time
@@ -24,10 +25,12 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 calls: Any = importlib.import_module("gdb_calls")
+departures: Any = importlib.import_module("gdb_departures")
 copies: Any = importlib.import_module("gdb_copies")
 randoms: Any = importlib.import_module("gdb_random")
 searches: Any = importlib.import_module("gdb_searches")
 sites: Any = importlib.import_module("gdb_lines")
+following: Any = importlib.import_module("gdb_followed")
 watching: Any = importlib.import_module("gdb_watches")
 importlib.import_module("gdb_shell").refuse_shell()
 
@@ -35,7 +38,10 @@ _EVENTS_MAX = 48  # last events of each watchpoint that are returned
 _SITE_DEEP = 40  # events with a stack of a line or a return that the chain may come by, …
 _SITE_HITS = 4000  # … and its hits after which it is no longer recorded
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
-_PANIC = ("std::panicking::rust_panic", "rust_panic")
+# Where a panic of Rust or a report of AddressSanitizer ends the program, with no signal.
+_FATAL_CALLS = ("std::panicking::rust_panic", "rust_panic", "__asan_on_error")
+_BLOCK_KINDS = ("pointer", "array")
+_CONTAINER = re.compile(r"std::(?:__\w+::)?(?:vector|basic_string|string|unique_ptr)\b")
 _READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
 # The order of the system call's arguments: x86-64 passes the descriptor and the buffer first.
 _READ_NUMBERS = {0: "read", 17: "pread64", 45: "recvfrom"}
@@ -70,6 +76,7 @@ class TracedRun:
         self.hot: list[Any] = []
         # Watchpoints that are to be switched on or off while the program is stopped.
         self.switched: list[Any] = []
+        self.forks: Any = following.FollowedForks(plan["forks"])
 
     def add_event(
         self,
@@ -111,7 +118,7 @@ class TracedRun:
         return event
 
     def is_next_deep(self, key: str, *, is_site: bool) -> bool:
-        """Tell whether the next event of a key has a stack."""
+        """Return whether the next event of a key has a stack."""
         count = self.counts[key] + 1
         end = self.plan["end"]
         if key == end.get("key") and count == end["count"]:
@@ -122,7 +129,7 @@ class TracedRun:
         return bool(self.deep < self.plan["deep_max"] and count >= (first or 0))
 
     def is_hot(self, site: Any, hits: int, most: int = _SITE_HITS) -> bool:
-        """Tell whether a site has come too often; then it is deleted at the next stop."""
+        """Return whether a site has come too often; then it is deleted at the next stop."""
         if hits < most or site.key == self.plan["end"].get("key"):
             return False
         self.hot.append(site)
@@ -157,10 +164,12 @@ class TracedRun:
         own = next((one for one in frames if one["vars"]), None)
         for name in snapshots.operands_of(own["statement"]) if own is not None else []:
             value = own["vars"].get(name) if own is not None else None
-            if value is None or value["kind"] not in {"pointer", "array"} or not value["bytes"]:
+            is_container = value is not None and _CONTAINER.match(value["type"]) is not None
+            if value is None or not (value["kind"] in _BLOCK_KINDS or is_container):
                 continue
             is_array = value["kind"] == "array"
-            at = value["address"] if is_array else _number_of(value["bytes"])
+            # The containers of C++ begin with the pointer to their items.
+            at = value["address"] if is_array else _number_of(value["bytes"][:16])
             if at:
                 block = memory.heap_block(at)
                 if block is not None:
@@ -168,12 +177,12 @@ class TracedRun:
         return found
 
     def is_end_event(self, key: str) -> bool:
-        """Tell whether the last event of a key ends the run."""
+        """Return whether the last event of a key ends the run."""
         end = self.plan["end"]
         return bool(key == end.get("key") and self.counts[key] >= end["count"])
 
     def is_late(self) -> bool:
-        """Tell whether the time is up."""
+        """Return whether the time is up."""
         return bool(time.monotonic() > self.until)
 
 
@@ -239,6 +248,8 @@ class EndLocation(gdb.Breakpoint):  # type: ignore[misc]
         if run.is_late():
             run.is_over = True
             return True
+        if run.forks.is_before_process():
+            return False
         if self._when and not self._is_true():
             return False
         run.hits += 1
@@ -310,6 +321,7 @@ def _set_entries(run: TracedRun) -> None:
 def _note_stop(run: TracedRun, event: Any) -> None:
     if isinstance(event, gdb.SignalEvent):
         run.signal = event.stop_signal
+    run.forks.note_stop(event)
 
 
 def _resume_until_end(run: TracedRun) -> None:
@@ -319,7 +331,7 @@ def _resume_until_end(run: TracedRun) -> None:
         gdb.execute("continue", to_string=True)
         if run.is_over or not gdb.selected_inferior().pid:
             return
-        is_followed = searches.explore_found(run)
+        is_followed = run.forks.follow_next() or searches.explore_found(run)
         is_switched = run.switch_watches()
         if (run.delete_hot() or is_followed or is_switched) and not run.signal:
             continue
@@ -381,6 +393,10 @@ def _describe_end(run: TracedRun) -> None:
     chosen = _frame_of_expression(frames, run.plan["frame"])
     result["frame"] = chosen
     _select_frame(chosen)
+    departs = departures.find_departure(expression, run.plan["compared"])
+    if departs is not None:
+        result["departs"] = departs
+        expression += departs["path"]
     try:
         value = snapshots.describe_expression(expression) or snapshots.evaluate(expression)
         result["value"] = value
@@ -429,14 +445,14 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     returns.set_returns(run)
     _set_searches(run)
     _set_entries(run)
+    run.forks.catch_forks()
     if plan["reads"]:
         gdb.execute(f"catch syscall {' '.join(_READS)}", to_string=True)
     if end["kind"] == "location":
         bound = EndLocation(run, end["location"], nth=end["nth"], when=end["when"])
         run.result["pending"] = bound.pending
     if end["kind"] == "crash":
-        # A panic that unwinds ends the program with a status, and no signal.
-        for name in _PANIC:
+        for name in _FATAL_CALLS:
             EndLocation(run, f"-function {name}", nth=1, when="")
     _resume_until_end(run)
     is_at_event = bool(end.get("key")) and run.is_end_event(end["key"])

@@ -226,7 +226,7 @@ def _open_value(reference: Any) -> tuple[Any, Any]:
 
 
 def _has_children(reference: Any) -> bool:
-    """Tell whether there is something to look into: not into a text, nor a null pointer."""
+    """Return whether there is something to look into: not into a text, nor a null pointer."""
     plain = _ReferenceFields(reference).value.type.strip_typedefs()
     if _is_text(plain) or _display_hint(_ReferenceFields(reference).printer) == "string":
         return False
@@ -236,7 +236,7 @@ def _has_children(reference: Any) -> bool:
 
 
 def _leads_somewhere(value: Any, plain: Any) -> bool:
-    """Tell whether a pointer leads to something that can be shown."""
+    """Return whether a pointer leads to something that can be shown."""
     if plain.target().strip_typedefs().code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
         return False
     try:

@@ -16,6 +16,7 @@ stores: Any = importlib.import_module("gdb_stores")
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _COPY_CHANGES = 6000  # changes of other memory with the value, after which it is not watched
+_OTHER = ":other"  # ends the key of a copy's changes to other values
 _OTHERS_DEEP = 100  # changes to other values than the last one that have a stack
 _OWNER_CHANGES = 1500  # changes of a local's memory, after which other calls are not watched
 _LEVELS = 24  # frames that are looked at
@@ -76,11 +77,12 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
                 one.record_change()
         is_end = any(run.is_end_event(one.key) for one in run.watches)
         run.is_over = run.is_over or is_end or run.is_late()
-        is_hot = self._is_copy and run.is_hot(self, run.counts[self.key], _COPY_CHANGES)
+        changes = run.counts[self.key] + run.counts[self.key + _OTHER]
+        is_hot = self._is_copy and run.is_hot(self, changes, _COPY_CHANGES)
         return run.is_over or is_hot or self._is_of_others()
 
     def _is_of_others(self) -> bool:
-        """Tell whether other calls change a local's memory too often; then it is switched off."""
+        """Return whether other calls change a local's memory too often; then it is switched off."""
         self._since += 1
         if not self.owner or self._since % _OWNER_CHANGES:
             return False
@@ -108,12 +110,15 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         # A counter's steps have other values: they matter, too, if they are few.
         is_many = self._is_copy or run.counts[self.key] >= _OTHERS_DEEP
         is_other = bool(self._value) and now != self._value and is_many
+        # Of a copy only the changes to its value are counted: whether the others are seen, as those
+        # by the system, depends on what a run watches beside it.
+        is_copys_other = self._is_copy and is_other
         event = run.add_event(
-            self.key + kind,
+            self.key + (_OTHER if is_copys_other else kind),
             {"old": self.before, "new": now},
             is_write=True,
             is_shallow=is_other,
-            is_kept=not (self._is_copy and is_other),
+            is_kept=not is_copys_other,
         )
         if event["deep"]:
             self._add_stream(event)
@@ -135,7 +140,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
 
 
 def _is_in_loader() -> bool:
-    """Tell whether the program resolves a library's function, at the first call of it.
+    """Return whether the program resolves a library's function, at the first call of it.
 
     What that leaves on the stack depends on the processor's state, and differs between runs.
     """
@@ -144,7 +149,7 @@ def _is_in_loader() -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_of_loader(pc: int) -> bool:
-    """Tell whether an address of the innermost frame is the loader's."""
+    """Return whether an address of the innermost frame is the loader's."""
     frame = gdb.newest_frame()
     return frame.pc() == pc and (frame.name() or "").startswith("_dl_")
 

@@ -241,7 +241,7 @@ final class Breakpoints {
         }
         String near = before == null || after == null
                 ? String.valueOf(before == null ? after : before) : before + " and " + after;
-        return "no code at line " + one.line + "; the nearest with code: " + near;
+        return "no class that is loaded has code at line " + one.line + "; the nearest with code: " + near;
     }
 
     private static String stem(String fileName) {

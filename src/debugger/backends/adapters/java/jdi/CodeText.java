@@ -30,10 +30,11 @@ final class CodeText {
         } else if (node instanceof ValueNode.Operation operation) {
             return operation(operation, method);
         } else if (node instanceof ValueNode.Created made) {
-            return made.type.equals("lambda") || made.type.startsWith("a ") ? made.type
-                    : "new " + Names.shorten(made.type);
+            return made.type.equals("lambda") ? made.type : "new " + Names.shorten(made.type);
         } else if (node instanceof ValueNode.Choice) {
             return "a condition";
+        } else if (node instanceof ValueNode.Caught) {
+            return "a caught exception";
         }
         return ((ValueNode.Unknown) node).what;
     }

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Reads the collections and maps of java.util by their fields, without calling them.
@@ -20,6 +21,10 @@ import java.util.List;
  */
 final class Containers {
     private static final int SCAN_MAX = 100_000;
+    // Sets of a map's keys, and collections of its values.
+    private static final Pattern MAP_VIEW =
+            Pattern.compile("java\\.util\\..*\\$(Linked)?(Sub)?(KeySet|Values)(View)?");
+    private static final Pattern NULL_MARKS = Pattern.compile("java\\.util\\.EnumMap\\$\\d");
     private static final int PART = 256;  // slots of a table that are read at once
 
     /** An entry of a map. */
@@ -54,8 +59,9 @@ final class Containers {
                 if (inner != null) {
                     return size(inner);
                 }
+                int rare = RareContainers.size(object);
                 boolean isKnown = isList(object) || isMap(object);
-                return isKnown && Throwables.read(object, "size") instanceof IntegerValue value
+                return rare >= 0 ? rare : isKnown && Throwables.read(object, "size") instanceof IntegerValue value
                         ? value.value() : -1;
         }
     }
@@ -92,20 +98,34 @@ final class Containers {
         return is(object, "java.util.HashMap", "java.util.TreeMap",
                 "java.util.concurrent.ConcurrentHashMap", "java.util.ImmutableCollections$MapN",
                 "java.util.ImmutableCollections$Map1", "java.util.Collections$SingletonMap",
-                "java.util.Collections$EmptyMap")
+                "java.util.Collections$EmptyMap") || RareContainers.isMap(object)
                 || (inner != null && isMap(inner) && is(object, "java.util.Map"));
     }
 
     /** Returns the container that another one wraps: of a HashSet its map, of a view its target. */
     static ObjectReference inner(ObjectReference object) {
-        String field = is(object, "java.util.HashSet") ? "map"
-                : is(object, "java.util.TreeSet") ? "m"
+        String field = is(object, "java.util.HashSet", "java.util.Properties") ? "map"
+                : is(object, "java.util.TreeSet", "java.util.concurrent.ConcurrentSkipListSet") ? "m"
+                : is(object, "java.util.concurrent.CopyOnWriteArraySet") ? "al"
+                : MAP_VIEW.matcher(object.referenceType().name()).matches() ? viewedField(object)
                 : is(object, "java.util.Collections$UnmodifiableCollection",
                         "java.util.Collections$SynchronizedCollection") ? "c"
                 : is(object, "java.util.Collections$UnmodifiableMap",
                         "java.util.Collections$SynchronizedMap") ? "m" : null;
         return field != null && Throwables.read(object, field) instanceof ObjectReference inner
                 ? inner : null;
+    }
+
+    private static String viewedField(ObjectReference view) {
+        return List.of("map", "m", "this$0").stream()
+                .filter(one -> view.referenceType().fieldByName(one) != null).findFirst().orElse(null);
+    }
+
+    /** Returns null for the plain Object by which some maps stand for it. */
+    static Value unmask(Value value) {
+        boolean isMark = value instanceof ObjectReference object
+                && NULL_MARKS.matcher(object.referenceType().name()).matches();
+        return isMark ? null : value;
     }
 
     private static boolean isEmptyMark(Value value) {
@@ -139,7 +159,8 @@ final class Containers {
         List<Value> found = new ArrayList<>();
         ObjectReference inner = inner(object);
         if (inner != null && isMap(inner)) {
-            entries(inner, most).forEach(entry -> found.add(entry.key()));
+            boolean isOfValues = object.referenceType().name().contains("Values");
+            entries(inner, most).forEach(one -> found.add(isOfValues ? one.value() : one.key()));
             return found;
         }
         if (inner != null) {
@@ -202,6 +223,7 @@ final class Containers {
     }
 
     private static void addNodes(List<Value> found, ObjectReference list, int most) {
+        found.addAll(RareContainers.items(list, most));
         if (is(list, "java.util.ArrayList")) {
             found.addAll(readItems(list, 0, most));
         } else if (is(list, "java.util.LinkedList")) {
@@ -220,6 +242,8 @@ final class Containers {
         String name = map.referenceType().name();
         if (inner != null) {
             return entries(inner, most);
+        } else if (RareContainers.isMap(map)) {
+            return RareContainers.entries(map, most);
         } else if (is(map, "java.util.LinkedHashMap")) {
             addChain(found, Throwables.read(map, "head"), "after", most);
         } else if (is(map, "java.util.TreeMap")) {

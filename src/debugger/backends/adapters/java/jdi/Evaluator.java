@@ -62,7 +62,14 @@ final class Evaluator {
     }
 
     private ObjectReference self() throws DebuggerException {
-        return home == null ? frame().thisObject() : (ObjectReference) pseudoVariables.get("this");
+        if (home != null) {
+            return (ObjectReference) pseudoVariables.get("this");
+        }
+        ObjectReference self = frame().thisObject();
+        LocalVariable receiver = self != null ? null
+                : findLocal(Kotlin.receiverName(frame().location().method()));
+        return receiver != null && frame().getValue(receiver) instanceof ObjectReference object
+                ? object : self;
     }
 
     /** Returns an expression's value as one of the program's. */
@@ -274,7 +281,7 @@ final class Evaluator {
             return Waits.describe(thread, target.threads());
         }
         if (name.equals("this")) {
-            ObjectReference self = frame().thisObject();
+            ObjectReference self = self();
             if (self == null) {
                 throw new DebuggerException("no variable this: the method is static");
             }
@@ -291,6 +298,10 @@ final class Evaluator {
         FieldPosition field = findField(name);
         if (field != null) {
             return field.read();
+        }
+        ObjectReference owner = findPropertyOwner(name);
+        if (owner != null) {
+            return readMember(owner, name);
         }
         ReferenceType type = target.classNames().find(name, frameType(), thread);
         return type != null ? type : new PackageName(name);
@@ -337,6 +348,18 @@ final class Evaluator {
                 return new FieldPosition(null, field);
             }
             type = outerType(type);
+        }
+        return null;
+    }
+
+    /** Finds the object, or the one around it, that has a getter for a property of Kotlin. */
+    private ObjectReference findPropertyOwner(String name) throws DebuggerException {
+        ObjectReference self = self();
+        for (int level = 0; self != null && level < OUTER_MAX; level++) {
+            if (Kotlin.findGetter(self.referenceType(), name) != null) {
+                return self;
+            }
+            self = outerObject(self);
         }
         return null;
     }
@@ -458,6 +481,9 @@ final class Evaluator {
         if (call.name().equals("$writes") && call.arguments().size() == 1
                 && target.history() != null) {
             return target.history().describe(locateField(call.arguments().get(0)));
+        }
+        if (call.name().equals("$wait") && call.arguments().size() == 1) {
+            return Waits.describeAwaited(thread, evaluate(call.arguments().get(0)));
         }
         List<Object> arguments = evaluateAll(call.arguments());
         Object receiver = findReceiver(call.name());

@@ -86,7 +86,7 @@ final class ExpressionBody {
         for (int at = 0; at < tokens.size(); at++) {
             if (textAt(at).equals("->") && isWordAt(at - 1)) {
                 found.add(textAt(at - 1));
-            } else if (textAt(at).equals("->")) {
+            } else if (textAt(at).equals("->") && textAt(at - 1).equals(")")) {
                 for (int back = at - 2; back >= 0 && !textAt(back).equals("("); back--) {
                     boolean isLast = textAt(back + 1).equals(",") || textAt(back + 1).equals(")");
                     if (isWordAt(back) && isLast) {

@@ -37,13 +37,13 @@ import javax.tools.ToolProvider;
  *
  * The class is hidden and a nestmate of the frame's class (JEP 371, JEP 181): it may use what that may
  * use, private members too, and nothing else of the program sees it. Before Java 15 there is none, and
- * before 18 lambdas do not work in one (the metafactory names its class): there it is a class of the
- * same package, which the private members are closed to. Each expression is compiled once.
+ * before 23 lambdas do not work in one (JDK-8330467: the metafactory names its class). There it is a
+ * class of the same package, which the private members are closed to. Each expression is compiled once.
  */
 final class ExpressionCompiler {
     private static final int KEPT_MAX = 200;
     private static final int HIDDEN_SINCE = 15;
-    private static final int HIDDEN_LAMBDAS_SINCE = 18;
+    private static final int HIDDEN_LAMBDAS_SINCE = 23;
     private static final String CLASS = "DebuggerExpression";
     private static final String LAMBDA = "lambda$evaluate";  // as javac names the method of a lambda
     private static final Pattern PRIVATE = Pattern.compile(
@@ -103,7 +103,7 @@ final class ExpressionCompiler {
         return !member.find() ? problem : new DebuggerException(
                 Names.shorten(member.group(1).replaceAll("\\.(?=\\w+$)", "\\$")).replace('$', '.')
                         + " is private, and closed to a lambda here"
-                        + (version() < HIDDEN_LAMBDAS_SINCE ? " before Java 18" : "")
+                        + (version() < HIDDEN_LAMBDAS_SINCE ? " before Java " + HIDDEN_LAMBDAS_SINCE : "")
                         + ": use a method that is not, or no lambda");
     }
 

@@ -1,12 +1,19 @@
 package debugger.jdi;
 
+import com.sun.jdi.ObjectReference;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Finds the value that an exception is about, by the instruction at which it was thrown. */
 final class FailedCode {
     private static final int THROW = 191;
+    private static final List<String> CHECKS =
+            List.of("java.util.Objects", "kotlin.jvm.internal.Intrinsics");  // of what is null
 
+    /** What an exception is about; without a value it is read in the frame. */
+    record Culprit(ValueNode node, ValueReader.Known value) {}
+
+    private final ObjectReference thrown;
     private final String type;
     private final RecordedFrame frame;
     private final StackAnalysis analysis;
@@ -15,9 +22,11 @@ final class FailedCode {
     private final int opcode;
     private final List<ValueNode> stack;
 
-    FailedCode(Stop at, Moment stop, int index) {
-        type = at == null || at.thrown() == null ? "" : at.thrown().referenceType().name();
-        frame = stop.frames().get(index);
+    /** Reads the own frame of a moment in which an exception was thrown; null where none was. */
+    FailedCode(ObjectReference thrown, Moment moment, int index) {
+        this.thrown = thrown;
+        type = thrown == null ? "" : thrown.referenceType().name();
+        frame = moment.frames().get(index);
         analysis = StackAnalysis.of(frame.method());
         isOwn = index == 0;
         call = analysis.callAt(frame.code());
@@ -34,12 +43,12 @@ final class FailedCode {
     }
 
     /** Returns what was null; null where nothing was, or it is not known. */
-    ValueNode findNull() {
+    private ValueNode findNull() {
         if (!isType("NullPointerException")) {
             return null;
         }
         if (!isOwn) {
-            boolean isCheck = call != null && call.method.type().equals("java.util.Objects")
+            boolean isCheck = call != null && CHECKS.contains(call.method.type())
                     && !call.arguments.isEmpty();
             return isCheck ? call.arguments.get(0) : null;
         }
@@ -54,15 +63,52 @@ final class FailedCode {
     }
 
     /** Returns the value that the exception is about; null where that is not clear. */
-    ValueNode findCulprit() {
-        if (type.isEmpty()) {
+    Culprit findCulprit() {
+        if (thrown == null) {
             return null;
         }
         ValueNode nothing = findNull();
         if (nothing != null) {
-            return nothing;
+            return new Culprit(nothing, new ValueReader.Known(null));
         }
-        return isOwn ? findOperand() : findArgument();
+        Culprit before = findEarlier();
+        ValueNode node = before != null ? null : isOwn ? findOperand() : findArgument();
+        return node == null ? before : new Culprit(node, null);
+    }
+
+    /** Returns the exception that is thrown again, or that is the cause of the one thrown. */
+    private Culprit findEarlier() {
+        ObjectReference cause = Throwables.cause(thrown);
+        if (!isOwn) {
+            // As of a task whose result is asked for.
+            return cause == null ? null
+                    : new Culprit(new ValueNode.Caught(), new ValueReader.Known(cause));
+        }
+        ValueNode top = opcode == THROW ? fromTop(1) : null;
+        if (top instanceof ValueNode.Created made) {
+            return cause == null ? null : findCause(made, cause);
+        }
+        boolean isUnnamed = top instanceof ValueNode.Local local
+                && !frame.locals().containsKey(local.slot);
+        return top instanceof ValueNode.Local || top instanceof ValueNode.Caught
+                ? new Culprit(isUnnamed ? new ValueNode.Caught() : top, new ValueReader.Known(thrown))
+                : null;
+    }
+
+    /** Returns the variable that the cause of a new exception is in, if it was caught or passed. */
+    private Culprit findCause(ValueNode.Created made, ObjectReference cause) {
+        for (ValueNode.Call one : analysis.calls()) {
+            for (ValueNode argument : one.receiver == made ? one.arguments : List.<ValueNode>of()) {
+                boolean isIt = argument instanceof ValueNode.Local local
+                        && cause.equals(frame.locals().get(local.slot));
+                StackAnalysis.Write store = isIt
+                        ? analysis.onlyStore((ValueNode.Local) argument) : null;
+                if (isIt && !(store != null && store.value() instanceof ValueNode.Created)) {
+                    return new Culprit(argument, new ValueReader.Known(cause));
+                }
+            }
+        }
+        return null;
     }
 
     private ValueNode findOperand() {
@@ -83,13 +129,20 @@ final class FailedCode {
             return null;
         }
         List<ValueNode> leaves = new ArrayList<>();
-        for (ValueNode one : analysis.guardOf(made.code, (int) frame.code())) {
-            if (!(one instanceof ValueNode.Constant)) {
-                leaves.add(one);
-            }
-        }
+        analysis.guardOf(made.code, (int) frame.code()).forEach(one -> addCompared(one, leaves));
         boolean isValue = leaves.size() == 1 && !(leaves.get(0) instanceof ValueNode.Unknown);
         return isValue ? leaves.get(0) : null;
+    }
+
+    /** Adds what a condition compares; of a truth that a condition chose, what that one compares. */
+    private static void addCompared(ValueNode node, List<ValueNode> leaves) {
+        boolean isTruth = node instanceof ValueNode.Choice choice && choice.alternatives.stream()
+                .allMatch(one -> one instanceof ValueNode.Constant);
+        if (isTruth) {
+            node.parts().forEach(one -> addCompared(one, leaves));
+        } else if (!(node instanceof ValueNode.Constant)) {
+            leaves.add(node);
+        }
     }
 
     private ValueNode findArgument() {

@@ -3,6 +3,7 @@ package debugger.jdi;
 import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.LocalVariable;
 import com.sun.jdi.Location;
+import com.sun.jdi.Method;
 import com.sun.jdi.ReferenceType;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -69,6 +70,11 @@ final class Kotlin {
     private static boolean isMark(String name) {
         return name.startsWith("$i$f$") || name.startsWith("$i$a$") || name.equals("$completion")
                 || name.equals("$continuation") || name.equals("$result");
+    }
+
+    /** Returns the name of the variable that is `this` in an extension function. */
+    static String receiverName(Method method) {
+        return "$this$" + method.name();
     }
 
     /** Tells whether a class is a data class: it has what kotlinc makes for one. */

@@ -37,25 +37,35 @@ final class OriginStart {
             throw new DebuggerException("no frame of the program's own code is on the stack");
         }
         frame = stop.frames().get(index);
-        FailedCode failed = new FailedCode(target.stop(), stop, index);
+        FailedCode failed = new FailedCode(
+                target.stop() == null ? null : target.stop().thrown(), stop, index);
         ValueNode.Call loop = failed.findChangedLoop();
         ValueTrace.Cursor changed = loop == null ? null : findChanged(text, loop, index);
         if (changed != null) {
             return changed;
         }
-        ValueNode node = text.isBlank() ? failed.findCulprit() : findInStatement(text);
-        ValueReader.Known value;
-        if (text.isBlank() && node == null) {
+        FailedCode.Culprit culprit = failed.findCulprit();
+        if (text.isBlank() && culprit == null) {
             throw new DebuggerException("no value is known that the failure is about");
+        }
+        // What `crash` shows may be no expression, as `a caught exception`.
+        boolean isCulprit = culprit != null && (text.isBlank()
+                || CodeText.isSame(text, CodeText.of(culprit.node(), frame.method())));
+        ValueNode node = isCulprit ? culprit.node() : findInStatement(text);
+        ValueReader.Known value;
+        if (isCulprit && culprit.value() != null) {
+            value = culprit.value();
         } else if (node != null) {
-            value = node == failed.findNull() ? new ValueReader.Known(null)
-                    : trace.reader().read(node, frame, true);
+            value = trace.reader().read(node, frame, true);
         } else {
             Evaluator own = index == position.depth() ? evaluator
                     : target.evaluator(new FramePosition(position.thread(), index));
             Node parsed = Parser.parse(text);
             value = new ValueReader.Known(own.evaluate(text));
             node = convert(parsed, own);
+            boolean isVariable = node instanceof ValueNode.FieldRead read
+                    && Values.isCaptured(read.type);
+            value = isVariable ? trace.reader().read(node, frame, true) : value;
             // A call of a method has made the frames invalid, and their values are the same.
         }
         ValueTrace.Cursor first = new ValueTrace.Cursor(node, stop, index, value);
@@ -108,7 +118,7 @@ final class OriginStart {
 
     private ValueNode convert(Node node, Evaluator own) throws DebuggerException {
         if (node instanceof Node.Literal literal) {
-            return new ValueNode.Constant(literal.value());
+            return new ValueNode.Constant(literal.value(), -1);
         } else if (node instanceof Node.Name name) {
             return convertName(name.text(), own);
         } else if (node instanceof Node.Member member) {
@@ -143,7 +153,7 @@ final class OriginStart {
         if (local != null) {
             for (LocalSlots.Variable one : LocalSlots.of(frame.method())) {
                 if (one.mirror().equals(local)) {
-                    return new ValueNode.Local(one.slot(), (int) frame.code());
+                    return readLocal(one.slot());
                 }
             }
         }
@@ -152,6 +162,15 @@ final class OriginStart {
             throw new DebuggerException("no variable or field " + name + " here");
         }
         return readField(field, null);
+    }
+
+    /** Returns a variable's tree; of one that a closure assigns that of the field that it is in. */
+    private ValueNode readLocal(int slot) {
+        ValueNode local = new ValueNode.Local(slot, (int) frame.code());
+        String type = frame.locals().get(slot) instanceof ObjectReference object
+                ? object.referenceType().name() : "";
+        return !Values.isCaptured(type) ? local : new ValueNode.FieldRead(local, type,
+                type.startsWith("scala.") ? "elem" : type.startsWith("groovy.") ? "value" : "element");
     }
 
     private ValueNode readField(FieldPosition field, ValueNode owner) {

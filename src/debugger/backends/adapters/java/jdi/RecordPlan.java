@@ -153,6 +153,14 @@ final class RecordPlan {
         }
     }
 
+    /** Supposes that an exception's causes will be followed to where they were thrown. */
+    void supposeThrown(ObjectReference thrown) {
+        ObjectReference one = Throwables.cause(thrown);
+        while (one != null && isNew(ValueRecorder.thrownKey(one.referenceType()))) {
+            one = Throwables.cause(one);
+        }
+    }
+
     void supposeReturns(Method method) {
         supposeReturns(method, DEPTH_MAX);
     }

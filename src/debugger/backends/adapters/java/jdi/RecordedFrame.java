@@ -32,6 +32,12 @@ record RecordedFrame(Location location, ObjectReference self, Map<Integer, Value
         return new RecordedFrame(location, frame.thisObject(), locals);
     }
 
+    /** Returns the frame as it stands at another instruction of its method; itself for none. */
+    RecordedFrame at(int code) {
+        Location other = code < 0 ? null : method().locationOfCodeIndex(code);
+        return other == null ? this : new RecordedFrame(other, self, locals);
+    }
+
     Method method() {
         return location.method();
     }

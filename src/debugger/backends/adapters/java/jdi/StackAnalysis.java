@@ -18,7 +18,7 @@ import java.util.WeakHashMap;
  */
 final class StackAnalysis {
     private static final int DEPTH_MAX = 24;
-    private static final int CHOICES_MAX = 6;
+    private static final int CHOICES_MAX = 12;
     private static final int GUARD_LINES = 6;  // between a condition and what it guards
     private static final Map<Method, StackAnalysis> KNOWN = new WeakHashMap<>();
 
@@ -30,6 +30,7 @@ final class StackAnalysis {
     record Branch(int code, int target, String relation, List<ValueNode> compared) {}
 
     private final Method method;
+    private final boolean isDynamic;  // of Groovy
     private final byte[] bytes;
     private final ConstantPool constants;
     private final TreeMap<Integer, List<ValueNode>> stacks = new TreeMap<>();
@@ -45,6 +46,7 @@ final class StackAnalysis {
 
     private StackAnalysis(Method method) {
         this.method = method;
+        isDynamic = Names.ancestry(method.declaringType()).contains("groovy.lang.GroovyObject");
         bytes = method.bytecodes();
         constants = new ConstantPool(method.declaringType());
         int code = 0;
@@ -166,26 +168,30 @@ final class StackAnalysis {
                 handlers.add(code);
             }
             stack = new ArrayList<>(isHandler
-                    ? List.of(new ValueNode.Unknown("a caught exception")) : List.of());
+                    ? List.of(new ValueNode.Caught()) : List.of());
         } else if (!isReached) {
             stack = new ArrayList<>(other);
         } else if (other != null) {
-            merge(code, other);
+            stack = merge(code, other, stack);
         }
         isReached = true;
     }
 
-    private void merge(int code, List<ValueNode> other) {
-        for (int at = 0; at < Math.min(stack.size(), other.size()); at++) {
-            if (stack.get(at) != other.get(at)) {
+    /** Returns the stack of an instruction that two ways lead to. */
+    private List<ValueNode> merge(int code, List<ValueNode> one, List<ValueNode> other) {
+        List<ValueNode> merged = new ArrayList<>(other);
+        for (int at = 0; at < Math.min(one.size(), other.size()); at++) {
+            if (one.get(at) != other.get(at)) {
                 List<ValueNode> all = new ArrayList<>();
+                addAlternatives(all, one.get(at));
                 addAlternatives(all, other.get(at));
-                addAlternatives(all, stack.get(at));
-                stack.set(at, all.size() > CHOICES_MAX
+                ValueNode made = all.size() > CHOICES_MAX
                         ? new ValueNode.Unknown("one of many values")
-                        : new ValueNode.Choice(all, conditionsBefore(code)).asWide(all.get(0).isWide));
+                        : new ValueNode.Choice(all, conditionsBefore(code));
+                merged.set(at, made.asWide(all.get(0).isWide));
             }
         }
+        return merged;
     }
 
     private static void addAlternatives(List<ValueNode> all, ValueNode node) {
@@ -231,7 +237,7 @@ final class StackAnalysis {
         if (target <= from) {
             loopHeads.add(target);
         } else {
-            arriving.putIfAbsent(target, List.copyOf(stack));
+            arriving.merge(target, new ArrayList<>(stack), (one, other) -> merge(target, one, other));
         }
     }
 
@@ -261,9 +267,11 @@ final class StackAnalysis {
     // -- instructions ------------------------------------------------------------------------------
 
     private void apply(int code, int opcode) {
-        if (opcode <= 20) {
+        if (opcode == 0) {
+            return;  // kotlinc marks the ends of inlined code so
+        } else if (opcode <= 20) {
             Object value = constant(code, opcode);
-            push(new ValueNode.Constant(value).asWide(value instanceof Long || value instanceof Double));
+            push(new ValueNode.Constant(value, code).asWide(value instanceof Long || value instanceof Double));
         } else if (opcode <= 45) {
             // In the order of int, long, float, double, reference; the short forms by four.
             int type = opcode < 26 ? opcode - 21 : (opcode - 26) / 4;
@@ -343,7 +351,7 @@ final class StackAnalysis {
 
     private void addIncrement(int code, int slot, int amount) {
         ValueNode by = new ValueNode.Operation("+", 'I', List.of(
-                new ValueNode.Local(slot, code), new ValueNode.Constant(amount)));
+                new ValueNode.Local(slot, code), new ValueNode.Constant(amount, code)));
         addWrite(code, "local", slot, null, null, null, by);
     }
 
@@ -359,7 +367,7 @@ final class StackAnalysis {
     }
 
     private Object constant(int code, int opcode) {
-        if (opcode <= 1) {
+        if (opcode == 1) {
             return null;
         } else if (opcode <= 8) {
             return opcode - 3;
@@ -535,9 +543,18 @@ final class StackAnalysis {
         for (int one = 0; one < count; one++) {
             captured.add(0, pop());
         }
-        lambdas.add(new ValueNode.Call(member, null, captured, code));
-        push(new ValueNode.Created(type.equals("Z") || type.equals("I") ? "a value of "
-                + member.name() : "lambda", code));
+        // A lambda is of an interface; records, switches and each call of Groovy are written so, too.
+        boolean isLambda = type.startsWith("L") && !isDynamic
+                && !type.equals("Ljava/lang/Object;") && !type.equals("Ljava/lang/String;");
+        if (isLambda) {
+            lambdas.add(new ValueNode.Call(member, null, captured, code));
+            push(new ValueNode.Created("lambda", code));
+        } else if (isDynamic && member.name().equals("cast") && captured.size() == 1) {
+            push(captured.get(0));
+        } else if (!type.equals("V")) {
+            push(new ValueNode.Unknown("a value of " + member.name())
+                    .asWide(ConstantPool.isWide(type)));
+        }
     }
 
     List<ValueNode.Call> calls() {

@@ -258,7 +258,7 @@ final class Target {
         ObjectReference thrown = null;
         ThreadReference thread = null;
         for (Event event : set) {
-            if (!(event instanceof LocatableEvent located)) {
+            if (!(event instanceof LocatableEvent located) || ValueRecorder.isOwn(event)) {
                 continue;
             }
             thread = located.thread();

@@ -130,7 +130,9 @@ final class Threads {
     private static boolean isSystem(ThreadReference thread) {
         try {
             ThreadGroupReference group = thread.threadGroup();
-            return group == null || SYSTEM_GROUPS.contains(group.name());
+            // HotSpot's own, which waits for the program's threads after `main` has returned.
+            return group == null || SYSTEM_GROUPS.contains(group.name())
+                    || thread.name().equals("DestroyJavaVM");
         } catch (ObjectCollectedException ended) {
             return true;
         }

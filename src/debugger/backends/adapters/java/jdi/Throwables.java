@@ -33,7 +33,8 @@ final class Throwables {
         return read(thrown, "detailMessage") instanceof StringReference text ? text.value() : null;
     }
 
-    private static ObjectReference cause(ObjectReference thrown) {
+    /** Returns the cause of an exception; null without one. */
+    static ObjectReference cause(ObjectReference thrown) {
         // An exception without a cause is its own cause, until one is set.
         return read(thrown, "cause") instanceof ObjectReference cause && !cause.equals(thrown)
                 ? cause : null;

@@ -22,12 +22,14 @@ abstract sealed class ValueNode {
         return List.of();
     }
 
-    /** A literal: a Number, a String, or null. */
+    /** A literal: a Number, a String, or null; `code` is -1 for one that no instruction pushes. */
     static final class Constant extends ValueNode {
         final Object value;
+        final int code;
 
-        Constant(Object value) {
+        Constant(Object value, int code) {
             this.value = value;
+            this.code = code;
         }
     }
 
@@ -155,7 +157,10 @@ abstract sealed class ValueNode {
         }
     }
 
-    /** What the bytecode does not tell: a caught exception, a value behind a jump. */
+    /** The exception that a handler caught. */
+    static final class Caught extends ValueNode {}
+
+    /** What the bytecode does not tell, as a value behind a jump. */
     static final class Unknown extends ValueNode {
         final String what;
 

@@ -12,6 +12,7 @@ import com.sun.jdi.ThreadReference;
 import com.sun.jdi.VirtualMachine;
 import com.sun.jdi.event.BreakpointEvent;
 import com.sun.jdi.event.Event;
+import com.sun.jdi.event.ExceptionEvent;
 import com.sun.jdi.event.LocatableEvent;
 import com.sun.jdi.event.ModificationWatchpointEvent;
 import com.sun.jdi.request.BreakpointRequest;
@@ -32,7 +33,8 @@ import java.util.Set;
  * returns, new objects, and calls that change containers.
  *
  * What is recorded is named by keys: `field TYPE NAME`, `local TYPE NAME DESCRIPTOR SLOT`,
- * `returns TYPE NAME DESCRIPTOR`, `elements OPCODE`, `made TYPE`, `changes TYPE` of a container.
+ * `returns TYPE NAME DESCRIPTOR`, `elements OPCODE`, `made TYPE`, `changes TYPE` of a container,
+ * `thrown TYPE`.
  */
 final class ValueRecorder {
     private static final Object OWNER = "debugger.recorder";
@@ -68,11 +70,13 @@ final class ValueRecorder {
         request.setSuspendPolicy(EventRequest.SUSPEND_EVENT_THREAD);
         request.enable();
         for (String key : keys) {
-            if (key.startsWith("changes ")) {
-                ClassPrepareRequest container = vm.eventRequestManager().createClassPrepareRequest();
-                container.addClassFilter(key.substring("changes ".length()));
-                container.setSuspendPolicy(EventRequest.SUSPEND_EVENT_THREAD);
-                container.enable();
+            String[] words = key.split(" ");
+            boolean isOfType = Set.of("changes", "thrown", "field").contains(words[0]);
+            if (isOfType && Names.isForeign(words[1])) {
+                ClassPrepareRequest library = vm.eventRequestManager().createClassPrepareRequest();
+                library.addClassFilter(words[1]);
+                library.setSuspendPolicy(EventRequest.SUSPEND_EVENT_THREAD);
+                library.enable();
             }
         }
         vm.allClasses().forEach(this::bindClass);
@@ -92,6 +96,16 @@ final class ValueRecorder {
         if (!type.isPrepared() || count >= SEEN_MAX || !bound.add(type)) {
             return;
         }
+        if (keys.contains(thrownKey(type))) {
+            // What nobody catches is the stop itself.
+            enable(vm.eventRequestManager().createExceptionRequest(type, true, false),
+                    thrownKey(type));
+        }
+        for (Field field : type.fields()) {
+            if (keys.contains(fieldKey(field))) {
+                watch(field);
+            }
+        }
         if (Names.isForeign(type.name())) {
             bindContainer(type);
             return;
@@ -99,11 +113,6 @@ final class ValueRecorder {
         // Before the program's first class the JVM uses containers for itself.
         ofLibrary.forEach(EventRequest::enable);
         ofLibrary.clear();
-        for (Field field : type.fields()) {
-            if (keys.contains(fieldKey(field))) {
-                watch(field);
-            }
-        }
         for (Method method : type.methods()) {
             bindMethod(method);
         }
@@ -111,6 +120,10 @@ final class ValueRecorder {
 
     static String fieldKey(Field field) {
         return "field " + field.declaringType().name() + " " + field.name();
+    }
+
+    static String thrownKey(ReferenceType type) {
+        return "thrown " + type.name();
     }
 
     static String methodKey(String kind, Method method) {
@@ -251,6 +264,12 @@ final class ValueRecorder {
             return new Moment(count, key, thread, name, depth, frames, written.field(),
                     written.object(), written.valueCurrent(), written.valueToBe(), List.of(), known);
         }
+        if (event instanceof ExceptionEvent raised) {
+            Moment made = new Moment(count, key, thread, name, depth, frames, null,
+                    raised.exception(), null, null, List.of(), known);
+            readCulprit(made);
+            return made;
+        }
         if (key.startsWith("changes ")) {
             StackFrame frame = thread.frame(0);
             return new Moment(count, key, thread, name, depth, frames, null, frame.thisObject(),
@@ -263,6 +282,17 @@ final class ValueRecorder {
         readOperands(frames.get(0), known);
         return new Moment(count, key, thread, name, depth, frames, null, null, null, null,
                 List.of(), known);
+    }
+
+    private void readCulprit(Moment made) {
+        int own = made.firstOwn();
+        FailedCode.Culprit culprit = own < 0 ? null
+                : new FailedCode(made.object(), made, own).findCulprit();
+        if (culprit != null && culprit.value() != null) {
+            made.known().put(culprit.node(), culprit.value());
+        } else if (culprit != null) {
+            readAll(culprit.node(), made.frames().get(own), made.known());
+        }
     }
 
     /** Tells whether a container's method was called by the program, at most through the library. */

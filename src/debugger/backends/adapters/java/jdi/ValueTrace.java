@@ -94,9 +94,11 @@ final class ValueTrace {
 
     private Cursor next(Cursor at) {
         ValueNode node = at.node();
-        if (node instanceof ValueNode.Constant) {
+        if (node instanceof ValueNode.Constant one) {
             return report.end("constant", CodeText.of(node, at.method()) + " is a literal at "
-                    + report.place(at.frame()));
+                    + report.place(at.frame().at(one.code)));
+        } else if (node instanceof ValueNode.Caught) {
+            return followCaught(at);
         } else if (node instanceof ValueNode.Local local) {
             return followLocal(at, local);
         } else if (node instanceof ValueNode.FieldRead read) {
@@ -154,6 +156,10 @@ final class ValueTrace {
         if (stores.isEmpty() || parameter == -1) {
             return parameter >= -1 ? followParameter(at, parameter)
                     : report.end("not followed", "a variable that nothing assigns");
+        }
+        StackAnalysis.Write only = parameter < 0 ? analysis.onlyStore(local) : null;
+        if (only != null && only.value() instanceof ValueNode.Caught) {
+            return followCaught(at);
         }
         String name = CodeText.variable(method, local.slot, local.code);
         String key = ValueRecorder.methodKey("local", method) + " " + local.slot;
@@ -290,6 +296,49 @@ final class ValueTrace {
         return "";
     }
 
+    // -- exceptions --------------------------------------------------------------------------------
+
+    /** Follows a caught exception to where it was thrown, and to what it was thrown for. */
+    private Cursor followCaught(Cursor at) {
+        if (at.value() == null || !(at.value().value() instanceof ObjectReference thrown)) {
+            return report.end("not followed", "the exception that was caught is not known");
+        }
+        String key = ValueRecorder.thrownKey(thrown.referenceType());
+        if (plan.mustAsk(key)) {
+            plan.supposeThrown(thrown);
+            return report.pause("where the exception was thrown is seen by a further run");
+        }
+        // Thrown again, as by a finally, it was thrown for the same.
+        Moment first = null;
+        for (Moment one : recorder.before(key, at.moment().number())) {
+            first = thrown.equals(one.object()) ? one : first;
+        }
+        return first != null ? followThrown(first, thrown)
+                : endUnseen("no throw of the exception was recorded");
+    }
+
+    private Cursor followThrown(Moment moment, ObjectReference thrown) {
+        String type = Names.shorten(thrown.referenceType().name());
+        int own = moment.firstOwn();
+        if (own < 0) {
+            return report.end("not followed", "the library threw the " + type);
+        }
+        FailedCode.Culprit culprit = new FailedCode(thrown, moment, own).findCulprit();
+        if (culprit == null) {
+            report.add("other", type + " thrown", moment, own);
+            return report.end("not followed", "the value is not known that it was thrown for");
+        }
+        Cursor next = new Cursor(culprit.node(), moment, own, null);
+        ValueReader.Known value = culprit.value() != null ? culprit.value()
+                : read(culprit.node(), next);
+        plan.suppose(next.method(), culprit.node());
+        String about = CodeText.of(culprit.node(), next.method());
+        String shown = report.text(value);
+        report.add("other", type + " thrown for " + about + (shown == null ? "" : "=" + shown),
+                moment, own);
+        return new Cursor(culprit.node(), moment, own, value);
+    }
+
     // -- fields and elements -----------------------------------------------------------------------
 
     private Cursor followField(Cursor at, ValueNode.FieldRead read) {
@@ -301,7 +350,8 @@ final class ValueTrace {
             return report.end("not followed", "the object of " + text + " is not known at "
                     + report.place(at.frame()));
         }
-        if (Names.isLibrary(field.declaringType().name())) {
+        boolean isVariable = Values.isCaptured(field.declaringType().name());
+        if (Names.isLibrary(field.declaringType().name()) && !isVariable) {
             return report.end("not followed", text + " is a field of the library");
         }
         if (plan.mustAsk(ValueRecorder.fieldKey(field))) {
@@ -310,7 +360,8 @@ final class ValueTrace {
         }
         ObjectReference object = (ObjectReference) owner.value();
         List<Moment> writes = recorder.writesOf(field, object, at.moment().number());
-        String name = Names.shorten(field.declaringType().name()) + "." + field.name();
+        String name = isVariable ? CodeText.of(read.owner, at.method())
+                : Names.shorten(field.declaringType().name()) + "." + field.name();
         if (writes.isEmpty()) {
             return endUnwritten(at, field, object, name);
         }
@@ -585,7 +636,9 @@ final class ValueTrace {
             ValueReader.Known known = read(one, at);
             return known != null && isGuilty(known.value());
         }).toList();
-        List<ValueNode> candidates = guilty.isEmpty() ? leaves : guilty;
+        // Where an object was made says nothing of what is computed with it, as of a lambda.
+        List<ValueNode> candidates = !guilty.isEmpty() ? guilty : leaves.stream()
+                .filter(one -> !(one instanceof ValueNode.Created)).toList();
         ValueNode chosen = candidates.size() == 1 ? candidates.get(0) : null;
         report.addOperands(at, computed, leaves, chosen, one -> read(one, at));
         if (areTwins(leaves, at)) {

@@ -1,6 +1,7 @@
 package debugger.jdi;
 
 import com.sun.jdi.ArrayReference;
+import com.sun.jdi.BooleanValue;
 import com.sun.jdi.CharValue;
 import com.sun.jdi.ClassObjectReference;
 import com.sun.jdi.ClassType;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Formats values as Java writes them: by their fields, without calling the program's code. */
 final class Values {
@@ -30,7 +32,10 @@ final class Values {
     private static final Set<String> BY_TO_STRING = Set.of(
             "java.math.BigDecimal", "java.math.BigInteger", "java.util.UUID", "java.net.URI",
             "java.io.File", "sun.nio.fs.UnixPath", "java.util.Date", "java.lang.StringBuilder",
-            "java.lang.StringBuffer", "java.util.regex.Pattern", "java.util.BitSet");
+            "java.lang.StringBuffer", "java.util.regex.Pattern", "java.util.BitSet",
+            "java.util.Locale");
+    private static final Pattern ENTRY = Pattern.compile("java\\.util\\.(KeyValueHolder|Hashtable\\$Entry"
+            + "|AbstractMap\\$Simple(Immutable)?Entry|(Hash|LinkedHash|Tree)Map\\$(Node|Entry|TreeNode))");
 
     private final Calls calls;
 
@@ -163,7 +168,7 @@ final class Values {
     }
 
     /** Tells whether a class is that of a variable which a closure of Scala, Kotlin or Groovy assigns. */
-    private static boolean isCaptured(String type) {
+    static boolean isCaptured(String type) {
         return type.equals("groovy.lang.Reference") || type.startsWith("kotlin.jvm.internal.Ref$")
                 || (type.startsWith("scala.runtime.") && type.endsWith("Ref"));
     }
@@ -175,6 +180,16 @@ final class Values {
             Value content = Throwables.read(object, "value");
             return content == null ? "Optional.empty"
                     : "Optional[" + format(content, thread, depth + 1) + "]";
+        }
+        if (ENTRY.matcher(type).matches()) {
+            return format(Throwables.read(object, "key"), thread, depth + 1) + "="
+                    + format(Throwables.read(object, "value"), thread, depth + 1);
+        }
+        if (type.startsWith("java.util.Optional")) {
+            boolean isThere = Throwables.read(object, "isPresent") instanceof BooleanValue set && set.value();
+            String name = Names.shorten(type);
+            return !isThere ? name + ".empty"
+                    : name + "[" + format(Throwables.read(object, "value"), thread, depth + 1) + "]";
         }
         boolean isBox = type.startsWith("java.util.concurrent.atomic.Atomic") || isCaptured(type);
         for (String field : isBox ? BOX_FIELDS : List.<String>of()) {

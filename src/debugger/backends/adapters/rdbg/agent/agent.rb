@@ -157,7 +157,7 @@ module DebuggerAgent
       end
       exceptions.on_raise = lambda do |error, frames|
         stepping.cancel(Thread.current)
-        stops.stop("exception", frames, { description: short_message(error), text: error.class.name }, error: error)
+        stops.stop("exception", frames, { description: short_message(error), text: ClassNames.of(error.class) }, error: error)
       end
       watches.on_change = ->(numbers, written) { report_write(numbers, written) }
     end
@@ -201,7 +201,7 @@ module DebuggerAgent
 
       @is_ending = true
       error, frames = exceptions.find_uncaught($!)
-      stops.stop("exception", frames, { description: short_message(error), text: error.class.name }, error: error) if error
+      stops.stop("exception", frames, { description: short_message(error), text: ClassNames.of(error.class) }, error: error) if error
       report_end($!) if @is_attached || @is_child
       @connection.flush
     end

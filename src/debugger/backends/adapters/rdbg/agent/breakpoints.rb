@@ -11,8 +11,8 @@ module DebuggerAgent
     def other_class?(trace)
       return false unless owner
 
-      name = trace.self.is_a?(Module) ? trace.self.name : trace.defined_class&.name
-      !(name == owner || name.to_s.end_with?("::#{owner}"))
+      classes = ClassNames.callable_classes(trace.self, trace.defined_class)
+      classes.none? { |one| (name = ClassNames.of(one)) && (name == owner || name.end_with?("::#{owner}")) }
     end
   end
 
@@ -325,7 +325,7 @@ module DebuggerAgent
     # The breakpoints that stop at this hit. Hits are counted, logs are written.
     def find_due(site, trace)
       site.breakpoints.select do |one|
-        next if one.other_class?(trace) || !holds?(one, trace.binding)
+        next if one.other_class?(trace) || (one.is_function && in_block?(site)) || !holds?(one, trace.binding)
 
         one.hits += 1
         next if one.hit_count && one.hits < one.hit_count
@@ -334,6 +334,12 @@ module DebuggerAgent
         @connection.send_event("output", category: "log", output: LogText.fill(one.log, trace.binding))
         false
       end
+    end
+
+    # A trace of a method's first line sees the blocks of that line, too, which are no calls of it.
+    def in_block?(site)
+      own = caller_locations(1).find { |one| !one.path.start_with?(FOLDER) }
+      own&.label.to_s.start_with?("block ") && !site.label.start_with?("block ")
     end
 
     def holds?(breakpoint, scope)

@@ -64,7 +64,7 @@ module DebuggerAgent
     def of_type?(error)
       return true if @raised.empty?
 
-      names = error.class.ancestors.map { |one| one.name.to_s }
+      names = error.class.ancestors.map { |one| ClassNames.of(one).to_s }
       @raised.any? { |type| names.any? { |name| name == type || name.end_with?("::#{type}") } }
     end
 
@@ -94,7 +94,7 @@ module DebuggerAgent
     end
 
     def name_of(error)
-      error.class.name || error.class.inspect
+      ClassNames.of(error.class) || error.class.inspect
     end
 
     def message_of(error)

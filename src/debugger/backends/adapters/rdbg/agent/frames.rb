@@ -11,8 +11,9 @@ module DebuggerAgent
     CLAUSE = /\A(?:rescue|ensure) in /.freeze
 
     class << self
-      # The current thread's frames. Those of C functions are left out; `with_native` keeps the
-      # innermost, which is what a thread waits in, with its caller's variables.
+      # The current thread's frames. Those of Ruby's own methods, in C or in `<internal:…>`, are left
+      # out; `with_native` keeps the innermost, which is what a thread waits in, with its caller's
+      # variables and without code of its own.
       def capture(with_native: false)
         frames = FrameCapture.capture_frames
         frames.shift while frames.first && own?(frames.first.location)
@@ -22,7 +23,7 @@ module DebuggerAgent
         native = with_native && frames.first && !in_ruby?(frames.first) && convert(frames.first)
         return shown unless native
 
-        native.binding = shown.first&.binding
+        native.binding, native.iseq = shown.first&.binding, nil
         [native, *shown]
       end
 
@@ -82,9 +83,9 @@ module DebuggerAgent
 
       def name_owner(one)
         return nil if one.class.nil?
-        return "#{one.self}." if one.class.singleton_class? && one.self.is_a?(Module)
+        return "#{ClassNames.of(one.self) || one.self}." if one.class.singleton_class? && Module === one.self
 
-        name = one.class.name
+        name = ClassNames.of(one.class)
         name && name != "Object" && name != "Kernel" ? "#{name}#" : nil
       end
     end

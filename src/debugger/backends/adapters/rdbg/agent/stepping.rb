@@ -11,11 +11,13 @@ module DebuggerAgent
   # Events of another fiber do not count, unless the step's own fiber has ended.
   class Stepping
     EVENTS = %i[line call b_call class return b_return end raise].freeze
-    Step = Struct.new(:kind, :path, :line, :height, :depth, :is_left, :left_block, :fiber, :is_unwinding, :trace)
+    # `unwound` is the depth of the frame that an exception is leaving; nil while none does.
+    Step = Struct.new(:kind, :path, :line, :height, :depth, :is_left, :left_block, :fiber, :unwound, :trace)
 
     def initialize
       @steps = {}.compare_by_identity
       @deferred = {}.compare_by_identity
+      @unwinding = {} # by the place where a step ended, whether an exception is leaving its frame
       @paths = Hash.new { |paths, path| paths[path] = File.expand_path(path) }
       gems = $LOADED_FEATURES.grep(%r{/rubygems\.rb\z}).map { |path| path.delete_suffix(".rb") }
       @skipped = ["<internal:", "(eval", FOLDER, *gems.flat_map { |path| ["#{path}.rb", "#{path}/"] }]
@@ -27,7 +29,10 @@ module DebuggerAgent
     # Begins a step on the current thread, which is stopped at a frame, or where an exception is raised.
     def begin_step(kind, frame, is_unwinding)
       cancel(Thread.current)
-      step = Step.new(kind, frame&.path, frame&.line, measure_height(frame), 0, false, nil, Fiber.current, is_unwinding)
+      is_unwinding ||= in_ensure?(frame) && @unwinding.fetch([frame.path, frame.line]) { $! } # rubocop:disable Style/SpecialGlobalVars
+      @unwinding.clear
+      unwound = 0 if is_unwinding
+      step = Step.new(kind, frame&.path, frame&.line, measure_height(frame), 0, false, nil, Fiber.current, unwound)
       step.trace = TracePoint.new(*EVENTS) { |trace| note_event(step, trace) }
       @steps[Thread.current] = step
       step.trace.enable(target_thread: Thread.current)
@@ -59,7 +64,7 @@ module DebuggerAgent
       case trace.event
       when :line then note_line(step, trace)
       when :call, :class, :b_call then note_call(step, trace)
-      when :raise then step.is_unwinding = true
+      when :raise then step.unwound = step.depth
       else note_return(step, trace)
       end
     end
@@ -74,7 +79,7 @@ module DebuggerAgent
     end
 
     def note_line(step, trace)
-      step.is_unwinding = false
+      note_handler(step) if step.unwound && step.depth <= step.unwound
       return if @skipped.any? { |prefix| trace.path.start_with?(prefix) }
 
       is_other = step.is_left || trace.lineno != step.line || @paths[trace.path] != step.path
@@ -83,7 +88,22 @@ module DebuggerAgent
              when :over then step.depth <= 0 && is_other
              else step.is_left && step.depth <= 0
              end
-      end_step(Frames.capture) if ends
+      return unless ends
+
+      frames = Frames.capture
+      @unwinding[[frames.first&.path, frames.first&.line]] = !step.unwound.nil?
+      end_step(frames)
+    end
+
+    # An exception goes on behind an ensure clause; at any other line it has been rescued.
+    def note_handler(step)
+      code = FrameCapture.capture_frames.find { |one| one.iseq && !one.iseq.path.start_with?(FOLDER) }
+      step.unwound = in_ensure?(code) ? step.depth : nil
+    end
+
+    # An ensure clause has a frame of its own on the way of an exception, and of a `return` in a block.
+    def in_ensure?(frame)
+      frame&.iseq&.label.to_s.start_with?("ensure in ")
     end
 
     def note_call(step, trace)
@@ -119,7 +139,7 @@ module DebuggerAgent
       step.depth = 0
       step.is_left = true
       step.left_block = trace.event == :b_return ? block_start(trace) : nil
-      return if step.is_unwinding || (step.kind != :out && trace.event != :return)
+      return if step.unwound || (step.kind != :out && trace.event != :return)
 
       # Still in the frame that returns: its caller is shown.
       frames = Frames.capture

@@ -67,7 +67,7 @@ module DebuggerAgent
 
     def class_name(object)
       type = CLASS_OF.bind_call(object)
-      type.name || type.inspect
+      ClassNames.of(type) || type.inspect
     end
 
     private

@@ -9,6 +9,7 @@ module DebuggerAgent
       "mon_enter" => ["lock", "Monitor"], "mon_synchronize" => ["lock", "Monitor"],
       "pop" => ["receive", "Queue"], "shift" => ["receive", "Queue"], "deq" => ["receive", "Queue"],
       "push" => ["send", "SizedQueue"], "enq" => ["send", "SizedQueue"], "<<" => ["send", "SizedQueue"],
+      "take" => ["receive", "Ractor"], "receive" => ["receive", "Ractor"], "recv" => ["receive", "Ractor"],
       "join" => ["join", "Thread"], "value" => ["join", "Thread"],
       "system" => ["child", ""], "`" => ["child", ""], "wait2" => ["child", ""], "waitpid" => ["child", ""]
     }.freeze

@@ -9,8 +9,9 @@ module DebuggerAgent
     def initialize
       @known = {} # data ids
       @watches = []
-      @before = {}.compare_by_identity # the line that each thread ran last
-      @trace = TracePoint.new(:line, :return, :b_return) { |trace| note_event(trace) }
+      @lines = {}.compare_by_identity # by fiber, the line that each of its frames ran last
+      @stopped = {}.compare_by_identity # by thread, the same of the fiber that a stop has interrupted
+      @trace = TracePoint.new(:line, :call, :b_call, :return, :b_return) { |trace| note_event(trace) }
     end
 
     attr_writer :on_change
@@ -24,7 +25,7 @@ module DebuggerAgent
     end
 
     def replace(requests)
-      @before.clear
+      note_stopped_lines
       before = @watches
       @watches = requests.map do |one|
         scope, = @known.fetch(one["dataId"])
@@ -50,6 +51,20 @@ module DebuggerAgent
 
     private
 
+    # A stopped thread runs the line of its stop next; at a watchpoint's stop that line has just run.
+    def note_stopped_lines
+      @lines.clear
+      @stopped.clear
+      stops = DebuggerAgent.stops
+      stops.list_threads.each do |thread|
+        held = stops.find_held(thread)
+        next unless held
+
+        @stopped[thread] = held.frames.reverse.map { |one| [one.path, one.line] }
+        @stopped[thread][-1] = nil if held.reason == "data breakpoint"
+      end
+    end
+
     def read(scope, expression)
       scope.eval(expression, "(watch)", 1)
     rescue Exception # rubocop:disable Lint/RescueException -- the user's expression
@@ -64,9 +79,18 @@ module DebuggerAgent
       thread = Thread.current
       return if DebuggerAgent.stops.busy?(thread) || trace.path.start_with?(FOLDER, "<internal:")
 
+      fiber = Fiber.current
+      lines = (@lines[fiber] ||= @stopped.delete(thread) || [])
+      if %i[call b_call].include?(trace.event)
+        lines.push(nil)
+        return
+      end
+
       changed = @watches.select { |one| changed?(one) }
-      written = @before[thread]
-      @before[thread] = [trace.path, trace.lineno] if trace.event == :line
+      # What called a method goes on with its own line.
+      written = lines.pop
+      lines.push([trace.path, trace.lineno]) if trace.event == :line
+      @lines.delete(fiber) if lines.empty? # it may have ended
       due = changed.select { |one| one.condition.nil? || holds?(one) }
       @on_change.call(due.map(&:number), written) unless due.empty?
     end

@@ -20,6 +20,10 @@ public class Cart {
     }
 
     public int average() {
-        return total() / prices.size();
+        try {
+            return total() / prices.size();
+        } catch (ArithmeticException none) {
+            throw new IllegalStateException("no prices", none);
+        }
     }
 }

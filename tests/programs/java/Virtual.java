@@ -1,5 +1,6 @@
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 
 // Runs virtual threads: some that wait at one place, or two that lock each other out.
 public class Virtual {
@@ -26,21 +27,29 @@ public class Virtual {
         second.lock(); // @lock
     }
 
-    public static void main(String[] args) throws InterruptedException {
+    // By reflection, as a JDK of before 21 compiles it, too.
+    static Thread start(String name, Runnable work) throws ReflectiveOperationException {
+        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+        Class<?> type = Class.forName("java.lang.Thread$Builder");
+        builder = name.isEmpty() ? builder : type.getMethod("name", String.class).invoke(builder, name);
+        return (Thread) type.getMethod("start", Runnable.class).invoke(builder, work);
+    }
+
+    public static void main(String[] args) throws Exception {
         if (args.length > 0) {
             CountDownLatch met = new CountDownLatch(2);
-            Thread one = Thread.ofVirtual().name("packer").start(() -> lockBoth(shelf, till, met));
-            Thread.ofVirtual().name("biller").start(() -> lockBoth(till, shelf, met));
+            Thread one = start("packer", () -> lockBoth(shelf, till, met));
+            start("biller", () -> lockBoth(till, shelf, met));
             one.join();
         }
         CountDownLatch gate = new CountDownLatch(1);
         for (int i = 0; i < 20; i++) {
-            Thread waiting = Thread.ofVirtual().start(() -> await(gate));
+            Thread waiting = start("", () -> await(gate));
             while (waiting.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
         }
-        Thread.ofVirtual().name("worker").start(() -> System.out.println(twice(21))).join();
+        start("worker", () -> System.out.println(twice(21))).join();
         gate.countDown();
     }
 }

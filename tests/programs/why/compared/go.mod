@@ -1,0 +1,3 @@
+module compared
+
+go 1.21
