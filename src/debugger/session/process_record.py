@@ -98,10 +98,19 @@ class ProcessRecord:
         status = process_info.read_exit_status(pid) if pid is not None and self._is_local else None
         if pid is None or status is None or not _is_traced(pid):
             return None
-        # The first thread may have ended alone.
-        if not all(one.state in _OVER for one in process_info.read_threads(pid).values()):
+        if not self.is_gone(pid):
             return None
         return ExitedProgram(signal=signal_name(-status)) if status < 0 else ExitedProgram(status)
+
+    def is_gone(self, pid: int | None) -> bool:
+        """Return whether a process of this machine has ended."""
+        if pid is None or not self._is_local:
+            return False
+        process = process_info.look_at(pid)
+        if process is not None and process.state not in _OVER:
+            return False
+        # The first thread may have ended alone.
+        return all(one.state in _OVER for one in process_info.read_threads(pid).values())
 
     def close(self) -> None:
         """Let go of the process."""

@@ -515,7 +515,8 @@ async def wait_for_stop(
     is_over = session.state not in {State.RUNNING, *_STARTING} and not process_tree.is_ending(
         session
     )
-    if after is None and is_over:
+    # A debugger reports a killed process a moment after the system does.
+    if after is None and is_over and not session.is_process_gone():
         session.require_state(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     return await _wait_after(session, patience, cursor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Any
 
 import pytest
@@ -101,6 +102,21 @@ async def test_a_client_that_leaves_its_wait_does_not_touch_the_program(session_
     assert session.state is State.RUNNING
     backend.stop(13)
     assert (await within(stepping.wait_for_stop(session, patience()))).frame.line == 13
+
+
+async def test_a_stopped_program_that_was_killed_is_waited_for(session_factory, patience):
+    session, backend = await session_factory.stopped()
+    session.mark_reported()
+    session.note_pid(os.getpid())
+    with pytest.raises(DebuggerError) as refused:
+        await within(stepping.wait_for_stop(session, patience()))
+    assert refused.value.code is ErrorCode.WRONG_STATE
+    ended = await asyncio.create_subprocess_exec("true")
+    await within(ended.wait())
+    session.note_pid(ended.pid)
+    waiting = await begin_task(stepping.wait_for_stop(session, patience()))
+    backend.end(0)
+    assert (await within(waiting)).exit_code == 0
 
 
 async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(session_factory):
