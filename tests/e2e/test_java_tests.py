@@ -24,6 +24,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a compiled project."""
     root = tmp_path_factory.mktemp("java") / "shop"
     shutil.copytree(PROGRAMS / "java_tests", root)
+    # Outside of its package's folder, where javac takes it, too.
+    (root / "src/test/java/shop/AverageTest.java").rename(root / "AverageTest.java")
     files = sorted(str(one) for one in root.rglob("*.java"))
     words = ["javac", "-g", "-nowarn", "-cp", f"{CONSOLE}:/usr/share/java/junit4.jar"]
     subprocess.run([*words, "-d", str(root / "classes"), *files], check=True)
@@ -54,6 +56,8 @@ def test_a_test_of_junit_4_stops_where_it_throws(cli: Cli, project: Path) -> Non
     assert cause.startswith("java.lang.ArithmeticException: / by zero, in Cart.average Cart.java:")
     assert found["frame"]["function"] == "Cart.average"
     assert found["method"] == "run again by java"
+    files = {one["frame"]["function"]: one["frame"]["file"] for one in found["callers"]}
+    assert files["AverageTest.isZeroOfNone"] == str(project / "AverageTest.java")
 
 
 def test_a_build_tools_forked_jvm_is_debugged(cli: Cli, project: Path) -> None:

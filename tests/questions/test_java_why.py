@@ -27,9 +27,9 @@ def line(marker: str, name: str = "Origins") -> int:
     return find_marker(f"java_bugs/{name}.java", marker)
 
 
-def follow(cli: Cli, classes: Path, expression: str, place: str, case: str) -> Any:
+def follow(cli: Cli, classes: Path, expression: str, place: str, case: str, *options: str) -> Any:
     """Follow a value without a bound of time that a busy machine could reach."""
-    words = ("--json", "why", expression, "--at", place, "--timeout", "300")
+    words = ("--json", "why", expression, "--at", place, "--timeout", "300", *options)
     command = ("java", "-cp", str(classes), "Origins", case)
     return answer_data(cli(*words, "--", *command, check=0, cwd=FOLDER, timeout=320))
 
@@ -75,6 +75,14 @@ def test_a_cached_value_leads_to_the_call_that_cached_it(shared_cli: Cli, classe
     last = found["links"][-1]
     assert last["text"] == "put into Origins.NAMES for the key 3"
     assert last["stack"][0]["line"] == line("first")
+
+
+def test_the_value_of_a_maps_entry_leads_to_the_put_of_its_key(
+    shared_cli: Cli, classes: Path
+) -> None:
+    found = follow(shared_cli, classes, "sum", at("entry"), "entry", "--when", 'one.key == "b"')
+    put = next(one for one in found["links"] if one["text"] == 'put into sums for the key "b"')
+    assert put["frame"]["line"] == line("puts")
 
 
 def test_equal_texts_that_are_two_objects_are_told(shared_cli: Cli, classes: Path) -> None:

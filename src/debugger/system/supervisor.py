@@ -83,7 +83,7 @@ class _JsonOptions:
     """The options of json.loads, for its scanner."""
 
     strict = True
-    object_hook = object_pairs_hook = None
+    object_hook = object_pairs_hook = array_hook = None  # array_hook since Python 3.15
     parse_int, parse_float, parse_constant = int, float, float
 
 

@@ -117,6 +117,15 @@ public class Origins {
                 String name = nameOf(13);
                 System.out.println(name);  // @cached
             }
+            case "entry" -> {
+                Map<String, Integer> sums = new HashMap<>(Map.of("a", 2));
+                sums.put("b", order().total);  // @puts
+                sums.put("c", 2);
+                for (Map.Entry<String, Integer> one : sums.entrySet()) {
+                    int sum = one.getValue();
+                    System.out.println(sum);  // @entry
+                }
+            }
             case "identity" -> {
                 boolean same = isSame("ab", new String("ab"));
                 System.out.println(same);  // @identity

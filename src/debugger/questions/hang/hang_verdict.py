@@ -12,10 +12,10 @@ _HEADER = re.compile(r"^[\s}]*(?:'\w+:\s*|async\s+)?(for|while|loop|do)\b")
 _IN_LINE = re.compile(r"\{.*\b(?:for|while|loop)\b.*\{")
 _WITHIN = re.compile(r"\b(?:for|while|loop)\b[^{]*")
 _FUNCTION = re.compile(r"^\s*(?:async\s+)?(?:def|func|fn|function|class|impl)\b")
-_WORD = re.compile(r"""(?:"[^"]*"|'[^']*')|[A-Za-z_]\w*""")
+_WORD = re.compile(r"""(?:"[^"]*"|'[^']*')|[$@]*[A-Za-z_]\w*""")
 _KEYWORDS = re.compile(
     r"(?:for|while|loop|do|in|of|if|not|and|or|is|True|False|None|true|false|null|nil|range|len|let"
-    r"|var|const|int|auto|mut|self|this|enumerate|size_t|unsigned|long|sizeof|await|async)\Z"
+    r"|var|const|int|auto|mut|self|this|enumerate|size_t|unsigned|long|sizeof|await|async|\$this)\Z"
 )
 # A loop over what there is comes to its end by itself.
 _EACH = re.compile(r"\bfor\b.*(?:\b(?:of|in|range)\b|\(\s*(?:const\s+)?\w[^;:]*[^:]:[^:])")
@@ -100,7 +100,7 @@ def _loop_headers(source: Sequence[str], lines: Sequence[int]) -> list[int]:
         found.append(lines[0])
     for number in range(lines[0] - 1, 0, -1):
         text = source[number - 1]
-        if not text.strip():
+        if text.strip() in {"", "{"}:  # a bracket on a line of its own hides no header
             continue
         indent = _indent_width(text)
         # Indentation stands for nesting, in any language: nothing is parsed.
@@ -119,10 +119,26 @@ def _indent_width(text: str) -> int:
 
 
 def _header_text(source: Sequence[str], number: int) -> str:
-    """Return a loop's header; within a line, up to the loop's body."""
+    """Return a loop's header; within a line up to its body, of `do` the condition behind it."""
     text = source[number - 1].strip()
-    found = None if _HEADER.match(text) else _WITHIN.search(text)
+    header = _HEADER.match(text)
+    if header is not None and header[1] == "do":
+        return _end_condition(source, number) or text
+    found = None if header else _WITHIN.search(text)
     return found[0].strip() if found else text
+
+
+def _end_condition(source: Sequence[str], number: int) -> str:
+    """Return the condition behind the body of `do`; empty where there is none, as in a shell."""
+    indent = _indent_width(source[number - 1])
+    for text in source[number - 1 :]:
+        found = _WITHIN.search(text) if _indent_width(text) <= indent else None
+        if found is not None:
+            return found[0].strip(" ;\n")
+        is_bracket = text.strip() in {"", "do", "do {", "{", "}"}
+        if not is_bracket and _indent_width(text) <= indent:
+            break
+    return ""
 
 
 def _header_names(source: Sequence[str], number: int) -> tuple[str, ...]:
@@ -142,7 +158,9 @@ def _compare_samples(
     for name in dict.fromkeys(name for one in rounds for name in one.values):
         values = _sampled_values(rounds, name)
         if len(set(values)) > 1:
-            changed.append(ChangedVariable(name, values[0], values[-1]))
+            # Of one that comes back to its first value, what it was between.
+            last = next(one for one in reversed(values) if one != values[0])
+            changed.append(ChangedVariable(name, values[0], last))
         # A variable that some samples lack says nothing.
         elif len(values) == len(rounds):
             same.append((name, values[0]))

@@ -159,6 +159,10 @@ def _format_link(
     change = _format_change(link)
     thread = f", thread {escape_text(link.thread)}" if link.thread else ""
     mark = link.certainty.value
+    # What the compiler or a library made has no line: its caller has.
+    has_line = link.frame is None or link.frame.line
+    caller = () if has_line else tuple(one for one in link.stack if one.line)[:1]
+    where += f" (called from {format_chain(caller)})" if caller else ""
     lines = [f"{number:>3} [{mark}] {shorten_value(link.text, _TEXT)}{where}{change}{thread}"]
     if link.statement:
         lines.append(f"      {shorten_value(link.statement, _STATEMENT)}{_format_operands(link)}")
@@ -166,6 +170,7 @@ def _format_link(
     if (
         has_callers
         and link.stack
+        and not caller
         and not (before and link.stack == before.stack[-len(link.stack) :])
     ):
         lines.append(f"      called from {format_chain(_first_frames(link.stack))}")

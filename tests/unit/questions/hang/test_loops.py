@@ -36,6 +36,22 @@ def test_the_loop_is_the_innermost_around_all_lines_seen() -> None:
     assert (found.line, found.text, found.lines) == (6, "while (low < high) {", (7, 9))
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["do {", "    $cursor = next();", "    if ($x) {", "    }", "} while ($cursor !== null);"],
+        ["do", "{", "    $cursor = next();", "}", "while ($cursor !== null);"],
+    ],
+)
+def test_the_condition_of_do_is_behind_its_body(lines: list[str]) -> None:
+    text = ["function all() {", *(f"    {one}" for one in lines), "}"]
+    turns = [(4, {"$cursor": one}) for one in ("10", "20", "30", "10")]
+    found = _loop(text, *turns)
+    assert (found.line, found.text) == (2, "while ($cursor !== null)")
+    assert found.names == ("$cursor",)
+    assert [(one.first, one.last) for one in found.changed] == [("10", "30")]
+
+
 def test_what_its_condition_reads_is_told_as_the_same() -> None:
     rounds = [(line, {"tries": str(line), "low": "2", "high": "3"}) for line in (7, 8, 9)]
     found = _loop(SEARCH, *rounds)

@@ -59,6 +59,13 @@ def test_each_link_stands_with_its_certainty() -> None:
     ]
 
 
+def test_a_function_without_a_line_stands_with_its_caller_that_has_one() -> None:
+    made = FrameView(0, "Player.copy", "/src/app.c", None)
+    link = WhyLink(LinkKind.PASSED, LinkCertainty.SEEN, "passed", frame=made, stack=(made, CALLER))
+    text = _text(Why("x", "app.c:40", "x", value="1", links=(link,)))
+    assert "passed, Player.copy at app.c (called from main app.c:40)" in text
+
+
 def test_the_text_of_a_long_chain_keeps_its_first_link_and_the_last_two() -> None:
     long = WhyLink(
         LinkKind.COPIED,

@@ -144,11 +144,12 @@ final class Breakpoints {
     /** Returns the loaded classes that were compiled from a source file. */
     private List<ReferenceType> classesOf(String file) {
         Path path = Path.of(file);
+        String declared = target.sources().declaredFolder(path);
         List<ReferenceType> found = new ArrayList<>();
         for (ReferenceType type : target.vm().allClasses()) {
             // The package first: each name of a file costs a round trip.
-            Path folder = Path.of(Names.packageOf(type.name()).replace('.', '/'));
-            boolean mayBe = folder.toString().isEmpty() || Sources.isOutOfPackage(file)
+            String folder = Names.packageOf(type.name()).replace('.', '/');
+            boolean mayBe = !file.endsWith(".java") || folder.equals(declared) || folder.isEmpty()
                     || (path.getParent() != null && path.getParent().endsWith(folder));
             if (mayBe && !Names.isLibrary(type.name()) && type.isPrepared() && isOf(type, path)) {
                 found.add(type);
@@ -160,8 +161,10 @@ final class Breakpoints {
     private boolean isOf(ReferenceType type, Path file) {
         try {
             for (String sourcePath : Kotlin.sourcePaths(type)) {
-                boolean isIt = file.endsWith(sourcePath) || (Sources.isOutOfPackage(sourcePath)
-                        && file.getFileName().equals(Path.of(sourcePath).getFileName()));
+                boolean isIt = file.endsWith(sourcePath)
+                        || (file.getFileName().equals(Path.of(sourcePath).getFileName())
+                        && (!sourcePath.endsWith(".java")
+                        || target.sources().declares(file, sourcePath)));
                 if (isIt) {
                     target.sources().learn(file, sourcePath);
                     return true;

@@ -76,7 +76,7 @@ final class ContainerTrace {
             if (container != null && Containers.size(container) >= 0) {
                 boolean isKeyed = Containers.isMap(container) && name.startsWith("get")
                         && !call.arguments.isEmpty();
-                return isKeyed ? followEntry(at, call, container)
+                return isKeyed ? followKey(at, call, container)
                         : followItem(at, node, container);
             }
         }
@@ -86,7 +86,14 @@ final class ContainerTrace {
             return followContents(at, call, receiver);
         }
         if (receiver != null && IF_ABSENT.contains(name) && Containers.isMap(receiver)) {
-            return followEntry(at, call, receiver);
+            return followKey(at, call, receiver);
+        }
+        Value key = name.equals("getValue") && receiver != null
+                ? Throwables.read(receiver, "key") : null;
+        ValueNode.Call entries = key == null ? null : findEntrySet(at, call.receiver);
+        ValueReader.Known map = entries == null ? null : trace.read(entries.receiver, at);
+        if (map != null && map.value() instanceof ObjectReference one && Containers.isMap(one)) {
+            return followEntry(at, entries, new ValueReader.Known(key), one);
         }
         boolean isState = (call.receiver instanceof ValueNode.Local
                 || call.receiver instanceof ValueNode.FieldRead)
@@ -109,6 +116,17 @@ final class ContainerTrace {
             made = trace.resolve(inner.receiver, at.method());
         }
         return made == call.receiver ? null : made;
+    }
+
+    /** Returns the call of `entrySet` that an entry of a loop comes from; null if it is another. */
+    private ValueNode.Call findEntrySet(ValueTrace.Cursor at, ValueNode entry) {
+        StackAnalysis.Write only = entry instanceof ValueNode.Local local
+                ? StackAnalysis.of(at.method()).onlyStore(local) : null;
+        ValueNode turn = only == null ? entry : only.value();
+        boolean isTurn = turn instanceof ValueNode.Call next && next.method.name().equals("next");
+        return isTurn && findIterated(at, (ValueNode.Call) turn) instanceof ValueNode.Call entries
+                && entries.method.name().equals("entrySet") && entries.receiver != null
+                ? entries : null;
     }
 
     /** Ends with the changes of a container, whose contents gave a value. */
@@ -177,19 +195,22 @@ final class ContainerTrace {
 
     // -- maps --------------------------------------------------------------------------------------
 
-    private ValueTrace.Cursor followEntry(
+    private ValueTrace.Cursor followKey(
             ValueTrace.Cursor at, ValueNode.Call call, ObjectReference map) {
-        ChainReport report = trace.report();
         ValueReader.Known key = trace.read(call.arguments.get(0), at);
+        return key == null ? endWithNewKey(at, call, map) : followEntry(at, call, key, map);
+    }
+
+    /** Follows what a map has for a key to the call that put it; `call` read it from there. */
+    private ValueTrace.Cursor followEntry(ValueTrace.Cursor at, ValueNode.Call call,
+            ValueReader.Known key, ObjectReference map) {
+        ChainReport report = trace.report();
         String text = CodeText.of(call.receiver, at.method());
-        if (key == null) {
-            return endWithNewKey(at, call, map);
-        }
         ObjectReference inner = unwrap(map);
         boolean isObject = at.value() != null && at.value().value() instanceof ObjectReference;
         String record = "changes " + inner.referenceType().name();
         if (trace.plan().mustAsk(record)) {
-            trace.plan().suppose(at.method(), call.arguments.get(0));
+            call.parts().forEach(one -> trace.plan().suppose(at.method(), one));
             return report.pause("what was put into " + text + " is seen by a further run");
         }
         Moment first = null;  // of the calls that put it only if it is not there
@@ -221,7 +242,8 @@ final class ContainerTrace {
         if (trace.recorder().isCut()) {
             return trace.endUnseen("no put of the key " + report.text(key) + " was recorded");
         }
-        if (at.value() == null || at.value().value() == null || call.arguments.size() > 1) {
+        boolean isMissing = at.value() == null || at.value().value() == null;
+        if (!call.arguments.isEmpty() && (isMissing || call.arguments.size() > 1)) {
             return endMissing(at, call, inner, key);
         }
         return trace.endUnseen("no call that put it into " + text + " was seen");

@@ -75,7 +75,7 @@ final class SourceJars {
 
     private static ZipEntry findEntry(ZipFile jar, String sourcePath) {
         ZipEntry exact = jar.getEntry(sourcePath);
-        if (exact != null || !Sources.isOutOfPackage(sourcePath)) {
+        if (exact != null || sourcePath.endsWith(".java")) {
             return exact;
         }
         // Libraries for several platforms have a folder for each: `jvmMain/kotlin/…`.

@@ -59,11 +59,6 @@ final class Sources {
         }
     }
 
-    /** Tells whether a file's language lets it lie outside of its package's folder, or of the first. */
-    static boolean isOutOfPackage(String file) {
-        return file.endsWith(".kt") || file.endsWith(".scala") || file.endsWith(".groovy");
-    }
-
     /** Tells whether a source is a library's, from a jar. */
     boolean isLibrary(Path file) {
         return jars.isCopy(file);
@@ -110,27 +105,30 @@ final class Sources {
                 return Optional.of(file);
             }
         }
-        for (String rest = sourcePath; isOutOfPackage(rest);
-                rest = rest.substring(rest.indexOf('/') + 1)) {
+        // Compilers take a file that lies outside of its package's folder, or of the first ones.
+        for (int cut = sourcePath.indexOf('/'); cut >= 0; cut = sourcePath.indexOf('/', cut + 1)) {
             for (Path root : new ArrayList<>(roots)) {
-                Path file = root.resolve(rest);
+                Path file = root.resolve(sourcePath.substring(cut + 1));
                 if (Files.isRegularFile(file) && declares(file, sourcePath)) {
                     return Optional.of(file);
                 }
-            }
-            if (rest.indexOf('/') < 0) {
-                break;
             }
         }
         return Optional.ofNullable(jars.find(sourcePath));
     }
 
     /** Tells whether a file declares the package of a source's path. */
-    private boolean declares(Path file, String sourcePath) {
+    boolean declares(Path file, String sourcePath) {
         String folder = sourcePath.substring(0, Math.max(0, sourcePath.lastIndexOf('/')));
-        String declaration = "package " + folder.replace('/', '.');
-        return folder.isEmpty() || readLines(file).stream().map(String::strip)
-                .anyMatch(line -> line.replace(";", "").equals(declaration));
+        return folder.isEmpty() || folder.equals(declaredFolder(file));
+    }
+
+    /** Returns the package that a file declares, as a folder; empty where it declares none. */
+    String declaredFolder(Path file) {
+        return readLines(file).stream().map(String::strip).filter(one -> one.startsWith("package "))
+                .map(one -> one.substring("package ".length()).replace(";", "").strip()
+                        .replace('.', '/'))
+                .findFirst().orElse("");
     }
 
     /** Returns a file's lines; none where it cannot be read. */
