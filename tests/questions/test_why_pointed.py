@@ -147,7 +147,7 @@ def test_a_returned_null_is_followed_to_the_call_that_failed_and_the_jump(
     told = cli("--json", "why", *words, check=0, timeout=120)
     answer = told.data["data"]
     found = [(one["kind"], one["frame"]["line"]) for one in answer["links"][-3:]]
-    markers = [("returned", "null"), ("reached", "jump"), ("returned", "refused")]
+    markers = [("returned", "null"), ("reached", "check"), ("returned", "refused")]
     assert found == [(kind, find_marker("why/failed_calls.c", one)) for kind, one in markers]
     text = "reached by `goto fail`, as `!read_item(list, &text)` was true"
     assert answer["links"][-2]["text"] == text

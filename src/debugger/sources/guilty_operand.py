@@ -43,11 +43,11 @@ _COMPARISON = re.compile(
     r"(?P<right>[^=!<>]+)\Z"
 )
 _NOT = re.compile(r"(?:!(?!=)|not\b)\s*(?P<rest>.*)\Z", re.DOTALL)
-_NOTHING = re.compile(r"(?:.*[\s)])?(?:nil|null|None|undefined|nullptr|0x0)\Z|<nil>\Z")
+_NOTHING = re.compile(r"(?:.*[\s)])?(?:nil|null|NULL|None|undefined|nullptr|0x0)\Z|<nil>\Z")
 _NUMBER = re.compile(r"(?:.*[\s)])?(?P<number>-?\d+(?:\.\d+)?)\Z")
 _TRUTH = re.compile(r"(?:.*[\s)])?(?P<truth>[Tt]rue|[Ff]alse)\Z")
 _QUOTED = re.compile(r"(?:.*[\s)])?(?P<text>\"[^\"]*\"|'[^']*')\Z")
-_WRITTEN = re.compile(r"[-\d\"'`]|(?:nil|null|None|[Tt]rue|[Ff]alse|undefined|nullptr)\Z")
+_WRITTEN = re.compile(r"[-\d\"'`]|(?:nil|null|NULL|None|[Tt]rue|[Ff]alse|undefined|nullptr)\Z")
 _RAISES = re.compile(
     r"(?:^|[){;:]|\belse\b)\s*(?:(?:raise|throw)\b|(?:panic|unreachable)!?\s*\(|(?:std::)?abort\s*\()"
 )

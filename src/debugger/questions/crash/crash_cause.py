@@ -456,7 +456,13 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         )
         offset = f", at {facts.address:#x}" if facts.address else ""
         text = with_values(message + offset, facts, [one.base for one in through])
-        return Cause("null_pointer", text, culprit=through[0].base if is_known else "")
+        # As in `strcmp(name, "a")`: the library followed it.
+        names = facts.operands if facts.runtime and not through else ()
+        given = [one for one in names if is_null(facts.values.get(one, ""))]
+        if len(given) == 1:
+            text = f"null pointer: {format_values(facts, given)}"
+        name = given[0] if len(given) == 1 else through[0].base if is_known else ""
+        return Cause("null_pointer", text, culprit=name)
     culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
         facts.address_kind, facts.address_kind or "bad_pointer"

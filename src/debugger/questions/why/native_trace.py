@@ -123,7 +123,7 @@ class NativeTrace(ReturnTrace):
         self._last_position = step if isinstance(step, ValuePosition) else self._last_position
         for _ in range(_STEPS_MAX):
             count = sum(one.kind is not LinkKind.REACHED for one in self._chain.links)
-            if count >= self._request.links:
+            if count >= self._request.links and not isinstance(step, ReachedEnd):
                 return ReachedEnd(ChainEnd.BOUND, f"{self._request.links} links are the most")
             if isinstance(step, ReachedEnd):
                 equal = self._follow_equal_write(step)

@@ -115,8 +115,8 @@ class ReturnTrace:
             target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
         return self._chain.explain_return(event, target)
 
-    async def _find_decision(self) -> ReturnTarget | None:
-        """Return the call whose result led to the chain's last `return`, if one was seen to.
+    async def _find_decision(self) -> ReturnTarget | ValuePosition | None:
+        """Return the call, or else the variable, that led to the chain's last `return`.
 
         Of a `goto` that led there the link is added in any case.
         """
@@ -139,10 +139,10 @@ class ReturnTrace:
         for one in found:
             if one.line != (at if jumps else frame.line):
                 continue
-            called = self._decided_by(one, target, event)
-            if called is None and not (one.label and one.call is None):
+            decided = self._decided_by(one, target, event)
+            if decided is None and not (one.label and one.call is None):
                 continue
-            place = msgspec.structs.replace(frame, line=one.line)
+            place = msgspec.structs.replace(frame, line=one.condition.line)
             text = lines[one.condition.line - 1].strip()
             links.append(
                 WhyLink(
@@ -153,15 +153,23 @@ class ReturnTrace:
                     statement=text,
                 )
             )
-            return called
+            return decided
         return None
 
     def _decided_by(
         self, decision: ReturnDecision, target: ReturnTarget, event: TraceEvent
-    ) -> ReturnTarget | None:
-        """Return the call of a decision, if it was seen to return what decides so."""
+    ) -> ReturnTarget | ValuePosition | None:
+        """Return the call of a decision, if it was seen to return what decides so.
+
+        Where no call decides it is the variable that does, with its value at the `return`.
+        """
         if decision.call is None:
-            return None
+            known = event.frames[0].vars
+            names = decision.guilty({name: one.text for name, one in known.items()})
+            name = next((one for one in names if one in known), None)
+            if name is None or decision.label:
+                return None
+            return ValuePosition(name, known[name], event.frames, 0, target.certainty, event)
         frame = msgspec.structs.replace(event.frames[0], line=decision.condition.line)
         frames = (frame, *event.frames[1:])
         value = TraceValue("0" if decision.is_zero else "not 0")
@@ -177,7 +185,9 @@ class ReturnTrace:
         """Record what may have decided, and the jumps of all functions that it may come by."""
         runs, frame = self._runs, event.frames[0]
         jumps = sorted({one.line for one in found if one.label})
-        names = [one.call.function for one in found if one.call is not None]
+        names = {one.call.function for one in found if one.call is not None}
+        # A macro returns nothing.
+        names &= self._chain.own_functions
         is_known = all(runs.sites.return_keys(one) for one in names)
         if is_known and (not jumps or runs.keys_of_lines(frame.file or "", jumps)):
             return True
