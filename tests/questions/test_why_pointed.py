@@ -147,8 +147,22 @@ def test_a_returned_null_is_followed_to_the_call_that_failed_and_the_jump(
     told = cli("--json", "why", *words, check=0, timeout=120)
     answer = told.data["data"]
     found = [(one["kind"], one["frame"]["line"]) for one in answer["links"][-3:]]
-    markers = [("returned", "null"), ("reached", "jump"), ("returned", "refused")]
+    markers = [("returned", "null"), ("reached", "check"), ("returned", "refused")]
     assert found == [(kind, find_marker("why/failed_calls.c", one)) for kind, one in markers]
     text = "reached by `goto fail`, as `!read_item(list, &text)` was true"
     assert answer["links"][-2]["text"] == text
     assert answer["reached"][0]["frame"]["line"] == find_marker("why/failed_calls.c", "digit")
+
+
+def test_of_a_failed_check_of_a_call_its_result_is_followed_and_the_operand_that_decided(
+    cli: Callable[..., Any],
+) -> None:
+    program = build_debuggee("why/failed_calls.c")
+    told = cli("--json", "crash", "--", program, "called", check=0, timeout=120)
+    answer = told.data["data"]["why"]
+    assert (answer["expression"], answer["value"], answer["links"]) == ('first_of("1279")', "-1", 1)
+    assert answer["frame"]["line"] == find_marker("why/failed_calls.c", "none")
+    places = [find_marker("why/failed_calls.c", one) for one in ("missing", "read", "null")]
+    lines = [one["line"] for one in answer["earlier"]]
+    assert [one for one in lines if one in places] == places
+    assert not told.data["data"].get("why_compared")

@@ -43,19 +43,19 @@ _COMPARISON = re.compile(
     r"(?P<right>[^=!<>]+)\Z"
 )
 _NOT = re.compile(r"(?:!(?!=)|not\b)\s*(?P<rest>.*)\Z", re.DOTALL)
-_NOTHING = re.compile(r"(?:.*[\s)])?(?:nil|null|None|undefined|nullptr|0x0)\Z|<nil>\Z")
+_NOTHING = re.compile(r"(?:.*[\s)])?(?:nil|null|NULL|None|undefined|nullptr|0x0)\Z|<nil>\Z")
 _NUMBER = re.compile(r"(?:.*[\s)])?(?P<number>-?\d+(?:\.\d+)?)\Z")
 _TRUTH = re.compile(r"(?:.*[\s)])?(?P<truth>[Tt]rue|[Ff]alse)\Z")
 _QUOTED = re.compile(r"(?:.*[\s)])?(?P<text>\"[^\"]*\"|'[^']*')\Z")
-_WRITTEN = re.compile(r"[-\d\"'`]|(?:nil|null|None|[Tt]rue|[Ff]alse|undefined|nullptr)\Z")
+_WRITTEN = re.compile(r"[-\d\"'`]|(?:nil|null|NULL|None|[Tt]rue|[Ff]alse|undefined|nullptr)\Z")
 _RAISES = re.compile(
     r"(?:^|[){;:]|\belse\b)\s*(?:(?:raise|throw)\b|(?:panic|unreachable)!?\s*\(|(?:std::)?abort\s*\()"
 )
 _HANDLER = re.compile(r"\s*\}?\s*(?:except|catch|finally)\b")
 _ELSE = re.compile(r"\s*\}?\s*(?:else|elif)\b")
 _CLOSES = re.compile(r"\s*[)\]}{]+[;:]?\s*\Z")
-_CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$]*(?:\[[^\[\]()]*\]|\.[A-Za-z_$][\w$]*)*)\(")
-_METHOD = re.compile(r"(?:\.[A-Za-z_$][\w$]*)+\(")
+_CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$]*(?:\[[^\[\]()]*\]|(?:\.|::|->)[A-Za-z_$][\w$]*)*)\(")
+_METHOD = re.compile(r"(?:(?:\.|->)[A-Za-z_$][\w$]*)+\(")
 # What these return is a fact about their argument.
 _BUILT_IN = frozenset({"len", "isinstance", "issubclass", "callable", "hasattr", "type", "bool"})
 _Value = tuple[str, float | str | bool | None]
@@ -138,7 +138,7 @@ def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -
         text = negated["rest"] if negated is not None else part
         compared = _match_comparison(text)
         sides = (compared[0], compared[2]) if compared is not None else (text,)
-        found += [side.strip() for side in sides if _is_call(side.strip())]
+        found += [side.strip() for side in sides if is_call(side.strip())]
     return tuple(dict.fromkeys(found))
 
 
@@ -149,10 +149,10 @@ def find_asserted_calls(text: str) -> tuple[str, ...]:
         return ()
     first = first_argument(text[found.end() :])
     rest = text[found.end() :].strip()[len(first) :].lstrip(" ,")
-    return tuple(one for one in (first, first_argument(rest)) if _is_call(one))
+    return tuple(one for one in (first, first_argument(rest)) if is_call(one))
 
 
-def _is_call(text: str) -> bool:
+def is_call(text: str) -> bool:
     """Return whether a text is one call of a function that is not a built-in one.
 
     The function may be a method of what another call returned: `parse(a).name()`.

@@ -40,9 +40,20 @@ fail:
     return NULL; // @null
 }
 
-int main(void)
+static int first_of(const char *text)
 {
+    struct list *list = read_list(text); // @read
+    if (list == NULL) // @missing
+        return -1; // @none
+    return list->items[0];
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
     struct list *got = read_list("1279"); // @call
+    if (argc > 1)
+        assert(first_of("1279") == 1);
     assert(got != NULL);
     return 0;
 }

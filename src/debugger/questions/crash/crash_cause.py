@@ -397,6 +397,8 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
         if what is not None:
             text = with_values(f"assertion failed: {what}", facts, facts.operands)
             culprit = choose_operand(facts.guilty or facts.operands, facts.values)
+            if facts.compared_calls and not is_null(facts.values.get(culprit, "")):
+                culprit = facts.compared_calls[0]
             return Cause("assertion", text, culprit=culprit)
     abort_text = next((one for one in reversed(facts.said) if _ABORTS.match(one)), None)
     if abort_text is not None:
@@ -456,7 +458,13 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         )
         offset = f", at {facts.address:#x}" if facts.address else ""
         text = with_values(message + offset, facts, [one.base for one in through])
-        return Cause("null_pointer", text, culprit=through[0].base if is_known else "")
+        # As in `strcmp(name, "a")`: the library followed it.
+        is_given = bool(facts.runtime) and not through
+        given = [one for one in facts.operands if is_given and is_null(facts.values.get(one, ""))]
+        if len(given) == 1:
+            text = f"null pointer: {format_values(facts, given)}"
+        name = given[0] if len(given) == 1 else through[0].base if is_known else ""
+        return Cause("null_pointer", text, culprit=name)
     culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
         facts.address_kind, facts.address_kind or "bad_pointer"

@@ -16,12 +16,16 @@ from debugger.sources.guilty_operand import (
     find_failed_condition,
     find_guard,
     find_guilty_operands,
+    is_call,
     raises,
 )
 
 _STATEMENT = 20  # lines
-# Files of languages whose recorded runs know each call.
-_RECORDED = (".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx")
+# Files of languages whose recorded, or repeated, runs know what each call has returned.
+_RECORDED = (
+    *(".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx"),
+    *(".c", ".cc", ".cpp", ".cxx", ".rs"),
+)
 
 
 def guilty_values(
@@ -111,12 +115,15 @@ def reported_operands(
 def compared_calls(
     frame: answers.FrameView | None, guard: FailedCondition | None, values: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the calls that a failed check compared, where a recording knows their results."""
+    """Return the calls that a failed check compared, where their results can be known."""
     if frame is None or frame.file is None or not frame.file.endswith(_RECORDED):
         return ()
     condition = guard or _failed_condition(frame.file, frame.line)
     if condition is None or (condition.is_around and condition is not guard):
-        return find_asserted_calls(_statement_at(frame.file, frame.line))
+        text = _statement_at(frame.file, frame.line)
+        sides = find_compared(frame.file, _lines_with(frame.file, frame.line), frame.line or 0)
+        called = (one for pair in sides for one in (pair.left, pair.right) if is_call(one))
+        return find_asserted_calls(text) or tuple(called)
     return find_compared_calls(condition, values)
 
 

@@ -106,9 +106,11 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     earlier = ""
     frames = tuple(dict.fromkeys(origin.earlier))
     if frames:
-        places = format_chain(frames[:_EARLIER])
-        more = " < …" if len(frames) > _EARLIER else ""
-        earlier = f"\n  before that: {places}{more}: {shorten_value(origin.earliest, _CHANGED)}"
+        # Where the chain ends says most.
+        cut = len(frames) > _EARLIER
+        parts_of = [frames[: _EARLIER // 2], frames[-_EARLIER // 2 :]] if cut else [frames]
+        places = " < … < ".join(map(format_chain, parts_of))
+        earlier = f"\n  before that: {places}: {shorten_value(origin.earliest, _CHANGED)}"
     facts = [
         *(shorten_value(one, _ERROR) for one in origin.details),
         format_reached(origin.reached),

@@ -6,7 +6,7 @@ So failures are handed on in C: `if (!read_header(file)) goto fail;`, and there 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,7 @@ from debugger.questions.why import statement_origin
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.sources.condition_text import split_condition, split_equality, without_brackets
 from debugger.sources.deciding_condition import DecidingCondition, find_reaching
+from debugger.sources.guilty_operand import FailedCondition, find_guilty_operands
 
 _LABEL = re.compile(
     r"\s*(?!(?:default|public|private|protected)\b)([A-Za-z_]\w*):\s*(?://.*|/\*.*)?"
@@ -35,6 +36,16 @@ class ReturnDecision(Struct, frozen=True):
     call: StatementOrigin | None = None
     # Whether the call must have returned zero, for the condition to be as it was.
     is_zero: bool = False
+
+    def guilty(self, values: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the operands of the parts of the condition that decided, by their values.
+
+        What a pointer leads to is no operand: `**at > '8'` says nothing of `at`.
+        """
+        condition, is_met = self.condition.written, self.condition.is_met
+        found = find_guilty_operands(FailedCondition(condition, is_met, is_around=True), values)
+        plain = r"(?<![*&\w.>]){}(?!\w|\s*(?:->|[\[.(]))"
+        return tuple(one for one in found if re.search(plain.format(re.escape(one)), condition))
 
     def describe(self) -> str:
         """Return what led to the `return`, in words."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
@@ -15,6 +14,7 @@ from debugger.questions.why import (
     native_values,
     register_locals,
     run_planning,
+    statement_origin,
     unset_memory,
     write_choice,
 )
@@ -26,14 +26,17 @@ from debugger.questions.why.native_steps import (
     NextStep,
     ReachedEnd,
     RegisterTarget,
+    ReturnTarget,
     StoreTarget,
     ValuePosition,
 )
 from debugger.questions.why.return_trace import ReturnTrace
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import (
     LinePlan,
     TraceEvent,
     TraceResult,
+    TraceValue,
     WatchPlan,
 )
 from debugger.questions.why.why_request import WhyRequest
@@ -81,34 +84,42 @@ class NativeTrace(ReturnTrace):
         survey = await self._runs.run_survey()
         # The part by which it departs from what it was compared with is followed instead of it.
         request = self._request = self._runs.request
-        value, place = survey.value, request.location_text()
-        if value is None:
-            raise DebuggerError(
-                ErrorCode.EVALUATION_FAILED,
-                f"{request.expression} has no value at {place}: {survey.error}",
-                hint=run_planning.operand_hint(request, survey),
-            )
-        operands = {name: one for name, one in survey.operands.items() if one is not None}
-        frames = tuple(
-            msgspec.structs.replace(one, vars={**operands, **one.vars})
-            if at == survey.frame
-            else one
-            for at, one in enumerate(survey.frames)
-        )
-        position = ValuePosition(
-            request.expression,
-            native_values.text_end(value),
-            frames,
-            survey.frame,
-            LinkCertainty.SEEN,
-        )
-        self._heap.note_survey(survey, request.expression)
         self._chain.own_functions = frozenset(last_part(one.name) for one in survey.functions)
-        ended = await self._follow_decisions(await self._follow_steps(position))
+        call = statement_origin.classify_expression(request.expression)
+        ended = None
+        if survey.value is None and request.event is not None and call.kind is OriginKind.CALL:
+            position, ended = await self._follow_called(call)
+        if ended is None:
+            position = self._position_at(self._runs.survey)
+            self._heap.note_survey(self._runs.survey, self._request.expression)
+            ended = await self._follow_decisions(await self._follow_steps(position))
         await self._complete_overlap()
         await self._complete_life()
         await self._add_executed_sources()
         return self._build_answer(position, ended)
+
+    async def _follow_called(
+        self, call: StatementOrigin
+    ) -> tuple[ValuePosition, ReachedEnd | None]:
+        """Follow what a function of the program has returned to the check that failed.
+
+        Where that is not seen, the first argument is asked about: the function is a library's.
+        """
+        survey = self._runs.survey
+        position = self._position_at(msgspec.structs.replace(survey, value=TraceValue("")))
+        if call.function in self._chain.own_functions:
+            target = ReturnTarget(position, call.function, call.text, call)
+            ended = await self._follow_decisions(await self._follow_steps(target))
+            if self._called is not None:
+                return position, ended
+            self._chain.links.clear()
+        known = ((name, one) for name, one in survey.operands.items() if one is not None)
+        name, value = next(known, ("", None))
+        if value is not None:
+            self._request = msgspec.structs.replace(self._request, expression=name)
+            self._runs.request = self._request
+            self._runs.survey = msgspec.structs.replace(survey, value=value)
+        return position, None
 
     async def _follow_decisions(self, ended: ReachedEnd) -> ReachedEnd:
         """Go on with the calls by whose results a literal was returned."""
@@ -123,7 +134,7 @@ class NativeTrace(ReturnTrace):
         self._last_position = step if isinstance(step, ValuePosition) else self._last_position
         for _ in range(_STEPS_MAX):
             count = sum(one.kind is not LinkKind.REACHED for one in self._chain.links)
-            if count >= self._request.links:
+            if count >= self._request.links and not isinstance(step, ReachedEnd):
                 return ReachedEnd(ChainEnd.BOUND, f"{self._request.links} links are the most")
             if isinstance(step, ReachedEnd):
                 equal = self._follow_equal_write(step)

@@ -446,6 +446,7 @@ def summarise_chain(found: Why, origin: ValueOrigin, *, is_recorded: bool = True
     certainty = LinkCertainty.INFERRED if is_inferred else LinkCertainty.RERUN
     return msgspec.structs.replace(
         origin,
+        expression=origin.expression if is_part else found.expression,
         part=found.expression.removeprefix(origin.expression) if found.other is not None else "",
         value=found.value if found.value is not None else origin.value,
         text=_link_text(last, found) if is_end else last.text,

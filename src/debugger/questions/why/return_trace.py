@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import chain_positions, native_values, run_planning, write_choice
@@ -40,6 +41,27 @@ class ReturnTrace:
         self._first_position: ValuePosition | None = None
         # The last `return` that was followed, and its event.
         self._returned: tuple[ReturnTarget, TraceEvent] | None = None
+        # What the first call of the chain has returned, whose value nothing keeps.
+        self._called: TraceValue | None = None
+
+    def _position_at(self, survey: TraceResult) -> ValuePosition:
+        """Return the position of the value that is asked about."""
+        request, value = self._request, survey.value
+        if value is None:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"{request.expression} has no value at {request.location_text()}: {survey.error}",
+                hint=run_planning.operand_hint(request, survey),
+            )
+        operands = {name: one for name, one in survey.operands.items() if one is not None}
+        frames = tuple(
+            msgspec.structs.replace(one, vars={**operands, **one.vars})
+            if at == survey.frame
+            else one
+            for at, one in enumerate(survey.frames)
+        )
+        text = native_values.text_end(value)
+        return ValuePosition(request.expression, text, frames, survey.frame, LinkCertainty.SEEN)
 
     def _bound_reached(
         self, position: ValuePosition, step: NextStep | None = None
@@ -111,12 +133,17 @@ class ReturnTrace:
             )
         self._runs.mark_event(event)
         self._returned = target, event
+        if event.returned is not None and not position.value.bytes:
+            # Of a call that a condition looks at the value is seen only now.
+            self._called = self._called or event.returned
+            position = msgspec.structs.replace(position, value=event.returned)
+            target = msgspec.structs.replace(target, position=position)
         if write_choice.is_by_library(event, position):
             target = msgspec.structs.replace(target, certainty=LinkCertainty.INFERRED)
         return self._chain.explain_return(event, target)
 
-    async def _find_decision(self) -> ReturnTarget | None:
-        """Return the call whose result led to the chain's last `return`, if one was seen to.
+    async def _find_decision(self) -> ReturnTarget | ValuePosition | None:
+        """Return the call, or else the variable, that led to the chain's last `return`.
 
         Of a `goto` that led there the link is added in any case.
         """
@@ -139,10 +166,10 @@ class ReturnTrace:
         for one in found:
             if one.line != (at if jumps else frame.line):
                 continue
-            called = self._decided_by(one, target, event)
-            if called is None and not (one.label and one.call is None):
+            decided = self._decided_by(one, target, event)
+            if decided is None and not (one.label and one.call is None):
                 continue
-            place = msgspec.structs.replace(frame, line=one.line)
+            place = msgspec.structs.replace(frame, line=one.condition.line)
             text = lines[one.condition.line - 1].strip()
             links.append(
                 WhyLink(
@@ -153,15 +180,23 @@ class ReturnTrace:
                     statement=text,
                 )
             )
-            return called
+            return decided
         return None
 
     def _decided_by(
         self, decision: ReturnDecision, target: ReturnTarget, event: TraceEvent
-    ) -> ReturnTarget | None:
-        """Return the call of a decision, if it was seen to return what decides so."""
+    ) -> ReturnTarget | ValuePosition | None:
+        """Return the call of a decision, if it was seen to return what decides so.
+
+        Where no call decides it is the variable that does, with its value at the `return`.
+        """
         if decision.call is None:
-            return None
+            known = event.frames[0].vars
+            names = decision.guilty({name: one.text for name, one in known.items()})
+            name = next((one for one in names if one in known), None)
+            if name is None or decision.label:
+                return None
+            return ValuePosition(name, known[name], event.frames, 0, target.certainty, event)
         frame = msgspec.structs.replace(event.frames[0], line=decision.condition.line)
         frames = (frame, *event.frames[1:])
         value = TraceValue("0" if decision.is_zero else "not 0")
@@ -177,7 +212,9 @@ class ReturnTrace:
         """Record what may have decided, and the jumps of all functions that it may come by."""
         runs, frame = self._runs, event.frames[0]
         jumps = sorted({one.line for one in found if one.label})
-        names = [one.call.function for one in found if one.call is not None]
+        names = {one.call.function for one in found if one.call is not None}
+        # A macro returns nothing.
+        names &= self._chain.own_functions
         is_known = all(runs.sites.return_keys(one) for one in names)
         if is_known and (not jumps or runs.keys_of_lines(frame.file or "", jumps)):
             return True
@@ -225,7 +262,8 @@ class ReturnTrace:
     def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
         survey, request = self._runs.survey, self._request
         event = survey.signal
-        expression, value, other = request.expression, position.value.text, None
+        known = self._called if not position.value.type and self._called else position.value
+        expression, value, other = request.expression, known.text, None
         if survey.departs is not None:
             compared = expression.removesuffix(survey.departs.path)
             expression, value = f"{compared}{survey.departs.shown}", survey.departs.value
@@ -237,7 +275,7 @@ class ReturnTrace:
             cause=f"{expression}={value} at {request.place}: {summarize_chain(links, ended)}",
             value=value,
             other=other,
-            meaning=native_values.describe_meaning(position.value),
+            meaning=native_values.describe_meaning(known),
             frame=native_values.frame_view(position.frame, position.index),
             event=f"crash, {event}" if event and request.at is None else event,
             links=links,

@@ -96,6 +96,8 @@ class TraceEvent(Struct, frozen=True):
     # Of a return: the first eight bytes of the value, in hexadecimal; a floating-point one's.
     value: str = ""
     vector: str = ""
+    # Of a return: a number or a pointer, as its type shows it.
+    returned: TraceValue | None = None
     # Of a system call.
     call: str | None = None
     file: str | None = None

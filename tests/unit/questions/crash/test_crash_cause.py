@@ -52,6 +52,13 @@ def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
     assert "b->x, b=0xdead00000000beef" in text
 
 
+def test_a_null_pointer_that_a_library_was_given_is_named() -> None:
+    facts = {"signal": "SIGSEGV", "address": 0, "runtime": ("__strcmp_avx2",)}
+    values = {"got": "0x0", "count": "3"}
+    text = "if (strcmp(got, names) && count)"
+    assert cause_text(text, values=values, **facts) == ("null_pointer", "null pointer: got=0x0")
+
+
 def test_a_division_by_zero_names_the_divisor() -> None:
     assert cause_text(
         "r = a / (n - 2);", signal="SIGFPE", values={"n-2": "0", "n": "2", "a": "5"}

@@ -39,3 +39,21 @@ def test_a_call_decides_by_being_zero_or_not(
     found = [(one.call, one.is_zero) for one in find_decisions("a.c", lines, 1, 4)]
     calls = [(call.function, is_zero) for call, is_zero in found if call is not None]
     assert calls == decisions
+
+
+@pytest.mark.parametrize(
+    ("condition", "values", "operands"),
+    [
+        ("(list == NULL) || (name == NULL)", {"list": "0x5555", "name": "0x0"}, ("name",)),
+        ("!list", {"list": "0x0"}, ("list",)),
+        ("depth >= MOST", {"depth": "9"}, ("depth",)),
+        ("**at > '8'", {"at": "0x7fff"}, ()),
+        ("list->count", {"list": "0x5555"}, ()),
+    ],
+)
+def test_without_a_call_the_operand_decides_whose_part_was_true(
+    condition: str, values: dict[str, str], operands: tuple[str, ...]
+) -> None:
+    lines = ["int f(char *a)", "{", f"    if ({condition})", "        return 0;", "}"]
+    decision = find_decisions("a.c", lines, 1, 4)[-1]
+    assert tuple(one for one in decision.guilty(values) if one in values) == operands

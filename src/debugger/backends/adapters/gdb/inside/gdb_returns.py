@@ -14,6 +14,11 @@ _LINES_MAX = 32  # of a function, the last ones
 _CODE_MAX = 64 << 10  # bytes of a function that are searched for its return instructions
 _SEARCHED_BETWEEN = 24
 _OTHERS_MAX = 400  # calls by others, after which a function is not worth what each costs
+_REGISTER = 8  # bytes
+_IN_REGISTER = frozenset(
+    {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM}
+    | {gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_FLT}
+)
 _CALLS_BETWEEN = 3  # a container's own functions may lie between the caller and the function
 
 
@@ -62,7 +67,8 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         frames = run.statements.pop((key, caller_address(gdb.newest_frame())), None)
         if frames is None:
             return False
-        event = {"value": _read_bytes("rax"), "vector": _read_bytes("xmm0")}
+        registers = {"value": _read_bytes("rax"), "vector": _read_bytes("xmm0")}
+        event = {**registers, "returned": _read_returned()}
         run.add_event(key, event, is_write=False, frames=frames, is_site=self._is_site)
         return bool(run.is_end_event(key)) or (self._is_site and run.is_hot(self, run.counts[key]))
 
@@ -72,6 +78,17 @@ def _read_bytes(register: str) -> str:
     value = gdb.newest_frame().read_register(register)
     number = value["v2_int64"][0] if register.startswith("xmm") else value
     return (int(number) % (1 << 64)).to_bytes(8, "little").hex()
+
+
+def _read_returned() -> dict[str, Any] | None:
+    """Return the number or pointer that the innermost function returns; None for other values."""
+    function = gdb.newest_frame().function()
+    kind = function.type.target().strip_typedefs() if function is not None else None
+    if kind is None or kind.code not in _IN_REGISTER or kind.sizeof > _REGISTER:
+        return None
+    content = bytes.fromhex(_read_bytes("xmm0" if kind.code == gdb.TYPE_CODE_FLT else "rax"))
+    found: dict[str, Any] | None = snapshots.describe_value(gdb.Value(content[: kind.sizeof], kind))
+    return found
 
 
 def caller_address(frame: Any) -> int:
