@@ -488,10 +488,6 @@ class Session(SessionState):
             self.exited = found
             self._on_ended(None)
 
-    def is_process_gone(self) -> bool:
-        """Return whether the stopped process has ended, though its debugger did not say so yet."""
-        return self.state is State.STOPPED and self.process.is_gone(self.pid)
-
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""
         self.hits = tuple(numbers)

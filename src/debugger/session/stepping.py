@@ -516,7 +516,8 @@ async def wait_for_stop(
         session
     )
     # A debugger reports a killed process a moment after the system does.
-    if after is None and is_over and not session.is_process_gone():
+    is_dying = session.state is State.STOPPED and session.process.is_gone(session.pid)
+    if after is None and is_over and not is_dying:
         session.require_state(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     return await _wait_after(session, patience, cursor)
