@@ -368,8 +368,10 @@ def test_a_value_that_its_memory_had_already_is_followed_into_the_call_that_retu
 ) -> None:
     answer = _why(cli, "returned.cpp", "left", "crash")
     at = {one: find_marker("why/returned.cpp", one) for one in ("left", "return", "quantity")}
-    assert _steps(answer) == [
-        ("written", "main", at["left"]),
+    first, *steps = _steps(answer)
+    # `returned` where the stack's memory had another value, which its environment decides.
+    assert first in [(kind, "main", at["left"]) for kind in ("written", "returned")]
+    assert steps == [
         ("returned", "make_order", at["return"]),
         ("computed", "make_order", at["quantity"]),
         ("passed", "main", at["left"]),
