@@ -371,7 +371,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_stores",
         "debugger.backends.adapters.gdb.inside.gdb_texts",
         "debugger.backends.adapters.gdb.inside.gdb_followed",
-        "debugger.backends.adapters.gdb.inside.gdb_shell",
+        "debugger.backends.adapters.gdb.inside.gdb_expressions",
         "debugger.backends.adapters.gdb.inside.gdb_traced_run",
         "debugger.backends.adapters.gdb.inside.gdb_values",
         "debugger.backends.adapters.gdb.inside.gdb_watches",

@@ -34,7 +34,7 @@ SHORT_MODULES: Mapping[str, str] = {
     "targets/compared_commands.py": "pure: one option, which several questions take",
     "questions/holds/captured_checks.py": "pure, beside the window that reads it",
     "system/java_build_tool.py": "pure, and shared by an adapter and a question",
-    "backends/adapters/gdb/inside/gdb_shell.py": "shared by two kinds of gdb, run inside them",
+    "backends/adapters/gdb/inside/gdb_expressions.py": "run inside two kinds of gdb",
     "model/pointers/asan_shadow.py": "pure: one format",
     "model/thread_order.py": "one class, which several questions share",
     "model/typescript_refusal.py": "pure, and shared by several questions",
@@ -242,7 +242,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1197,
-    "backends/adapters": 12450,
+    "backends/adapters": 12460,
     "backends/dap": 4612,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,

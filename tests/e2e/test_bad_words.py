@@ -178,7 +178,7 @@ def test_what_python_cannot_evaluate_is_told_in_one_line(cli):
 
 
 @pytest.mark.adapter("gdb")
-def test_an_expression_of_gdb_runs_no_shell(cli, tmp_path):
+def test_an_expression_of_gdb_runs_no_shell_and_does_not_end_it(cli, tmp_path):
     made = tmp_path / "made"
     shell = f'$_shell("touch {made}")'
     program = build_debuggee("loop.c")
@@ -186,6 +186,7 @@ def test_an_expression_of_gdb_runs_no_shell(cli, tmp_path):
     says = "an expression runs no shell: $_shell is switched off"
     assert says in cli("print", shell, check=1).err
     assert says in cli("raw", f"print {shell}", check=1).err
+    assert "an empty list in braces has no value" in cli("print", "1 + { }", check=1).err
     cli("break", marked_location("loop.c", "return"), "--condition", f"{shell} == 0", check=0)
     cli("continue", check=0)
     cli("stop", check=0)

@@ -22,7 +22,7 @@ events: Any = importlib.import_module("gdb.dap.events")
 evaluating: Any = importlib.import_module("gdb.dap.evaluate")
 running: Any = importlib.import_module("gdb.dap.next")
 
-_PARTS = ("gdb_shell", "gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests",
+_PARTS = ("gdb_expressions", "gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests",
           "gdb_forks", "gdb_caught")  # fmt: skip
 _NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
 # What is written in C whatever the program's language: the signal's record, whose fields Fortran

@@ -32,7 +32,7 @@ searches: Any = importlib.import_module("gdb_searches")
 sites: Any = importlib.import_module("gdb_lines")
 following: Any = importlib.import_module("gdb_followed")
 watching: Any = importlib.import_module("gdb_watches")
-importlib.import_module("gdb_shell").refuse_shell()
+importlib.import_module("gdb_expressions").guard_expressions()
 
 _EVENTS_MAX = 48  # last events of each watchpoint that are returned
 _SITE_DEEP = 40  # events with a stack of a line or a return that the chain may come by, …

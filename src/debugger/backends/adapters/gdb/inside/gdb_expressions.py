@@ -1,11 +1,15 @@
-"""Keeps expressions from running a shell. Run inside gdb."""
+"""Keeps expressions from running a shell, and from ending gdb. Run inside gdb."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
+_own_evaluate = gdb.parse_and_eval
+_TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
+_EMPTY_LIST = re.compile(r"\{\s*\}")
 
 
 class _RefusedShell(gdb.Function):  # type: ignore[misc]
@@ -24,12 +28,21 @@ class _RefusedShell(gdb.Function):  # type: ignore[misc]
         raise gdb.GdbError(message)
 
 
-def refuse_shell() -> None:
-    """Replace gdb's own function."""
+def _evaluate_guarded(expression: str, *context: Any, **named: Any) -> Any:
+    """Evaluate; gdb 16.3 ends with a segmentation fault where an expression has `{}`."""
+    if _EMPTY_LIST.search(_TEXT.sub("", expression)):
+        message = "an empty list in braces has no value"
+        raise gdb.error(message)
+    return _own_evaluate(expression, *context, **named)
+
+
+def guard_expressions() -> None:
+    """Replace gdb's own functions."""
     _RefusedShell()
+    gdb.parse_and_eval = _evaluate_guarded
 
 
 def begin(state: Any, replaced: Any) -> None:
     """Take part in the adapter."""
     del state, replaced
-    refuse_shell()
+    guard_expressions()
