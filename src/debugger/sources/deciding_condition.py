@@ -116,6 +116,8 @@ def find_reaching(path: str, source: str, line: int) -> list[DecidingCondition]:
 def find_skipped(path: str, source: str, name: str, span: range) -> list[DecidingCondition]:
     """Return the conditions by which other assignments to a name were left out, the last first.
 
+    A condition counts whose block leads on to the reading line, so that it was evaluated.
+
     Args:
         path: The source's file; only Python is understood.
         source: Its text.
@@ -125,20 +127,36 @@ def find_skipped(path: str, source: str, name: str, span: range) -> list[Decidin
     if not path.endswith((".py", ".pyw")):
         return []
     found = [
-        _python_condition(node.test, is_met=not _binds(node.body, name))
-        for node in ast.walk(_parse(source))
+        _python_condition(node.test, is_met=not _assigns(node.body, name))
+        for block in _enclosing_blocks(_parse(source), span.stop)
+        for node in block
         if isinstance(node, ast.If)
         and span.start < node.lineno
         and (node.end_lineno or node.lineno) < span.stop
-        and _binds(node.body, name) is not _binds(node.orelse, name)
+        and _assigns(node.body, name) is not _assigns(node.orelse, name)
     ]
     return sorted(found, key=lambda one: -one.line)
 
 
-def _binds(body: Iterable[ast.stmt], name: str) -> bool:
+def _enclosing_blocks(tree: ast.Module, line: int) -> Iterator[list[ast.stmt]]:
+    """Yield the lists of statements of which one contains a line."""
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and any(_contains(one, line) for one in block):
+                yield block
+
+
+def _contains(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _assigns(body: Iterable[ast.stmt], name: str) -> bool:
+    """Return whether statements surely assign to a name: what is in an inner block may not run."""
     return any(
         isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
         for statement in body
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)
         for one in ast.walk(statement)
     )
 

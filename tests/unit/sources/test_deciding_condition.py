@@ -9,6 +9,7 @@ from debugger.sources.deciding_condition import (
     find_conditions,
     find_part_conditions,
     find_reaching,
+    find_skipped,
 )
 
 PYTHON = program_text("counted_lines/conditions.py")
@@ -190,3 +191,29 @@ def test_what_stands_before_a_function_or_a_label_decides_nothing(source: str) -
 def test_a_block_whose_bracket_has_a_line_of_its_own_is_reached_by_its_condition() -> None:
     source = "int f(int *p)\n{\n    if (p && g(1))\n    {\n        return 0;\n    }\n}\n"
     assert [one.written for one in find_reaching("a.cpp", source, 5)] == ["p && g(1)"]
+
+
+SKIPPED = """\
+def read(text, mode):
+    size = 1
+    if text:
+        size = 2
+    elif mode:
+        size = 3
+    if mode == 1:
+        if text:
+            size = 4
+    else:
+        size = 5
+    if mode == 2:
+        mode = 3
+    return size
+"""
+
+
+def test_conditions_by_which_an_assignment_was_left_out_are_those_that_were_evaluated() -> None:
+    every = find_skipped("a.py", SKIPPED, "size", range(2, 14))
+    assert [(one.line, one.is_met) for one in every] == [(7, True), (3, False)]
+    assert [one.line for one in find_skipped("a.py", SKIPPED, "size", range(3, 14))] == [7]
+    assert [one.line for one in find_skipped("a.py", SKIPPED, "size", range(2, 9))] == [3]
+    assert find_skipped("a.c", SKIPPED, "size", range(2, 14)) == []

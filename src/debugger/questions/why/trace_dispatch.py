@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,11 +26,12 @@ from debugger.questions.why import (
     python_trace,
     script_trace,
 )
-from debugger.questions.why.answer import ChainEnd, Why
+from debugger.questions.why.answer import ChainEnd, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
 from debugger.recorders.script import script_recorder
 from debugger.session import source_files
 from debugger.sources.deciding_condition import DecidingCondition, find_reaching, find_skipped
+from debugger.sources.function_span import find_span
 
 
 async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
@@ -65,6 +66,7 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
 _CONDITIONS = 2
 _DECIDED = 4
 _ASSIGNED = re.compile(r"assigned to (\w+)$")
+_PASSED = re.compile(r"passed as (\w+) to ")
 _CALLERS = 2  # where the function itself has no conditions
 # At these ends the next question is why that statement ran.
 _REACHED = frozenset({ChainEnd.CONSTANT, ChainEnd.ALLOCATION, ChainEnd.NOT_FOLLOWED})
@@ -136,31 +138,53 @@ def _find_decisions(answer: Why) -> Iterator[ReachingCondition]:
     found: dict[tuple[str | None, int], tuple[bool, ReachingCondition]] = {}
     for before, link in reversed(list(pairwise((None, *answer.links)))):
         assert link is not None
-        frame = link.frame
-        if frame is None or frame.line is None or frame.file is None or _is_of_check(frame, answer):
+        reader = before.frame if before is not None else None
+        frame, every = reader, _find_skipped(link, reader)
+        is_skipped = bool(every)
+        if not every:
+            frame, every = link.frame, _find_reaching(link.frame)
+        if frame is None or not every or _is_of_check(frame, answer):
             continue
-        source = "\n".join(source_files.read_source(frame.file) or ())
-        skipped: list[DecidingCondition] = []
-        name = _ASSIGNED.match(link.text)
-        then = before.frame if before is not None else None
-        if name is not None and then is not None and then.file == frame.file:
-            span = range(frame.line, then.line or 0)
-            skipped = find_skipped(frame.file, source, name[1], span)
-        for one in (skipped or find_reaching(frame.file, source, frame.line))[:1]:
-            at = msgspec.structs.replace(frame, line=one.line)
-            condition = ReachingCondition(at, one.written, one.is_met)
-            found.setdefault((at.file, one.line), (not skipped, condition))
+        at = msgspec.structs.replace(frame, line=every[0].line)
+        condition = ReachingCondition(at, every[0].written, every[0].is_met)
+        found.setdefault((at.file, every[0].line), (not is_skipped, condition))
     # What was left out says more than what decides about most values.
     for _, condition in sorted(found.values(), key=lambda one: one[0])[:_DECIDED]:
         yield condition
 
 
+def _find_skipped(link: WhyLink, reader: FrameView | None) -> list[DecidingCondition]:
+    """Return the conditions by which a link's variable kept its value until a line read it."""
+    place = _place_of(reader)
+    if link.frame is None or link.frame.line is None or place is None or reader is None:
+        return []
+    file, lines, line = place
+    assigned, passed = _ASSIGNED.match(link.text), _PASSED.match(link.text)
+    if assigned is not None:
+        is_same = (link.frame.file, link.frame.function) == (file, reader.function)
+        span = range(link.frame.line, line) if is_same else range(0)
+        return find_skipped(file, "\n".join(lines), assigned[1], span) if span else []
+    function = find_span(file, lines, line, reader.function) if passed is not None else None
+    if passed is None or function is None:
+        return []
+    return find_skipped(file, "\n".join(lines), passed[1], range(function[0], line))
+
+
+def _find_reaching(frame: FrameView | None) -> list[DecidingCondition]:
+    place = _place_of(frame)
+    return find_reaching(place[0], "\n".join(place[1]), place[2]) if place is not None else []
+
+
+def _place_of(frame: FrameView | None) -> tuple[str, Sequence[str], int] | None:
+    """Return the file of a frame, its lines, and the frame's line."""
+    if frame is None or frame.file is None or frame.line is None:
+        return None
+    lines = source_files.read_source(frame.file)
+    return (frame.file, lines, frame.line) if lines is not None else None
+
+
 def _find_conditions(frame: FrameView) -> tuple[ReachingCondition, ...]:
-    lines = source_files.read_source(frame.file) if frame.file is not None else None
-    if lines is None or frame.file is None or frame.line is None:
-        return ()
-    found = find_reaching(frame.file, "\n".join(lines), frame.line)
     return tuple(
         ReachingCondition(msgspec.structs.replace(frame, line=one.line), one.written, one.is_met)
-        for one in found[:_CONDITIONS]
+        for one in _find_reaching(frame)[:_CONDITIONS]
     )
