@@ -12,8 +12,8 @@ from debugger.model.statement import join_statement
 from debugger.sources.condition_text import (
     closing_bracket,
     first_argument,
+    list_condition_parts,
     split_arguments,
-    split_condition,
     split_equality,
     without_brackets,
 )
@@ -125,21 +125,16 @@ def _asserted_sides(name: str, arguments: Sequence[str]) -> ComparedSides | None
 
 def _condition_sides(text: str, *, is_true: bool) -> list[ComparedSides]:
     """Return what the parts of a condition compare, if it was true, or false."""
-    text = without_brackets(text)
-    kind, parts = split_condition(text)
-    if kind is not None:
-        return [side for one in parts for side in _condition_sides(one, is_true=is_true)]
-    if text.startswith("!") and not text.startswith("!="):
-        return _condition_sides(text[1:], is_true=not is_true)
-    compared = split_equality(text)
-    if compared is not None:
-        left, operator, right = compared
-        is_unequal = (operator == "!=") is is_true
-        call = _compared_by_call(left if right == "0" else right if left == "0" else "")
-        if not is_unequal:
-            return []
-        return [call or ComparedSides(left, right)]
-    return _called_sides(text, is_true=is_true)
+    found: list[ComparedSides] = []
+    for part, is_met in list_condition_parts(text, is_true=is_true):
+        compared = split_equality(part)
+        if compared is None:
+            found += _called_sides(part, is_true=is_met)
+        elif (compared[1] == "!=") is is_met:
+            left, _, right = compared
+            call = _compared_by_call(left if right == "0" else right if left == "0" else "")
+            found.append(call or ComparedSides(left, right))
+    return found
 
 
 def _called_sides(text: str, *, is_true: bool) -> list[ComparedSides]:

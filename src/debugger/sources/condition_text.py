@@ -29,6 +29,20 @@ def split_condition(text: str) -> tuple[Literal["or", "and"] | None, list[str]]:
     return kind, [text[a:b].strip() for a, b in zip(starts, ends, strict=True)]
 
 
+def list_condition_parts(text: str, *, is_true: bool) -> list[tuple[str, bool]]:
+    """Return the parts of a condition without `or`, `and` and `!`, each with its truth.
+
+    The truth is the one by which a part leads to that of the condition.
+    """
+    text = without_brackets(text)
+    kind, parts = split_condition(text)
+    if kind is not None:
+        return [one for part in parts for one in list_condition_parts(part, is_true=is_true)]
+    if text.startswith("!") and not text.startswith("!="):
+        return list_condition_parts(text[1:], is_true=not is_true)
+    return [(text, is_true)]
+
+
 def first_argument(text: str) -> str:
     """Return a text up to the first comma, or closing bracket, that is not within brackets."""
     depth = 0

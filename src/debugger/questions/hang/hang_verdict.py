@@ -132,11 +132,12 @@ def _end_condition(source: Sequence[str], number: int) -> str:
     """Return the condition behind the body of `do`; empty where there is none, as in a shell."""
     indent = _indent_width(source[number - 1])
     for text in source[number - 1 :]:
-        found = _WITHIN.search(text) if _indent_width(text) <= indent else None
+        if _indent_width(text) > indent:
+            continue
+        found = _WITHIN.search(text)
         if found is not None:
             return found[0].strip(" ;\n")
-        is_bracket = text.strip() in {"", "do", "do {", "{", "}"}
-        if not is_bracket and _indent_width(text) <= indent:
+        if text.strip() not in {"", "do", "do {", "{", "}"}:
             break
     return ""
 

@@ -108,8 +108,8 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     if frames:
         # Where the chain ends says most.
         cut = len(frames) > _EARLIER
-        parts_of = [frames[: _EARLIER // 2], frames[-_EARLIER // 2 :]] if cut else [frames]
-        places = " < … < ".join(map(format_chain, parts_of))
+        ends = [frames[: _EARLIER // 2], frames[-_EARLIER // 2 :]] if cut else [frames]
+        places = " < … < ".join(map(format_chain, ends))
         earlier = f"\n  before that: {places}: {shorten_value(origin.earliest, _CHANGED)}"
     facts = [
         *(shorten_value(one, _ERROR) for one in origin.details),

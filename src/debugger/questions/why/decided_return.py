@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from debugger.questions.why import statement_origin
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.sources.condition_text import split_condition, split_equality, without_brackets
+from debugger.sources.condition_text import list_condition_parts, split_equality
 from debugger.sources.deciding_condition import DecidingCondition, find_reaching
 from debugger.sources.guilty_operand import FailedCondition, find_guilty_operands
 
@@ -95,16 +95,14 @@ def find_decisions(
 
 def _deciding_calls(text: str, *, is_true: bool) -> list[tuple[StatementOrigin, bool]]:
     """Return the calls whose truth is a part of a condition, and whether it was false."""
-    text = without_brackets(text)
-    kind, parts = split_condition(text)
-    if kind is not None:
-        return [one for part in parts for one in _deciding_calls(part, is_true=is_true)]
-    if text.startswith("!") and not text.startswith("!="):
-        return _deciding_calls(text[1:], is_true=not is_true)
-    compared = split_equality(text)
-    if compared is not None:
-        left, how, right = compared
-        side = left if right in _NOTHING else right if left in _NOTHING else ""
-        return _deciding_calls(side, is_true=(how == "!=") is is_true) if side else []
-    origin = statement_origin.classify_expression(text)
-    return [(origin, not is_true)] if origin.kind is OriginKind.CALL else []
+    found: list[tuple[StatementOrigin, bool]] = []
+    for part, is_met in list_condition_parts(text, is_true=is_true):
+        compared = split_equality(part)
+        if compared is not None:
+            left, how, right = compared
+            side = left if right in _NOTHING else right if left in _NOTHING else ""
+            found += _deciding_calls(side, is_true=(how == "!=") is is_met) if side else []
+            continue
+        origin = statement_origin.classify_expression(part)
+        found += [(origin, not is_met)] if origin.kind is OriginKind.CALL else []
+    return found

@@ -159,15 +159,15 @@ def _find_skipped(link: WhyLink, reader: FrameView | None) -> list[DecidingCondi
     if link.frame is None or link.frame.line is None or place is None or reader is None:
         return []
     file, lines, line = place
-    assigned, passed = _ASSIGNED.match(link.text), _PASSED.match(link.text)
-    if assigned is not None:
-        is_same = (link.frame.file, link.frame.function) == (file, reader.function)
-        span = range(link.frame.line, line) if is_same else range(0)
-        return find_skipped(file, "\n".join(lines), assigned[1], span) if span else []
-    function = find_span(file, lines, line, reader.function) if passed is not None else None
-    if passed is None or function is None:
+    first = 0
+    given = _ASSIGNED.match(link.text)
+    if given is not None and (link.frame.file, link.frame.function) == (file, reader.function):
+        first = link.frame.line
+    elif given := _PASSED.match(link.text):
+        first, _ = find_span(file, lines, line, reader.function) or (0, 0)
+    if given is None or not first:
         return []
-    return find_skipped(file, "\n".join(lines), passed[1], range(function[0], line))
+    return find_skipped(file, "\n".join(lines), given[1], range(first, line))
 
 
 def _find_reaching(frame: FrameView | None) -> list[DecidingCondition]:
