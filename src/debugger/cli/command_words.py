@@ -165,8 +165,9 @@ def _take_debug_server(split: SplitArgv) -> SplitArgv:
 
 
 def _spell_switches(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Spell PowerShell's `-Script app.py` with two dashes, before `--`."""
+    """Spell PowerShell's `-Script app.py` with two dashes, before the program."""
     end = argv.index("--") if "--" in argv else len(argv)
+    end = min(end, next((at for at in range(1, end) if begins_program(argv[at:])), end))
     own = (f"-{one.lower()}" if _SWITCH.match(one) else one for one in argv[:end])
     return (*own, *argv[end:])
 
@@ -510,6 +511,10 @@ _PREFIX: Final = re.compile(r"(?:-exec-|-gdb-|gud-|db|ps|d|:|,|/|\.|%|!)-?(?=\w\
 def _correct_prefix(split: SplitArgv, known: Paths) -> Correction | None:
     """Suggest `step` for TotalView's `dstep`, Octave's `dbstep` and Guile's `,step`."""
     first, *others = split.words
+    if first == "-exec" and others:  # an editor's console: `-exec info threads`
+        return Correction(
+            "the command alone", ((*others, *(("--", *split.rest) if split.rest else ())),)
+        )
     name = _PREFIX.sub("", first, count=1)
     own = {path[0] for path in known}
     joined = {one.replace("-", ""): one for one in own}  # ocamldebug's `backstep`

@@ -50,7 +50,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "--just-my-code": ("+nothing",),
     **dict.fromkeys(("--verbose", "--quiet", "--debug", "--no-pager", "--batch"), ("+verbosity",)),
     **dict.fromkeys(("--interactive", "--non-interactive", "--silent"), ("+verbosity",)),
-    **dict.fromkeys(("--crash", "--fail"), ("+event",)),
+    **dict.fromkeys(("--crash", "--fail", "--at-crash", "--at-fail"), ("+event",)),
     **dict.fromkeys(("--every", "--always", "--for-each", "--functions", "--methods"), ("--each",)),
     **dict.fromkeys(("--invariant", "--assert", "--check"), ("--expect", "+expression")),
     **dict.fromkeys(("--memory-reference", "--start"), ("+address",)),
@@ -150,7 +150,8 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
               "--catch": ("+exceptions",), "--break-on-exception": ("+exceptions",),
               "--break-on-exceptions": ("+exceptions",), "--run": ("+nothing",),
               "--arg": ("+args",), "--until": ("--break",), "--stop-at-main": ("+main",)},
-    "attach": {"--stop": ("--pause",), "-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
+    "attach": {"--all": ("--group",), "--docker": ("--container",),
+               "--stop": ("--pause",), "-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
                "--host": ("+host",), "--type": ("+ignored",),
                **dict.fromkeys(("--listen", "--url", "--address", "--server"), ("--connect",))},
     "setup": {"--install": ("--yes",)},
@@ -203,6 +204,8 @@ _OUTPUT_FORMS: Final = frozenset(
 _CONDITION_FLAGS: Final = frozenset({*_CONDITION, "--if", "-c"})
 _CONNECTIVES: Final = frozenset({"and", "or", "&&", "||", ">", "<", ">=", "<=", "==", "!=", "is"})
 _COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
+_OF_EXPRESSIONS: Final = frozenset({"print", "eval"})
+_LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]{2,}\Z")
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
 
@@ -436,7 +439,7 @@ def _take_values(
 
 def _role_values(flag: str, typed: str, values: list[str]) -> tuple[str, ...]:
     if flag == "+event":  # `--crash`
-        return (typed.lstrip("-"),)
+        return (typed.removeprefix("--").removeprefix("at-"),)
     return () if flag == "+output" else tuple(values)
 
 
@@ -480,6 +483,8 @@ def _is_option(command: Command, word: str, *, is_first: bool) -> bool:
     typed = word.partition("=")[0]
     is_known = typed in value_counts(command) or resolve_flag(command, typed) is not None
     is_own_form = typed.startswith("--") or (is_first and typed in value_counts(command))
+    if command.name in _OF_EXPRESSIONS and not is_first and _LONG_OPTION.match(word):
+        return resolve_flag(command, typed) is None  # not the expression `x --full`
     if is_first and command.name == "watch" and typed == "-c":
         return True
     return is_known and is_own_form and _could_be_option(command, typed)

@@ -182,7 +182,8 @@ _GDB_EVENTS: Final = frozenset({"syscall", "fork", "vfork", "exec", "load", "unl
 
 def break_at(rest: Words) -> Result | None:
     """Refuse `break exception ValueError`, and correct what follows a location."""
-    if rest[:1] and rest[0] in _EXCEPTION_WORDS and len(rest) == len(("exception", "ValueError")):
+    is_pair = len(rest) == len(("exception", "ValueError"))
+    if is_pair and rest[0].removeprefix("--") in _EXCEPTION_WORDS:
         kinds = [("catch", kind, rest[1]) for kind in ("raised", "throw")]
         return Correction("an exception is a catch", tuple(kinds))
     if rest[:1] in (("if",), ("if:",)) and rest[1:]:
@@ -202,6 +203,19 @@ def run_until(rest: Words) -> Result | None:
     """Correct `until total > 100`, a condition in place of a location."""
     is_condition = rest[1:2] and re.fullmatch(r"[<>!=]=?", rest[1]) is not None
     return place_condition("until", rest) if is_condition and rest[2:] else None
+
+
+def next_until(rest: Words) -> Result | None:
+    """Correct `next until total > 100`."""
+    return run_until(rest[1:]) if rest[:1] == ("until",) else None
+
+
+def change_hits(rest: Words) -> Result | None:
+    """Correct `hit-condition 1 5`, a request of editors."""
+    if len(rest) != len(("1", "5")):
+        return None
+    changed = ("breakpoint", "change", rest[0], "--hit", rest[1])
+    return Correction("hits are of a breakpoint", (changed,))
 
 
 def enable_counted(rest: Words) -> Result | None:

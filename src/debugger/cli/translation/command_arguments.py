@@ -476,7 +476,10 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
     if programs := arranged.role_values("+program"):
         arranged = arranged.change(without=("+program",), positionals=programs)
     words = [*arranged.role_values("+pid"), *arranged.positionals]
-    if arranged.role_values("+pid"):
+    if len(pids := arranged.role_values("+pid")) > 1:
+        group = arranged.change(without=("+pid",), add=[("--pids", (",".join(pids),))])
+        return correct("several processes are a group", group)
+    if pids:
         words = words[:1]  # the program is known by it
         arranged = arranged.change(without=("+pid",), positionals=words)
     if ports := arranged.role_values("+port"):

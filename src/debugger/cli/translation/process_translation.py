@@ -56,6 +56,9 @@ def save_core(rest: Words) -> Result | None:
 
 def attach_script(rest: Words) -> Result | None:
     """Refuse `attach python f.py`, since only what runs is attached to, and `attach ./app 12`."""
+    pids = [one for word in rest for one in word.split(",") if one]
+    if len(pids) > 1 and all(map(str.isdecimal, pids)):
+        return Correction("several processes are a group", (("attach", "--pids", ",".join(pids)),))
     is_pair = len(rest) == 2 and rest[1].isdecimal() and not rest[0].startswith("-")  # noqa: PLR2004
     if is_pair:
         return Correction("a process is named by its ID", (("attach", rest[1]),))

@@ -32,6 +32,7 @@ QUESTION_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("inspect-at *", "log-values *", "capture *", "probes *"), "probe {}"),
     **dict.fromkeys(("tests", "run-tests", "run-test", "why-fail"), "test"),
     **dict.fromkeys(("what-if *", "whatif *"), "try {}"),
+    **{f"group {name}": f"{name} --group" for name in ("start", "attach", "crash", "hang")},
 }  # fmt: skip
 
 # These may mean more, or only a part of what the question answers.
@@ -64,6 +65,10 @@ LIKELY_QUESTIONS: Final[Mapping[str, str]] = {
     "step backwards": "back-step",
     "next line *": "next {}",
     "undo": "back",
+    **dict.fromkeys(("changes", "what-changed"), "context; who-wrote EXPR --at LOC -- CMD"),
+    **dict.fromkeys(("reason", "stop-reason"), "context; exception"),
+    **dict.fromkeys(("last error", "last exception"), "exception"),
+    "rank *": "focus {}",
     "info breakpoints *": "breakpoint list",
     "config show": "config",
     # Other tools that run a program

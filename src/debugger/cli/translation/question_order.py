@@ -163,6 +163,9 @@ def _drop_words(arranged: ArrangedWords) -> Correction | None:
 def _drop_option(arranged: ArrangedWords) -> Correction:
     """Suggest the command without an option whose value is missing."""
     flag = arranged.lacking or ""
+    typed = next(
+        (one for one in arranged.given if resolve_flag(arranged.command, one) == flag), flag
+    )
     fixed = order_question(
         ArrangedWords(
             arranged.name,
@@ -173,7 +176,7 @@ def _drop_option(arranged: ArrangedWords) -> Correction:
         )
     )
     commands = fixed.commands if isinstance(fixed, Correction) else (fixed.to_words(),)
-    return Correction(f"{arranged.command.name}: {flag} needs a value", commands)
+    return Correction(f"{arranged.command.name}: {typed} needs a value", commands)
 
 
 def _take_condition(arranged: ArrangedWords) -> Result:

@@ -49,6 +49,8 @@ def correct_session_program(arranged: ArrangedWords) -> Correction | None:
     command = arranged.command
     if runs_program(command) or command.name in {"raw", "input", "attach", "mcp", "try"}:
         return None
+    if command.name in _AT_A_STOP and (opened := _correct_core(arranged)) is not None:
+        return opened
     own, program = _split_program(arranged)
     place, condition, words = _take_location(own)
     is_value = command.name in _VALUES | {"watch"} and place is not None
@@ -62,6 +64,19 @@ def correct_session_program(arranged: ArrangedWords) -> Correction | None:
     if found is None:
         return None
     return Correction(f"{command.name} takes no program: it is of a session", found)
+
+
+def _correct_core(arranged: ArrangedWords) -> Correction | None:
+    """Correct `backtrace --core core.1 ./app`."""
+    words = [*arranged.given]
+    if "--core" not in words[:-1]:
+        return None
+    at = words.index("--core")
+    core, others = words[at + 1], [*words[:at], *words[at + 2 :], *(arranged.rest or ())]
+    program = [one for one in others if begins_program([one])][:1] or ["PROGRAM"]
+    crash = ("crash", "--core", core, *program)
+    attach = ("attach", "--core", core, *program)
+    return Correction("a core file is opened by a question", (crash, attach))
 
 
 def _split_program(arranged: ArrangedWords) -> tuple[list[str], Words | None]:

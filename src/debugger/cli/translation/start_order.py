@@ -44,23 +44,30 @@ _SOURCE: Final = re.compile(rf"[^\s:]+\.(?:{SCRIPT_SUFFIX}|[ch]|cc|cpp|cxx|hpp|r
 _EXCEPTION: Final = re.compile(
     r"(?:raised|uncaught|all|userUnhandled|exceptions?|throw|[A-Z]\w*(?:Error|Exception)|SIG[A-Z]+)\Z"
 )
+_RANKS: Final = re.compile(
+    r"(?:.*/)?(?:mpirun|mpiexec(?:\.\w+)?|orterun|prterun|torchrun|srun|horovodrun)\Z"
+)
 _LAUNCHER: Final = re.compile(
-    r"(?:.*/)?(?:mpirun|mpiexec(?:\.\w+)?|orterun|prterun|torchrun|srun|accelerate|deepspeed|horovodrun"
-    r"|gunicorn|celery|pytest)\Z"
+    rf"{_RANKS.pattern}|(?:.*/)?(?:accelerate|deepspeed|gunicorn|celery|pytest)\Z"
 )
 _ROLES: Final = ("+program", "+arg", "+args", "+command", "+file", "+line")
 
 
 def order_start(arranged: ArrangedWords) -> Result:
     """Put the words of `start` into order, or say how they should be typed."""
-    return _separate_launcher(arranged) or _separate_values(arranged) or _order_program(arranged)
+    return separate_launcher(arranged) or _separate_values(arranged) or _order_program(arranged)
 
 
-def _separate_launcher(arranged: ArrangedWords) -> Correction | None:
-    """Correct `start --group mpirun -n 2 ./app`: the options behind a launcher are its own."""
+def separate_launcher(arranged: ArrangedWords) -> Correction | None:
+    """Correct `start --group mpirun -n 2 ./app`: the options behind a launcher are its own.
+
+    A launcher of ranks is no program to debug: without `--group` a group is suggested, too.
+    """
     given = arranged.given
     at = next((at for at, one in enumerate(given) if _LAUNCHER.match(one)), None)
-    if at is None or "--group" not in given or not any(one[:1] == "-" for one in given[at + 1 :]):
+    if at is None or not any(one[:1] == "-" for one in given[at + 1 :]):
+        return None
+    if "--group" not in given and not _RANKS.match(given[at]):
         return None
     program = [one for one in given[at:] if one != "--group"]
     behind = (*program, *(("--", *arranged.rest) if arranged.rest else ()))

@@ -22,26 +22,23 @@ from debugger.cli.translation.argument_order import (
 from debugger.cli.translation.debugger_invocations import parse_native, start_words
 from debugger.cli.translation.program_words import find_program
 from debugger.cli.translation.question_phrases import correct_return_flag
+from debugger.cli.translation.run_order import TEST_FILE
+from debugger.cli.translation.start_order import separate_launcher
 from debugger.model.command_registry import Command
 
 _LOGPOINT: Final = re.compile(r"(?P<place>[^\s:]+:\d+)[\s:,]*(?P<text>.*)\Z")
 _NEAR: Final = 0.75
 _OF_PROGRAM: Final = "what belongs to the program goes after --"
+_OF_JAVA: Final = frozenset({"-cp", "-classpath", "--class-path", "-jar"})
 _NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "--config"})
 
 
 def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     """Return the command with near options, with `--` put in, or without the unknown ones."""
     command = arranged.command
-    if (calls := correct_return_flag(arranged)) is not None:
-        return calls
-    if (logged := _correct_log(arranged)) is not None:
-        return logged
-    if command.name == "start" and arranged.unknown[0][1] in {"-ex", "-iex"}:
-        given, at = arranged.given, arranged.unknown[0][0]
-        end = next((i for i in range(at, len(given), 2) if given[i][-2:] != "ex"), len(given))
-        line = (*given[at:end], "--args", *given[:at], *given[end:], *(arranged.rest or ()))
-        return parse_native(line, (), is_lldb=False).correction("commands follow start")
+    special = correct_return_flag(arranged) or _correct_log(arranged) or _correct_start(arranged)
+    if special is not None:
+        return special
     separated = _separate_program(arranged)
     first = arranged.unknown[0][0]
     is_behind = (
@@ -63,6 +60,22 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     if arranged.rest is None and runs_program(command):
         reason += f"; {_OF_PROGRAM}"
     return Correction(reason, tuple(commands))
+
+
+def _correct_start(arranged: ArrangedWords) -> Correction | None:
+    """Correct the options of a launcher, of a JVM, and of a native debugger behind `start`."""
+    given, (at, typed) = arranged.given, arranged.unknown[0]
+    if arranged.command.name != "start":
+        return None
+    if (launched := separate_launcher(arranged)) is not None:
+        return launched
+    if typed in _OF_JAVA and arranged.rest is None:
+        return Correction("start takes a program", (("start", "--", "java", *given),))
+    if typed not in {"-ex", "-iex"}:
+        return None
+    end = next((i for i in range(at, len(given), 2) if given[i][-2:] != "ex"), len(given))
+    line = (*given[at:end], "--args", *given[:at], *given[end:], *(arranged.rest or ()))
+    return parse_native(line, (), is_lldb=False).correction("commands follow start")
 
 
 def _correct_log(arranged: ArrangedWords) -> Correction | None:
@@ -113,7 +126,10 @@ def drop_roles(arranged: ArrangedWords) -> Correction | None:
         of_program = replace(arranged, unknown=((at, typed),))
         if (separated := _separate_program(of_program)) is not None:
             return Correction(f"{reason}; {_OF_PROGRAM}", (separated,))
-    without = arranged.change(without=roles)
+    skipped = [one for one in arranged.role_values("+ignore") if one.isdecimal()]
+    # The first hit behind those that are skipped.
+    nth = [("--nth", (str(int(skipped[0]) + 1),))] if skipped else []
+    without = arranged.change(without=roles, add=nth)
     return Correction(reason, (without.to_typed_order(),))
 
 
@@ -195,5 +211,7 @@ def _separate_program(arranged: ArrangedWords) -> tuple[str, ...] | None:
     fixed = before.change(positionals=before.positionals[:own])
     behind = (*before.positionals[own:], *arranged.given[first:])
     if takes_command(command):
-        return (*fixed.to_words(), "--", *behind)
+        is_file = command.name == "test" and (match := TEST_FILE.match(behind[0]))
+        runner = ("pytest",) if is_file and match and match["extension"] == "py" else ()
+        return (*fixed.to_words(), "--", *runner, *behind)
     return (*fixed.to_typed_order(), "--", *behind)
