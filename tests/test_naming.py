@@ -250,7 +250,7 @@ BUDGETS: Mapping[str, int] = {
     "cli": 2548,
     "cli/commands": 2495,
     "cli/skill": 64,
-    "cli/translation": 6598,
+    "cli/translation": 6626,
     "clients": 156,
     "daemon": 1758,
     "editors": 1992,

@@ -98,6 +98,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--duration", "--sample-time"), ("--after", "--timeout")),
     **dict.fromkeys(("--wait", "--for"), ("--after", "--timeout")),
     **dict.fromkeys(("-p", "--process", "--attach", "--process-id"), ("--pid", "+pid")),
+    "-s": ("--session",),
     "--process-name": ("--name",),
     "--pid": ("+pid",),
     **dict.fromkeys(("--stop-at-entry", "--break-on-entry"), ("--stop-on-entry",)),
@@ -178,7 +179,7 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "locals": {"-f": ("--frame",)}, "breakpoint remove": {"-f": ("+file",)},
     "catch": {"--type": ("+type",)},
     "registers": {"--all": ("+all",), "-a": ("+all",)},
-    "events": {"--last": ("--limit",), "--name": ()},
+    "events": {"--last": ("--limit",), "--tail": ("--limit",), "--name": ()},
     "breakpoint list": {"--name": ("--session",)},
     "evidence export": dict.fromkeys(("--output", "-o", "--out"), ("+argument",)),
     "runs remove": {"--name": ("+argument",)},
@@ -204,7 +205,7 @@ _OUTPUT_FORMS: Final = frozenset(
 _CONDITION_FLAGS: Final = frozenset({*_CONDITION, "--if", "-c"})
 _CONNECTIVES: Final = frozenset({"and", "or", "&&", "||", ">", "<", ">=", "<=", "==", "!=", "is"})
 _COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
-_OF_EXPRESSIONS: Final = frozenset({"print", "eval"})
+_OF_EXPRESSIONS: Final = frozenset({"print", "eval", "watch"})
 _LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]{2,}\Z")
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -328,7 +329,8 @@ def arrange_words(
     remaining = deque(enumerate(words))
     while remaining:
         index, word = remaining.popleft()
-        if not _is_option(command, word, is_first=not positionals):
+        is_only = not positionals and not remaining
+        if not _is_option(command, word, is_first=not positionals, is_only=is_only):
             positionals.append(word)
             continue
         typed, is_joined, joined = word.partition("=")
@@ -475,7 +477,7 @@ def _lacks_expression(command: Command, flag: str, word: str) -> bool:
     )
 
 
-def _is_option(command: Command, word: str, *, is_first: bool) -> bool:
+def _is_option(command: Command, word: str, *, is_first: bool, is_only: bool = False) -> bool:
     if len(word) == 1 or not word.startswith("-") or word == "--" or _NUMBER.match(word):
         return False
     if not command.dashes_are_words:
@@ -483,8 +485,9 @@ def _is_option(command: Command, word: str, *, is_first: bool) -> bool:
     typed = word.partition("=")[0]
     is_known = typed in value_counts(command) or resolve_flag(command, typed) is not None
     is_own_form = typed.startswith("--") or (is_first and typed in value_counts(command))
-    if command.name in _OF_EXPRESSIONS and not is_first and _LONG_OPTION.match(word):
-        return resolve_flag(command, typed) is None  # not the expression `x --full`
+    is_expression = command.name in _OF_EXPRESSIONS and not is_only
+    if is_expression and _LONG_OPTION.match(word) and not is_known:
+        return True  # not the expression `x --full`
     if is_first and command.name == "watch" and typed == "-c":
         return True
     return is_known and is_own_form and _could_be_option(command, typed)

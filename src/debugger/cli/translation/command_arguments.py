@@ -106,6 +106,16 @@ def _arrange_break(arranged: ArrangedWords) -> Result:
     return _correct_location(arranged.change(positionals=place.split(), add=added))
 
 
+def _show_values(arranged: ArrangedWords) -> Result:
+    """Correct `break f.c:3 --print x`."""
+    shown, words = arranged.role_values("+expression"), arranged.positionals
+    if not shown or not words:
+        return _arrange_break(arranged)
+    logged = ("log", *words, ", ".join(f"{{{one}}}" for one in shown))
+    probed = ("probe", "--at", *words, ", ".join(shown), "--", "CMD")
+    return Correction("a value at a line is logged", (logged, probed))
+
+
 def _choose_function(arranged: ArrangedWords, functions: list[str]) -> Result:
     """Correct a function beside a line, which may be the name of a session."""
     if arranged.positionals == ("true",):  # LLDB's `--one-shot true`
@@ -329,7 +339,7 @@ def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: C901, PLR0911 - on
         at = words.index("--value")
         fixed = arranged.change(positionals=[" ".join(words[1:at]), *words[at + 1 :]])
         return correct("set takes NAME VALUE", fixed)
-    is_prefixed = words[0] in {"var", "variable", "let"} and len(words) > 1
+    is_prefixed = words[0] in {"var", "variable", "let", "local", "global"} and len(words) > 1
     body = " ".join(words[1:]) if is_prefixed else text
     name, value = _split_assignment(body)
     if name and value and not (words[0].startswith("-") and arranged.rest is not None):
@@ -559,7 +569,7 @@ def _arrange_ids(arranged: ArrangedWords) -> Result:
 
 
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
-    "breakpoint add": _arrange_break,
+    "breakpoint add": _show_values,
     **dict.fromkeys(("breakpoint enable", "breakpoint disable"), _arrange_ids),
     **dict.fromkeys(
         ("breakpoint remove", "watch remove", "catch remove", "trace remove"), _arrange_removal

@@ -393,7 +393,7 @@ def _execute_words(rest: Words) -> Result | None:
     is_name = re.fullmatch(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+|[\w$.]+\[.*\]", text)
     if is_name and text != ".scope" and not _PROGRAM.match(text):
         return Correction("a value is eval", (("eval", text),))
-    is_statement = bool(rest) and re.search(r"[=(]| [-+*/%] ", text) is not None
+    is_statement = bool(rest) and re.search(r"[=(]| [-+*/%] |^import ", text) is not None
     return _execute_statement(rest) if is_statement else None
 
 
@@ -515,6 +515,8 @@ def _go_on(rest: Words) -> Result | None:
 
 def _trace_all(rest: Words) -> Result | None:
     """Refuse jdb's `trace go methods`: a trace has a pattern, and `methods` is none."""
+    if rest in (("off",), ("stop",), ("none",), ("clear",)):
+        return Correction("traces are removed", (("trace", "remove", "--all"), ("trace", "list")))
     if not rest or not {*rest} <= {"go", "methods", "method", "functions", "calls", "all"}:
         return None
     return Correction("which functions?", (("trace", "add", "*"), ("path", "--", "CMD")))

@@ -30,6 +30,7 @@ _LOGPOINT: Final = re.compile(r"(?P<place>[^\s:]+:\d+)[\s:,]*(?P<text>.*)\Z")
 _NEAR: Final = 0.75
 _OF_PROGRAM: Final = "what belongs to the program goes after --"
 _OF_JAVA: Final = frozenset({"-cp", "-classpath", "--class-path", "-jar"})
+_ADAPTERS: Final = frozenset({"--gdb", "--lldb", "--delve", "--debugpy", "--frida"})
 _NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "--config"})
 
 
@@ -71,6 +72,11 @@ def _correct_start(arranged: ArrangedWords) -> Correction | None:
         return launched
     if typed in _OF_JAVA and arranged.rest is None:
         return Correction("start takes a program", (("start", "--", "java", *given),))
+    if typed in _ADAPTERS and len(given) > 1:
+        others = (*given[:at], *given[at + 1 :])
+        rest = () if arranged.rest is None else ("--", *arranged.rest)
+        chosen = ("start", *others, "--adapter", typed.lstrip("-"), *rest)
+        return Correction("the debugger is --adapter", (chosen,))
     if typed not in {"-ex", "-iex"}:
         return None
     end = next((i for i in range(at, len(given), 2) if given[i][-2:] != "ex"), len(given))
