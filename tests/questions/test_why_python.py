@@ -35,7 +35,10 @@ def links(data: dict[str, Any]) -> list[tuple[str, int]]:
 
 def test_a_field_that_was_changed_through_an_alias(cli: Callable[..., Any]) -> None:
     data = why(cli, "order.limit", "alias.py:14", "alias.py")
-    assert links(data) == [("set as other.limit", 9), ("passed as factor to relax", 21)]
+    assert links(data) == [
+        ("set as other.limit in call 1 of 2", 9),
+        ("passed as factor to relax", 21),
+    ]
     assert (data["links"][0]["old"], data["links"][0]["new"]) == ("5", "0")
     assert (data["value"], data["ended"]) == ("0", "constant")
 
@@ -50,7 +53,7 @@ def test_a_default_that_all_calls_share(cli: Callable[..., Any]) -> None:
 def test_an_item_of_a_list_that_belongs_to_the_class(cli: Callable[..., Any]) -> None:
     data = why(cli, "seen", "shared_class.py:20", "shared_class.py")
     assert links(data)[-2:] == [
-        ("stored by self.history.append", 8),
+        ("stored by self.history.append in call 1 of 2", 8),
         ("passed as amount to Account.deposit", 17),
     ]
     shared = why(cli, "bob.history", "shared_class.py:20", "shared_class.py")
@@ -60,7 +63,7 @@ def test_an_item_of_a_list_that_belongs_to_the_class(cli: Callable[..., Any]) ->
 
 def test_a_cache_that_returns_what_another_call_stored(cli: Callable[..., Any]) -> None:
     data = why(cli, "entry", "cached.py:18", "cached.py", nth="2")
-    assert ("set as item CACHE[key]", 11) in links(data)
+    assert ("set as item CACHE[key] in call 1 of 2", 11) in links(data)
     stored = next(one for one in data["links"] if one["text"].startswith("set as item"))
     assert [one["line"] for one in stored["stack"]] == [16, 21]
     rate = why(cli, "rate", "cached.py:18", "cached.py", nth="2")
@@ -140,7 +143,7 @@ def test_a_long_run_is_recorded_before_the_location_only(cli: Callable[..., Any]
     assert links(data)[:3] == [
         ("assigned to last", 41),
         ("returned by Store.accept (call 9,001)", 11),
-        ("set as self.used", 10),
+        ("set as self.used in call 9,001 of 9,001", 10),
     ]
     assert data["method"].startswith("recording about ")
 
@@ -473,7 +476,7 @@ def test_a_lambda_among_others_of_a_line_computes_with_its_own_operands(
 
 def test_a_coroutine_begins_later_than_its_call(cli: Callable[..., Any]) -> None:
     data = why(cli, "lost", "late_values.py:41", "late_values.py")
-    assert links(data)[-2] == ("set as item counts['n']", 23)
+    assert links(data)[-2] == ("set as item counts['n'] in call 2 of 2", 23)
     assert not any("default" in text for text, _ in links(data))
     rest = why(cli, "rest", "late_values.py:41", "late_values.py")
     assert (links(rest)[-1], rest["ended"]) == (("assigned to numbers", 37), "allocation")
@@ -486,7 +489,7 @@ def test_a_coroutine_begins_later_than_its_call(cli: Callable[..., Any]) -> None
         ("shown['rate']", "item ['rate'] taken from first", 17),
         ("called['mode']", "item ['mode'] taken from second, overriding first", 18),
         ("piped['mode']", "item ['mode'] taken from second, overriding first", 19),
-        ("chained['mode']", "set as item ['mode']", 13),
+        ("chained['mode']", "set as item ['mode'] in call 1 of 2", 13),
         ("joined[4]", "item [4] taken from LAST", 21),
         ("options.known['depth']", "item ['depth'] taken from given, overriding 1", 27),
         ("updated['w']", "item ['w'] taken from one", 33),

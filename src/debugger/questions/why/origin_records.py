@@ -20,7 +20,9 @@ class OriginLinkRecord(Struct, frozen=True):
     # The file, the function and the line.
     place: tuple[str, str, int] | None = None
     callee: str = ""
+    # The number of the call of its function, and how often that was called up to the hit.
     call: int = 0
+    runs: int = 0
     thread: int = 0
     stack: tuple[tuple[str, str, int], ...] = ()
     value: str | None = None

@@ -485,6 +485,10 @@ _TEXTS: Mapping[str, str] = {
 }
 
 
+# What outlives the call that wrote it.
+_STORED = frozenset({"field", "item", "stored", "class attribute", "global"})
+
+
 def _is_inferred(link: OriginLinkRecord) -> bool:
     return link.inferred or link.stale or link.how == "drawn"
 
@@ -526,6 +530,8 @@ def _link_text(link: OriginLinkRecord) -> str:
     text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
     text = _merged_text(link) if link.kind == "merged" else text
     text += _missed_text(link)
+    if link.kind in _STORED and link.runs > 1 and link.place is not None:
+        text += f" in call {link.call:,} of {link.runs:,}"
     if link.how == "drawn" and link.kind != "called":
         return f"{text}, made by {link.note} of {link.sources[0][0]}"
     return f"{text}, read from {link.note}" if link.how == "input" else text

@@ -217,6 +217,11 @@ class OriginRecorder:
             self._shared.closures.add_code(code)
         return known
 
+    def count_calls(self, code: CodeType) -> int:
+        """Return how often the program's own code was called; 0 for other code."""
+        known = self._codes.get(id(code))
+        return known.calls if known is not None else 0
+
     def _enter_call(self, known: Any, frame: FrameType) -> Any:
         code = known.code
         scope = self._new_scope(known, frame)
