@@ -147,12 +147,12 @@ class HeapHistory:
         self.note_position(position)
         texts = []
         address = position.value.address
-        name = _written_name(event)
+        name = _written_name(event, position.expression)
         block = event.blocks.get(name)
         if block is not None and _is_near_block(address, block[1], block[2]):
             self._writer, self._address = (name, block[1], block[2]), address
             texts.append(OVERLAP)
-        array = _written_name(event, kinds=("array",))
+        array = _written_name(event, position.expression, kinds=("array",))
         value = own.vars.get(array)
         if value is not None:
             beyond = address - (value.address + value.size)
@@ -299,8 +299,10 @@ def _base_of(expression: str) -> str:
     return next((one for one in match.groups() if one), "") if match else ""
 
 
-def _written_name(event: TraceEvent, kinds: Sequence[str] = ("pointer", "array")) -> str:
-    """Return the pointer or array through which a statement writes."""
+def _written_name(
+    event: TraceEvent, target: str, kinds: Sequence[str] = ("pointer", "array")
+) -> str:
+    """Return the pointer or array through which a statement writes; "" if it is not known."""
     own = event.own
     if own is None:
         return ""
@@ -311,8 +313,8 @@ def _written_name(event: TraceEvent, kinds: Sequence[str] = ("pointer", "array")
     elif event.library_call:
         return ""
     else:
-        text = re.split(r"(?<![=!<>])[-+*/|&^]?=(?!=)", own.statement)[0]
-    names = [one for one in {**own.vars} if re.search(rf"(?<![\w.>]){re.escape(one)}(?!\w)", text)]
+        text = statement_origin.assigned_target(own.statement, target)
+    names = [one for one in {**own.vars} if _is_written_through(text, one)]
     is_any = "pointer" in kinds
     pointers = [
         one for one in names if own.vars[one].kind in kinds or (is_any and one in event.blocks)
@@ -320,6 +322,15 @@ def _written_name(event: TraceEvent, kinds: Sequence[str] = ("pointer", "array")
     # `p + 4` is in the block of `p`.
     in_blocks = [one for one in pointers if one in event.blocks]
     return max(in_blocks or pointers, key=len, default="")
+
+
+def _is_written_through(text: str, name: str) -> bool:
+    """Return whether a target is in what a name is or points to, not behind a further pointer."""
+    found = re.search(rf"(?<![\w.>]){re.escape(name)}(?!\w)", text)
+    if found is None:
+        return False
+    behind = text[found.end() :]
+    return behind.count("->") <= (0 if behind.startswith("[") else 1)
 
 
 def find_declaration(name: str, file: str | None) -> str:

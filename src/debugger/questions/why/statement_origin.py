@@ -180,6 +180,24 @@ def _assigns_to(text: str, found: list[re.Match[str]], target: str) -> re.Match[
     return None
 
 
+def assigned_target(statement: str, target: str) -> str:
+    """Return what a statement assigns to, as it is written; "" if it may be one of several.
+
+    Args:
+        statement: A line, which may have several statements.
+        target: An expression for the memory that changed, perhaps another name of it.
+    """
+    text = _blank_strings(statement).strip()
+    header = re.match(r"(?:for|if|while)\s*\(", text)
+    end = closing_bracket(text, header.end() - 1) if header else -1
+    text = text[end + 1 :] if 0 <= end < len(text) - 1 else text
+    found = list(_ASSIGN.finditer(text))
+    if not found:
+        return text
+    chosen = _assigns_to(text, found, target) or (found[0] if len(found) == 1 else None)
+    return re.split(r"[;{}]", text[: chosen.start()])[-1].strip() if chosen is not None else ""
+
+
 def _last_name(target: str) -> str:
     names = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", target))
     return names[-1] if names else target

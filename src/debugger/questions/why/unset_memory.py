@@ -41,9 +41,8 @@ def describe_unwritten(
         assigned = run_planning.assigning_line(position)
         if assigned:
             return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED,
-                f"no write of {name} was seen, and {assigned} assigns it: the code is not the "
-                "source's",
+                ChainEnd.UNINITIALISED,
+                f"{name} is not assigned yet: {assigned} does it after the place of the stop",
             )
         return ReachedEnd(
             ChainEnd.UNINITIALISED,

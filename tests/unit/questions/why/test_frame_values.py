@@ -96,6 +96,26 @@ def test_a_far_write_is_no_overflow_of_a_block_that_its_line_names() -> None:
         assert bool(HeapHistory().describe_write(event, position, {})) is is_near
 
 
+@pytest.mark.parametrize(
+    ("statement", "is_overlap"),
+    [
+        ("r->slots[4] = 5;", True),
+        ("r->next->value = 5;", False),
+        ("r[1]->value = 5;", False),
+        ("auto r = make(); r->next = make(); r->next->value = 5;", False),
+        ("for (int i = 0; i < 9; i++) r->slots[i] = 5;", True),
+    ],
+)
+def test_a_write_behind_a_further_pointer_is_no_overflow_of_the_first(
+    statement: str, is_overlap: bool
+) -> None:
+    pointer = TraceValue("0x500", "Node *", "pointer", 0x100, 8)
+    frame = TraceFrame("main", "a.c", 12, statement=statement, vars={"r": pointer})
+    event = TraceEvent("w1", 1, 1, (frame,), blocks={"r": (0x500, 0x500, 24)})
+    position = ValuePosition("n->value", _int(5, 0x520), (frame,), 0, LinkCertainty.RERUN)
+    assert bool(HeapHistory().describe_write(event, position, {})) is is_overlap
+
+
 def test_a_function_of_the_program_is_no_input_by_its_name() -> None:
     frame = TraceFrame("main", "a.c", 12, statement="x = read();", vars={"x": _int(5, 100)})
     event = TraceEvent("w1", 1, 1, (frame,), old="00000000", new="05000000")

@@ -15,6 +15,7 @@ texts: Any = importlib.import_module("gdb_texts")
 _ITEMS_MAX = 20_000  # of a container
 _KEY_MAX = 60
 _PATH = re.compile(r"(\(\*\w+\)|[A-Za-z_]\w*)((?:(?:\.|->)\w+|\[[^\[\]]+\])+)")
+_AT = re.compile(r"(?<=[\w\])])\.at\(([^()]+)\)")
 _STEP = re.compile(r"(?:\.|->)(\w+)|\[([^\[\]]+)\]")
 _REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
 _Item = tuple[str, Any]
@@ -34,14 +35,14 @@ def read_value(expression: str) -> Any:
 
 
 def read_path(expression: str) -> Any:
-    """Return the value of `map[key]`, `vector[3].field` or `text[2]`; None for another expression.
+    """Return the value of `map[key]`, `map.at(key)`, `vector[3].field` or `text[2]`; or None.
 
     Raises:
         gdb.error: If a step of it is not there.
         IndexError: For an element that a container does not have.
     """
     value = rust.read_path(expression)
-    match = _PATH.fullmatch(expression)
+    match = _PATH.fullmatch(_AT.sub(r"[\1]", expression))
     if value is not None or match is None:
         return value
     value = gdb.parse_and_eval(match[1])
@@ -123,7 +124,8 @@ def _key_text(key: Any) -> str:
 
 
 def _is_equal_key(key: Any, requested: Any) -> bool:
-    if requested.type.strip_typedefs().code == gdb.TYPE_CODE_ARRAY:
-        # A text: as the printer of std::string shows it.
-        return str(key) == str(requested)
+    text = texts.text_of(requested)
+    if text is not None:
+        own = texts.text_of(key) if isinstance(key, gdb.Value) else str(key).encode()
+        return own is not None and own.rstrip(b"\0") == text.rstrip(b"\0")
     return bool(key == requested)
