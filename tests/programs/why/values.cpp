@@ -32,7 +32,7 @@ int main()
     shop.name = "abcdefghijklmnopqrstuvwxyz"; // @name
     shop.set_limit(price);
     int other = 1;
-    change(other, price); // @changed
+    change(other, shop.stock.at(7)); // @changed
     std::vector<int> numbers(3);
     numbers[1] = price;
     int copy = numbers[1];

@@ -113,11 +113,12 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
             remaining = plain[: chosen.start()].strip()
             return computed_origin(f"{remaining} {chosen[1]} {right}")
         return classify_expression(right)
+    braces = _origin_of_braces(text, target)
     step = re.search(r"(?:\+\+|--)\s*([\w.>\[\]-]+)|([\w.>\[\]-]+?)\s*(?:\+\+|--)", plain)
-    if step:
+    if step and braces.kind is OriginKind.UNKNOWN:
         name = step[1] or step[2]
         return StatementOrigin(OriginKind.COMPUTED, text, operands=(name,))
-    return _origin_of_braces(text, target)
+    return braces
 
 
 def _origin_of_braces(text: str, target: str) -> StatementOrigin:

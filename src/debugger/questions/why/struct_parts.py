@@ -111,10 +111,17 @@ def find_equal_part(
         for at in range(0, len(one.bytes) - len(requested) + 1, step):
             if one.bytes[at : at + len(requested)] == requested and value.number:
                 inner = msgspec.structs.replace(value, address=one.address + at // 2)
-                found.append((f"{name} (byte {at // 2})" if at else name, inner))
+                found.append((_name_part(name, one, at // 2, value.size) if at else name, inner))
     # One object may have several names.
     is_one = len({one.address for _, one in found}) == 1
     return min(found, key=lambda one: len(one[0])) if is_one else None
+
+
+def _name_part(name: str, holder: TraceValue, offset: int, size: int) -> str:
+    """Return `row.price`, where a struct has a field of that size there, else `row (byte 4)`."""
+    fields = [one for one, about in holder.fields.items() if about[:2] == (offset, size)]
+    is_path = re.fullmatch(r"[A-Za-z_]\w*(?:(?:\.|->)\w+)*", name) is not None
+    return f"{name}.{fields[0]}" if fields and is_path else f"{name} (byte {offset})"
 
 
 def leading_part(name: str, holder: TraceValue, value: TraceValue) -> tuple[str, TraceValue] | None:

@@ -6,6 +6,7 @@ import pytest
 
 from debugger.questions.why.statement_origin import (
     OriginKind,
+    assigned_target,
     call_in_statement,
     classify_expression,
     is_reassigned,
@@ -39,6 +40,7 @@ CONSTANT, OPERAND, CALL, COMPUTED = (
         ("total += price;", "total", COMPUTED, "total + price"),
         ("if (x == y) z = w;", "z", OPERAND, "w"),
         ("for (int i = 0; i < n; i++) {", "i", COMPUTED, "i++"),
+        ("Row row{++id, price(line)};", "row.price", COMPUTED, "{++id, price(line)}"),
     ],
 )
 def test_the_right_side_of_a_statement(
@@ -46,6 +48,20 @@ def test_the_right_side_of_a_statement(
 ) -> None:
     found = origin_of_assignment(statement, target)
     assert (found.kind, found.text) == (kind, text)
+
+
+@pytest.mark.parametrize(
+    ("statement", "target", "found"),
+    [
+        ("node->next = other;", "it", "node->next"),
+        ("for (int i = 0; i < n; i++) table[i] = -i;", "job->id", "table[i]"),
+        ("auto n = make(); n->next = make(); n->next->value = 4;", "p->value", "n->next->value"),
+        ("a[0] = 1; b[9] = 2;", "c", ""),
+        ("p->count++;", "x", "p->count++;"),
+    ],
+)
+def test_what_a_statement_assigns_to(statement: str, target: str, found: str) -> None:
+    assert assigned_target(statement, target) == found
 
 
 def test_the_operands_of_a_sum_are_its_names() -> None:
