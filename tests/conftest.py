@@ -36,6 +36,11 @@ _CHILDREN_END = 30.0
 # The commands that start no daemon.
 _WITHOUT_DAEMON = ((), ("daemon",), ("completion",), ("skill",), ("--help",), ("--version",))
 
+# What a command's environment has besides. A pytest that is debugged does not load the plugins
+# of this one: Hypothesis alone is half of its start, several times in a question. A test whose
+# program needs them sets it to an empty text.
+_SETTINGS: Mapping[str, str] = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
 # What names a test's runtime directory: a path in it each.
 _OWN_VARIABLES: Mapping[str, str] = {"DEBUGGER_RUNTIME_DIR": "", "DEBUGGER_CONFIG": "/config.toml"}
 
@@ -169,7 +174,7 @@ def _build_cli(runtime_dir: Path) -> Callable[..., Answer]:
     ) -> Answer:
         words = tuple(os.fspath(arg) for arg in args)
         own = {name: str(runtime_dir) + tail for name, tail in _OWN_VARIABLES.items()}
-        environment = {**os.environ, **own, **(env or {})}
+        environment = {**os.environ, **_SETTINGS, **own, **(env or {})}
         if words[:1] not in _WITHOUT_DAEMON:
             WARM_PROCESS.hatch(environment)
         ran = subprocess.run(

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from debugger import config, paths
+from debugger.backends import select_backend
+from debugger.backends.dap.debug_adapter import AdapterSearch
 from debugger.cli import commands
 from debugger.daemon import daemon_process, dispatch, server
 from debugger.errors import DebuggerError
@@ -88,6 +90,8 @@ def main() -> None:
     """Fork a daemon for each line, which is its environment."""
     named = find_environment_name()
     commands.load_all()
+    # gdb's versions are asked once here: what they are is inherited by those that are forked.
+    select_backend.ADAPTERS["gdb"].find_installation(AdapterSearch(os.environ))
     gc.freeze()
     for line in sys.stdin:
         ready, sender = os.pipe()

@@ -60,7 +60,9 @@ def test_a_failure_of_pytest_is_told_where_its_value_was_made(
 
 def test_workers_of_xdist_are_followed(cli: Callable[..., Any], folder: Path) -> None:
     words = ("test", "--keep", "--", *PYTEST, "-n", "2", "-k", "total")
-    answer = cli(*words, cwd=folder, check=0, timeout=100)
+    # Here with all the plugins that are installed, as a user's pytest runs.
+    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""}
+    answer = cli(*words, cwd=folder, env=plugins, check=0, timeout=100)
     assert "assert 750 == 1050" in answer.out
     assert "whole += price * max(count - 1, 1)  [whole=750]" in answer.out
     # It is stopped in the worker, and the hint ends the other ones, too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,11 @@ import pytest
 from debuggees import find_marker
 
 PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
+# The folder is below that of these tests: neither their settings nor their fixtures are for it.
+PYTEST = (
+    *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
+    *("-c", os.devnull, "--rootdir", ".", "--noconftest"),
+)
 _TEXT_MOST = 1500
 
 
@@ -112,7 +118,7 @@ def test_an_exception_that_an_event_loop_raises_again_is_where_it_was_raised(
 
 
 def test_a_failing_test_is_a_location(cli: Callable[..., Any]) -> None:
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_totals.py")
+    words = (*PYTEST, "test_totals.py")
     # All tests run first, to find the one that fails.
     data = why(cli, "total", "fail", *words, runs=2)
     assert data["frame"]["function"] == "test_total"
@@ -316,7 +322,7 @@ def test_a_change_through_another_owner_of_what_the_receiver_reaches_is_a_note(
 
 
 def test_a_failed_test_names_the_object_that_another_owner_changed(cli: Callable[..., Any]) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, *PYTEST]
     told = cli("--json", "test", "--", *command, "test_shared_rows.py", cwd=PROGRAMS, timeout=100)
     origin = told.data["data"]["why"]
     assert origin["expression"] == "low._query.where"
@@ -329,7 +335,7 @@ def test_a_failed_test_names_the_object_that_another_owner_changed(cli: Callable
 
 
 def test_a_failed_test_without_a_shared_object_has_no_such_origin(cli: Callable[..., Any]) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, *PYTEST]
     told = cli("--json", "test", "--", *command, "test_own_rows.py", cwd=PROGRAMS, timeout=100)
     assert told.data["data"]["outcome"] == "failed"
     assert "same object" not in told.out

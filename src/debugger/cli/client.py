@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found] # `signal` costs the client its start-up time
+import gc
 import os
 import stat
 import sys
@@ -168,7 +169,10 @@ def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int
 
         return tui_main.run_screen(argv)
     if door == "mcp":
-        # A server of its own, with all that the SDK brings.
+        # A server of its own, with all that the SDK brings. Its models are tens of thousands of
+        # objects, and all of them stay: looking through them again and again would be a fifth of
+        # the start, and taking them apart most of the end.
+        gc.disable()
         from debugger.mcp import mcp_main
 
         return mcp_main.run_server(argv)

@@ -47,15 +47,11 @@ def run_server(argv: Sequence[str]) -> int:
     where = (
         http_server.parse_listen_address(options["http"]) if options["http"] is not None else None
     )
-    # The SDK's models are tens of thousands of objects, and all of them stay: looking through them
-    # again and again would be a fourth of the start, and taking them apart most of the end.
-    gc.disable()
-    # Late, for the start: not before the options are known to mean something.
-
     if where is None:
         transport = over_stdio()
     else:
         transport = over_http(where, AccessToken.taken_from(os.environ))
+    # What is imported stays; its modules were imported without the collector (cli/client.py).
     gc.freeze()
     gc.enable()
     serve_toolset(toolset, transport)

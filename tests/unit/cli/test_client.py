@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -384,6 +385,28 @@ def test_what_only_describes_commands_loads_nothing_that_runs_them():
     )
     assert ran.stdout.startswith("usage: debugger probe")
     assert ran.stdout.endswith("--help\n\n\n")
+
+
+def test_the_mcp_server_is_imported_without_the_garbage_collector(monkeypatch):
+    # A fifth of its start would be the search for garbage in the SDK's models.
+    found = []
+
+    class Importer:
+        def find_spec(self, name, *_others):
+            if name == "debugger.mcp.mcp_main":
+                found.append(gc.isenabled())
+                raise ImportError(name)
+
+    monkeypatch.delitem(sys.modules, "debugger.mcp.mcp_main", raising=False)
+    if (package := sys.modules.get("debugger.mcp")) is not None:
+        monkeypatch.delattr(package, "mcp_main", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Importer(), *sys.meta_path])
+    try:
+        with pytest.raises(ImportError):
+            client._serve_door(["mcp"], "mcp", None)
+    finally:
+        gc.enable()
+    assert found == [False]
 
 
 def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(runtime_dir):
