@@ -16,7 +16,7 @@ from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources
 SITES_MAX = 100
 _VISITED_MAX = 400  # names that are looked for
 _NAMESAKES_MAX = 12  # functions that a call may mean, as of an interface
-_VALUES_MAX = 24  # returns of functions that a variable may hold
+_VALUES_MAX = 60  # returns of functions that a variable may hold
 _CALLERS_MAX = 6
 _OPERANDS_MAX = 4
 _TARGETS_MAX = 3
