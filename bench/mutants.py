@@ -18,6 +18,7 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,27 @@ COMPARED = {
     ast.IsNot: ast.Is,
 }
 CALCULATED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult}
+
+# The same by the text of a line, for languages without a parser here.
+TURNED = {
+    "==": "!=",
+    "!=": "==",
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "&&": "||",
+    "||": "&&",
+    "+": "-",
+    "-": "+",
+    "+=": "-=",
+    "-=": "+=",
+}
+WORDS = {"true": "false", "false": "true", "0": "1", "1": "2", "2": "3"}
+_OPERATOR = re.compile(r"(?<= )(?:[=!<>+-]=|[<>+-]|&&|\|\|)(?= )")
+_WORD = re.compile(r"(?<![\w.'])(?:true|false|[012])(?![\w.'])")
+_NOT = re.compile(r"!(?=[\w(])(?<!\w!)")
+_STATEMENT = re.compile(r"(?<=\s)(?:[\w.\[\]]+ = [^{}]+|(?!return\b|let\b)[\w.]+\([^{}]*\));?$")
 
 
 @dataclass(frozen=True)
@@ -158,6 +180,21 @@ def list_changes(source: str, lines: frozenset[int]) -> Iterator[tuple[Any, str]
         text = change_node(node)
         if text and (text == "pass" or node.lineno == node.end_lineno):
             yield node, text
+
+
+def list_line_changes(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the changed lines of a source of Go or Rust, without those of tests in it."""
+    for number, line in enumerate(source.split("\n"), 1):
+        if line.startswith("#[cfg(test)]"):
+            return
+        code = line.split("//")[0].rstrip()
+        if code.lstrip().startswith(("#", "use ", "import ")):
+            continue
+        for pattern, texts in ((_OPERATOR, TURNED), (_WORD, WORDS), (_NOT, {}), (_STATEMENT, {})):
+            for found in pattern.finditer(code):
+                head, tail = code[: found.start()], code[found.end() :]
+                if not head.count('"') % 2:
+                    yield number, head + texts.get(found[0], "") + tail
 
 
 def change_node(node: Any) -> str:  # noqa: PLR0911 - one for each kind

@@ -217,7 +217,7 @@ def test_a_built_program_and_a_file_are_followed_alike(cli: Callable[..., Any]) 
 
 
 @pytest.mark.adapter("delve")
-@pytest.mark.parametrize(("at", "runs"), [("fail", 3), ("sums_test.go:8", 1)])
+@pytest.mark.parametrize(("at", "runs"), [("fail", 2), ("sums_test.go:8", 1)])
 def test_a_value_of_a_test_is_followed_into_the_package(
     cli: Callable[..., Any], at: str, runs: int
 ) -> None:
@@ -229,6 +229,19 @@ def test_a_value_of_a_test_is_followed_into_the_package(
     ]
     assert data["links"][2]["details"] == []
     assert (data["value"], data["runs"]) == ("7", runs)
+
+
+@pytest.mark.adapter("delve")
+def test_a_check_in_a_long_loop_is_followed_from_its_last_pass(cli: Callable[..., Any]) -> None:
+    folder = PROGRAMS / "table"
+    answer = cli("--json", "test", "--", "go", "test", ".", check=0, cwd=folder, timeout=120)
+    why = answer.data["data"]["why"]
+    wrong = find_marker(folder / "table.go", "wrong")
+    assert (why["expression"], why["value"], why["certainty"]) == ("width", "18", "rerun")
+    assert [(one["function"], one["line"]) for one in why["earlier"]] == [
+        ("TestWidth", find_marker(folder / "table_test.go", "extra")),
+        *(("Width", 19), ("Width", 18), ("Digits", wrong)),
+    ]
 
 
 @pytest.mark.adapter("delve")

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 SUFFIX = ".go"
+TEST_PROGRAM = ".test"  # the end of the name of a package's built tests
 _TESTS = "_test.go"
 _READ_MAX = 1 << 20  # bytes of a source
 _MAIN = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)

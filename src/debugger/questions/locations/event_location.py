@@ -32,7 +32,7 @@ from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test.answer import SuiteAnswer
-from debugger.questions.test.command import run_tests
+from debugger.questions.test.command import find_failure
 from debugger.session import inspection
 
 _ROWS = 100  # ends of processes
@@ -149,9 +149,8 @@ async def _run_to_crash(call: CommandCall, options: QuestionOptions, *, keep: bo
 async def _run_to_failure(
     call: CommandCall, options: QuestionOptions, *, keep: bool
 ) -> SuiteAnswer:
-    found = await run_tests(call, options.words, options=options, keep=keep)
-    assert isinstance(found, SuiteAnswer)  # what the command answers with
-    return found
+    requested = msgspec.structs.replace(options, verb="test", keep=keep)
+    return await find_failure(call, requested, is_explained=False)
 
 
 async def _locate_end(call: CommandCall, options: QuestionOptions, event: str) -> LocatedEvent:

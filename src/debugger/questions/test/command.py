@@ -23,11 +23,14 @@ from debugger.questions.runner.question_arguments import (
 
 if TYPE_CHECKING:
     from debugger.model import answers
+    from debugger.model.answers.frames import FrameView
+    from debugger.questions.recordings.recorded_run import RecordedProgram
     from debugger.questions.runner.answer import ValueOrigin
     from debugger.questions.runner.command_call import CommandCall
     from debugger.questions.runner.question_run import QuestionRun
     from debugger.questions.test import test_runners
     from debugger.questions.test.answer import SuiteAnswer
+    from debugger.questions.test.python_tests import TestRun
     from debugger.questions.test.test_runners import DebuggedRerun
 
 _TIMEOUT_S = 60.0
@@ -52,14 +55,9 @@ async def run_tests(
     """
     from debugger.questions.runner.evidence_store import files_of
     from debugger.questions.runner.question_build import keep_evidence
-    from debugger.questions.test import test_runners
 
     requested = msgspec.structs.replace(options, verb="test", words=words, keep=keep)
-    runner_call = test_runners.parse_runner(words)
-    if runner_call.runner == test_runners.PYTHON or _is_python(call, requested, runner_call):
-        answer = await _test_python(call, requested)
-    else:
-        answer = await _test_others(call, requested, runner_call)
+    answer = await find_failure(call, requested, is_explained=True)
     callers = [one.frame for one in answer.callers]
     frames = [answer.frame, *callers, *(one.frame for one in answer.made)]
     if answer.why is not None and answer.runner in _RECORDED:
@@ -68,6 +66,22 @@ async def run_tests(
     return keep_evidence(
         call, requested.repeat_command(), answer, summary=summary, files=files_of(frames)
     )
+
+
+async def find_failure(
+    call: CommandCall, options: QuestionOptions, *, is_explained: bool
+) -> SuiteAnswer:
+    """Run tests, and the first failed one again to its failure; explained, where it came from, too.
+
+    Raises:
+        DebuggerError: What running them raises.
+    """
+    from debugger.questions.test import test_runners
+
+    runner_call = test_runners.parse_runner(options.words)
+    if runner_call.runner == test_runners.PYTHON or _is_python(call, options, runner_call):
+        return await _test_python(call, options, is_explained=is_explained)
+    return await _test_others(call, options, runner_call, is_explained=is_explained)
 
 
 def _with_command(options: QuestionOptions, origin: ValueOrigin) -> ValueOrigin:
@@ -93,21 +107,40 @@ def _is_python(
     return line.startswith(b"#!") and b"python" in line
 
 
-async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnswer:
+async def _test_python(
+    call: CommandCall, options: QuestionOptions, *, is_explained: bool
+) -> SuiteAnswer:
     import asyncio
 
     from debugger.questions.recordings.saved_runs import recorded_programs
     from debugger.questions.runner.question_build import build_question
     from debugger.questions.test import python_tests
+
+    [program] = await recorded_programs(call, options)
+    began = asyncio.get_running_loop().time()
+    run = await python_tests.run_tests(program)
+    answer = python_tests.report_tests(run, program)
+    if is_explained:
+        answer = await _explain_python(call, program, run, answer, began)
+    frame = answer.frame
+    if not options.keep or answer.outcome != "failed" or frame is None or frame.file is None:
+        return answer
+    place = BreakpointSpec(file=frame.file, line=frame.line)
+    again = await build_question(call, options, lambda _language, *, keep: (place,) if keep else ())
+    return await python_tests.keep_failing_test(again, answer)
+
+
+async def _explain_python(
+    call: CommandCall, program: RecordedProgram, run: TestRun, answer: SuiteAnswer, began: float
+) -> SuiteAnswer:
+    """Add where a failed test's value came from, and what passing tests ran; both take time."""
+    import asyncio
+
+    from debugger.questions.test import python_tests
     from debugger.questions.test.value_sources import is_open
     from debugger.questions.why.origin_line import find_python_origin
 
-    [program] = await recorded_programs(call, options)
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    run = await python_tests.run_tests(program)
-    answer = python_tests.report_tests(run, program)
-    frame = answer.frame
+    loop, frame = asyncio.get_running_loop(), answer.frame
     is_own = answer.outcome == "failed" and answer.phase is None and not answer.timed_out
     is_followed = is_open(answer.why) or (answer.why is not None and answer.why.has_parts())
     if is_own and frame is not None and program.question is not None and is_followed:
@@ -118,12 +151,7 @@ async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnsw
             tests=run.repeated,
         )
         answer = msgspec.structs.replace(answer, why=found or answer.why)
-    answer = await python_tests.add_spectrum(program, run, answer, loop.time() - began)
-    if not options.keep or answer.outcome != "failed" or frame is None or frame.file is None:
-        return answer
-    place = BreakpointSpec(file=frame.file, line=frame.line)
-    again = await build_question(call, options, lambda _language, *, keep: (place,) if keep else ())
-    return await python_tests.keep_failing_test(again, answer)
+    return await python_tests.add_spectrum(program, run, answer, loop.time() - began)
 
 
 def _runner_program(
@@ -153,14 +181,17 @@ def _runner_program(
 
 
 async def _test_others(
-    call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
+    call: CommandCall,
+    options: QuestionOptions,
+    command: test_runners.RunnerCommand,
+    *,
+    is_explained: bool,
 ) -> SuiteAnswer:
     import asyncio
     import tempfile
 
     from debugger.questions.test import test_question
     from debugger.questions.test.test_runners import RunnerSetting
-    from debugger.questions.why.origin_line import find_test_origin
     from debugger.targets import launch_target
 
     cwd = os.path.normpath(os.path.join(call.cwd, options.cwd or ""))
@@ -171,6 +202,7 @@ async def _test_others(
             hint="debugger test --cwd DIRECTORY -- CMD",
         )
     pairs = launch_target.parse_environment((*command.env, *options.env), options.verb)
+    named = tuple(f"{key}={one}" for key, one in pairs.items())
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="test-", dir=call.scratch_root) as scratch:
         setting = RunnerSetting(
@@ -182,15 +214,11 @@ async def _test_others(
                 _TIMEOUT_S if options.timeout is None else options.timeout
             ).seconds,
             scratch=Path(scratch),
-            ask=partial(
-                _debugged_question,
-                call,
-                options,
-                tuple(f"{key}={one}" for key, one in pairs.items()),
-            ),
-            follow=partial(find_test_origin, call, options),
+            ask=partial(_debugged_question, call, options, named),
+            follow=partial(_follow_value, call, options, named),
             stdin=await asyncio.to_thread(_stdin_bytes, call, options),
             interrupted=call.interrupted,
+            is_explained=is_explained,
         )
         return await test_question.find_failing_test(setting)
 
@@ -233,6 +261,22 @@ def _runner_words(
         script = there if there is not None else Path(str(on_path))
     node = launch_target.find_on_path("node", call.env, call.cwd) or "node"
     return (node, str(script.resolve()), *rest[1:])
+
+
+async def _follow_value(  # noqa: PLR0917 - what is followed, and by which run
+    call: CommandCall,
+    options: QuestionOptions,
+    pairs: tuple[str, ...],
+    origin: ValueOrigin,
+    frame: FrameView,
+    again: DebuggedRerun,
+    seconds: float,
+) -> ValueOrigin:
+    """Follow a value of the failed test by the program that ran it alone."""
+    from debugger.questions.why.origin_line import find_test_origin
+
+    inner = msgspec.structs.replace(options, cwd=again.cwd, env=(*pairs, *again.env))
+    return await find_test_origin(call, inner, origin, frame, again.words, seconds)
 
 
 async def _debugged_question(

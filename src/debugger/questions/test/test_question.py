@@ -145,7 +145,7 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
             notes.append(error.hint)
-    if again is not None:
+    if again is not None and setting.is_explained:
         left_s = max(setting.seconds - (time.monotonic() - began), _LEAST_S)
         answer = await _add_spectrum(answer, setting, first, again, report, seconds=left_s)
         left_s = max(setting.seconds - (time.monotonic() - began), _LEAST_S)
@@ -156,7 +156,7 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         answer = _answer_with_stop(answer, observed, first)
         origin = _with_command(setting, run_again, observed, answer)
         left_s = setting.seconds - (time.monotonic() - began)
-        if observed.session is None:
+        if observed.session is None and setting.is_explained:
             origin = await _follow_value(setting, run_again, answer, origin, seconds=left_s)
         return msgspec.structs.replace(answer, why=origin)
     if last is not None:
@@ -282,7 +282,7 @@ async def _follow_value(
     """
     if setting.runner in test_runners.JAVA and answer.frame is not None and seconds > 0:
         origin = origin if origin is not None else ValueOrigin("")
-        found = await setting.follow(origin, answer.frame, again.words, min(seconds, _FOLLOW_S))
+        found = await setting.follow(origin, answer.frame, again, min(seconds, _FOLLOW_S))
         return found if found.expression else None
     if origin is None or answer.frame is None or seconds <= 0:
         return origin
@@ -291,8 +291,7 @@ async def _follow_value(
     is_compiled = setting.runner in _COMPILED and bool(origin.command) and origin.has_parts()
     if not (is_go or is_node or is_compiled):
         return origin
-    words = _go_words(setting, again) if is_go else again.words
-    return await setting.follow(origin, answer.frame, words, min(seconds, _FOLLOW_S))
+    return await setting.follow(origin, answer.frame, again, min(seconds, _FOLLOW_S))
 
 
 async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport]:

@@ -27,7 +27,9 @@ from debugger.questions.test.answer import MadeView
 from debugger.questions.test.test_reports import NamedFailure, parse_thrown
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.questions.test.value_sources import find_value_sources, root_names
+from debugger.questions.why.why_request import GO_FAIL
 from debugger.session import source_files
+from debugger.sources.project_files import TEST_PROGRAM
 
 _STOPS_MAX = 500  # passes of the assertion's line
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
@@ -247,7 +249,6 @@ _GO_BUILD = frozenset(
     {"tags", "race", "mod", "modfile", "overlay", "ldflags", "work", "msan", "asan"}
 )
 _GO_ALONE = frozenset({"race", "work", "msan", "asan"})
-_GO_FAIL = "testing.(*common).Fail"
 _GTEST = ("GTEST_BREAK_ON_FAILURE=1", "GTEST_CATCH_EXCEPTIONS=0", "GTEST_COLOR=no")
 _NAME_OPTIONS = frozenset({"-t", "--testNamePattern", "--test-name-pattern"})
 # How tests are shared out is said by us, and may not be said twice.
@@ -263,14 +264,14 @@ async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedReru
         [go, "list", "-f", "{{.Dir}}|{{with .Module}}{{.Path}}{{end}}", named.of]
     )
     folder, _, module = output.strip().partition("|")
-    program = str(setting.scratch / f"{Path(folder).name}.test")
+    program = str(setting.scratch / f"{Path(folder).name}{TEST_PROGRAM}")
     of = f"{module}/..." if module else "all"
     before, after = go_build_words(setting.words[2:])
     flags = f"-gcflags={of}=-N -l"
     await setting.run_helper([go, "test", "-c", "-o", program, flags, *before, named.of])
     pattern = "/".join(f"^{re.escape(part)}$" for part in named.name.split("/"))
     words = (program, f"-test.run={pattern}", "-test.count=1", *after)
-    return DebuggedRerun(words, folder, specs=(BreakpointSpec(function=_GO_FAIL),))
+    return DebuggedRerun(words, folder, specs=(BreakpointSpec(function=GO_FAIL),))
 
 
 def go_build_words(words: Sequence[str]) -> tuple[list[str], list[str]]:

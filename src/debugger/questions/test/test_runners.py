@@ -211,10 +211,12 @@ class RunnerSetting(Struct, frozen=True):
     scratch: Path
     # Makes a debugging question from a test's command and the remaining seconds.
     ask: Callable[[DebuggedRerun, float], Awaitable[QuestionRun]]
-    # Follows a failed test's value by a test command, within seconds, from the failing line on.
-    follow: Callable[[ValueOrigin, FrameView, tuple[str, ...], float], Awaitable[ValueOrigin]]
+    # Follows a failed test's value by its command, within seconds, from the failing line on.
+    follow: Callable[[ValueOrigin, FrameView, DebuggedRerun, float], Awaitable[ValueOrigin]]
     stdin: bytes = b""
     interrupted: asyncio.Event | None = None
+    # Whether the failure is compared with passing tests, and its value followed.
+    is_explained: bool = True
 
     async def run_tests(self, words: Sequence[str], **also: str) -> CompletedRun:
         """Run the tests, or some of them, with the user's command; `also` adds variables."""

@@ -226,11 +226,16 @@ async def _find_event(
     call: CommandCall, options: QuestionOptions, request: WhyRequest
 ) -> WhyRequest:
     """Return the request for the last hit of the line that an event happens at."""
+    from debugger.model.location import FAIL
     from debugger.questions.locations import event_location
+    from debugger.questions.why.why_request import at_go_failure
 
     found = await event_location.locate_event(call, options, request.place)
     spec = BreakpointSpec(file=found.file, line=found.line)
     runs = request.runs + 1
+    if request.event == FAIL and options.words[:2] == ("go", "test"):
+        request = msgspec.structs.replace(request, runs=runs)
+        return at_go_failure(request, found.frame, (found.file, found.line))
     return msgspec.structs.replace(request, at=spec, nth=-1, is_thrown=True, runs=runs)
 
 

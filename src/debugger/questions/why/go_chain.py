@@ -72,6 +72,8 @@ class ChainEnded(Struct, frozen=True):
 
     end: ChainEnd
     reason: str
+    # Whether it is the end because no record shows more.
+    is_unseen: bool = False
 
 
 class NeedsRun(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from debugger.model.answers.frames import FrameView
@@ -100,6 +101,26 @@ class GoLinks:
     def thread(goroutine: int, position: GoPosition) -> str | None:
         """Return the name of a goroutine that is not the position's own."""
         return f"goroutine {goroutine}" if goroutine != position.activation.goroutine else None
+
+    def varying_operands(
+        self, names: Sequence[str], read: Mapping[str, str], added: str
+    ) -> list[str]:
+        """Return the operands of a value without constants, and without the 0 that is added to.
+
+        Args:
+            names: The operands.
+            read: Those whose values are known, with these.
+            added: The sum, if the statement adds to a variable: `n + x` of `n += x`.
+        """
+        found = []
+        for name in dict.fromkeys(names):
+            root = go_expressions.split_path(name)[-1]
+            is_global = name == root and bool(self.sources.globals_named(root))
+            is_written = any(root in one.targets for one in self.sources.sites)
+            is_begin = added.startswith(f"{name} + ") and go_values.is_zero(read.get(name))
+            if not is_begin and (is_written or not is_global):
+                found.append(name)
+        return found
 
     def explain_captured(self, position: GoPosition, root: str) -> ChainEnded | None:
         """Return the end for a parameter of a function that made the running one, and is over."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -15,19 +16,87 @@ from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources
 SITES_MAX = 100
 _VISITED_MAX = 400  # names that are looked for
 _NAMESAKES_MAX = 12  # functions that a call may mean, as of an interface
-_VALUES_MAX = 24  # returns of functions that a variable may hold
+_VALUES_MAX = 60  # returns of functions that a variable may hold
 _CALLERS_MAX = 6
 _OPERANDS_MAX = 4
 _TARGETS_MAX = 3
 # Where a frame begins on its goroutine's stack: the stack may move, and keeps this distance.
 DEPTH = ("uintptr(_RSP)", "runtime.curg.stack.hi")
 _LAST = re.compile(r"^(?P<slice>[\w.]+)\[len\((?P=slice)\) ?- ?1\]$")
+_LOOP = re.compile(r"\s*(?:\w+:\s*)?for\b.*\{\s*$")
+_VARIABLES = re.compile(r"\s*var\s+(\w+(?:,\s*\w+)*)\s+[^=]+$")
 _KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
 def line_breakpoint(site: GoSite) -> BreakpointSpec:
     """Return a breakpoint at a site."""
     return BreakpointSpec(file=site.file, line=site.line)
+
+
+class PassBegin(Struct, frozen=True):
+    """The line that begins each pass of a function, or of a loop in it."""
+
+    function: GoSourceFunction
+    line: int
+    # The last line of the loop.
+    last: int
+    # The variables that each pass of the loop has anew; None: all of the function.
+    fresh: frozenset[str] | None = None
+
+    @property
+    def spec(self) -> BreakpointSpec:
+        """A breakpoint at the line."""
+        return BreakpointSpec(file=self.function.file, line=self.line)
+
+    @property
+    def place(self) -> str:
+        """The file's name and the line."""
+        return f"{Path(self.function.file).name}:{self.line}"
+
+    def is_of_pass(self, site: GoSite) -> bool:
+        """Return whether what a site gives is gone with the pass."""
+        if site.function != self.function or not self.line <= site.line <= self.last:
+            return False
+        roots = {go_expressions.split_path(one.lstrip("*"))[-1] for one in site.targets}
+        return site.kind is not SiteKind.ASSIGN or self.fresh is None or roots <= self.fresh
+
+
+def find_pass(
+    sources: GoSources, function: GoSourceFunction | None, at: int | None
+) -> PassBegin | None:
+    """Return what begins the pass that leads to a line: of its function, or a loop's body.
+
+    The outermost loop of the function around the line is meant: one of a test's table.
+    """
+    if function is None or at is None:
+        return None
+    lines = [go_source.without_comment(one).rstrip() for one in go_source.lines_of(function.file)]
+    width, head = _indent(lines[at - 1]), function.head
+    for number in range(at - 1, function.head, -1):
+        text = lines[number - 1]
+        if text and _indent(text) < width:
+            width = _indent(text)
+            head = number if _LOOP.match(text) else head
+    if head == function.head:
+        return PassBegin(function, head, function.last) if head != at else None
+    # A breakpoint at the line of `for … range` is hit once.
+    width, body = _indent(lines[head - 1]), range(head + 1, function.last + 1)
+    first = next(one for one in body if lines[one - 1])
+    last = next((one for one in body if lines[one - 1] and _indent(lines[one - 1]) <= width), first)
+    declared = {
+        target
+        for site in sources.sites_in(function, SiteKind.ASSIGN)
+        if head <= site.line <= last and site.operator in go_source.DECLARING
+        for target in site.targets
+    }
+    named = (_VARIABLES.match(lines[one - 1]) for one in range(head, last))
+    declared |= {name for one in named if one is not None for name in re.split(r",\s*", one[1])}
+    found = PassBegin(function, first, last, frozenset(declared))
+    return found if first != at else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 class LoggedExpression(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -25,8 +26,14 @@ from debugger.questions.probe.logpoint_probe import logpoint_text, parse_cells
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion, describe_end
 from debugger.questions.why import go_values
-from debugger.questions.why.go_plan import LoggedExpression, address_text, logged_expressions
-from debugger.questions.why.go_source import GoSite
+from debugger.questions.why.go_plan import (
+    LoggedExpression,
+    PassBegin,
+    address_text,
+    logged_expressions,
+)
+from debugger.questions.why.go_source import GoSite, GoSourceFunction
+from debugger.session.session import Session
 
 _RECORDS_MAX = 20_000
 _STOPS_MAX = 20_000
@@ -63,6 +70,24 @@ class GoFrame(Struct, frozen=True):
     line: int | None
 
 
+class LogOverflowError(Exception):
+    """More records than one run is to have: each takes the debugger milliseconds."""
+
+
+class LogWindow(Struct, frozen=True):
+    """The hit of a line from which on all sites are logged; some are from the beginning."""
+
+    begin: PassBegin
+    hit: int
+    # The functions on the stack at the location: what they gave their variables is logged always.
+    stack: tuple[GoSourceFunction, ...]
+
+    def logs_always(self, site: GoSite) -> bool:
+        """Return whether a site is logged from the beginning; a line has one breakpoint alone."""
+        is_known = site.function in self.stack and not self.begin.is_of_pass(site)
+        return is_known and not _is_at(site, self.begin.spec)
+
+
 @dataclass
 class GoLog:
     """The records of one run; logpoints are numbered from `first`."""
@@ -70,10 +95,15 @@ class GoLog:
     question: QuestionRun
     sites: Sequence[GoSite]
     first: int
+    window: LogWindow | None = None
+    # Ends the run at too many records.
+    bound: asyncio.Timeout | None = None
+    records_most: int = 0
     records: list[GoRecord] = field(default_factory=list)
     missed: int = 0
     # The sites of each logpoint: delve keeps one breakpoint of a line.
     _groups: list[list[GoSite]] = field(default_factory=list)
+    _early: int = 0  # groups that are logged from the beginning
     _expressions: list[list[LoggedExpression]] = field(default_factory=list)
     _hits: dict[int, int] = field(default_factory=dict)
 
@@ -81,7 +111,11 @@ class GoLog:
         groups: dict[tuple[str, int], list[GoSite]] = {}
         for one in self.sites:
             groups.setdefault((one.file, one.line), []).append(one)
-        self._groups = list(groups.values())
+        window = self.window
+        is_early = [window is None or window.logs_always(some[0]) for some in groups.values()]
+        some = zip(is_early, groups.values(), strict=True)
+        self._groups = [one for _, one in sorted(some, key=lambda each: not each[0])]
+        self._early = sum(is_early)
         self._expressions = [
             list(dict.fromkeys(each for one in some for each in logged_expressions(one)))
             for some in self._groups
@@ -112,8 +146,20 @@ class GoLog:
         return replace(
             self.question,
             make_backend=lambda sink, tasks: make(self._wrap_sink(sink), tasks),
-            breakpoints=(*begins, *self.breakpoints()),
+            breakpoints=(*begins, *self.breakpoints()[: self._early]),
         )
+
+    async def open_window(self, session: Session) -> None:
+        """Log the other sites, too, from a stop on."""
+
+        async def job() -> None:
+            # The window's own line is passed again where a run is not as the one before.
+            session.breakpoints.remove(self.first - 1)
+            for one in self.breakpoints()[self._early :]:
+                session.breakpoints.add(one)
+            await session.binding.send_all(session.backend)
+
+        await session.run_job(job)
 
     def _wrap_sink(self, sink: Sink) -> Sink:
         """Return a sink that keeps the logpoints' events, and passes the others on."""
@@ -131,6 +177,8 @@ class GoLog:
         if not 0 <= at < len(self._groups):
             return False
         self._hits[at] = self._hits.get(at, 0) + 1
+        if self.bound is not None and len(self.records) >= self.records_most > 0:
+            self.bound.reschedule(0)
         if len(self.records) >= _RECORDS_MAX:
             # The last write of a value counts, and the call that led to it.
             del self.records[: _RECORDS_MAX // 2]
@@ -306,21 +354,35 @@ class GoLocation(Struct, frozen=True):
 
 @asynccontextmanager
 async def run_to_location(
-    question: QuestionRun, location: GoLocation, sites: Sequence[GoSite]
+    question: QuestionRun,
+    location: GoLocation,
+    sites: Sequence[GoSite],
+    *,
+    window: LogWindow | None = None,
+    records_most: int = 0,
 ) -> AsyncIterator[GoStop]:
     """Run a program to a location, with the records of the sites.
 
     Raises:
         DebuggerError: NOT_FOUND if the location is not reached, TIMEOUT if it takes too long.
+        LogOverflowError: There are more records than `records_most`, if that is not 0.
     """
     spec = location.spec
     if spec is not None and spec.condition is None and location.hit > 1:
         spec, location = _counted(spec, location)
     begins = [spec] if spec is not None else []
     others = [one for one in sites if not _is_at(one, location.spec)]
-    log = GoLog(question, others, first=len(begins) + 1)
+    if window is not None:
+        begins.append(replace_spec(window.begin.spec, hit_count=window.hit))
+    log = GoLog(question, others, len(begins) + 1, window, records_most=records_most)
     async with question_run.run_question(log.tap_question(begins)) as run:
-        stop = await _reach(run, location, is_built=_is_built(question))
+        try:
+            async with asyncio.timeout(None) as log.bound:
+                stop = await _reach(run, location, log, is_built=_is_built(question))
+        except TimeoutError:
+            raise LogOverflowError from None
+        finally:
+            log.bound = None
         found = GoStop(run, log)
         await found.read_stack(stop.thread if stop.thread is not None else 0)
         yield found
@@ -358,7 +420,9 @@ def _is_at(site: GoSite, spec: BreakpointSpec | None) -> bool:
     return spec is not None and (site.file, site.line) == (spec.file, spec.line)
 
 
-async def _reach(run: RunningQuestion, location: GoLocation, *, is_built: bool) -> answers.Stop:
+async def _reach(
+    run: RunningQuestion, location: GoLocation, log: GoLog, *, is_built: bool
+) -> answers.Stop:
     stop = await run.wait_first()
     hits = 0
     for _ in range(_STOPS_MAX):
@@ -374,6 +438,8 @@ async def _reach(run: RunningQuestion, location: GoLocation, *, is_built: bool) 
             return stop
         if location.spec is not None and stop.reason == StopReason.EXCEPTION.value:
             break
+        if log.window is not None and log.first - 1 in stop.hit_breakpoints:
+            await log.open_window(run.session_of(stop))
         stop = await run.go_on(run.session_of(stop))
     raise _not_reached(stop, location, hits, is_built=is_built)
 

@@ -30,6 +30,7 @@ _LEAD = re.compile(
 )
 _SIDES = re.compile(r"^(?P<left>[^=:<>!]+?)\s*(?P<sign>:=|[-+*/%&|^]=|<<=|>>=|&\^=|=)(?!=)\s*")
 _SEND = re.compile(r"^(?:case\s+)?(?P<channel>[\w.\[\]]+)\s*<-\s*(?P<value>.+?):?$")
+_ELEMENT = re.compile(r"\[[^\[\]]*\]$")
 _CALLED = re.compile(r"(?<!func )([A-Za-z_.][\w.]*)\(")
 
 
@@ -159,15 +160,16 @@ class GoSources:
         return next((one for one in self.functions if one.contains(file, line)), None)
 
     def functions_named(self, called: str) -> list[GoSourceFunction]:
-        """Return the functions that a call may mean: `fill` of `o.fill`."""
-        return self._by_name.get(called.rpartition(".")[2], [])
+        """Return the functions that a call may mean: `fill` of `o.fill`, or of `fill[int]`."""
+        return self._by_name.get(_ELEMENT.sub("", called).rpartition(".")[2], [])
 
     def is_function_value(self, called: str) -> bool:
-        """Return whether a call is of a variable or a field that holds a function."""
+        """Return whether a call is of a variable, a field or an element that holds a function."""
         fields = {one for some in self._structs.values() for one in some}
         name = called.rpartition(".")[2]
         is_known = bool(self.functions_named(called)) or called in _BUILT_IN
-        return not is_known and (called.isidentifier() or name in fields)
+        is_element = _ELEMENT.search(called) is not None
+        return not is_known and (called.isidentifier() or name in fields or is_element)
 
     def returns_of_values(self, file: str) -> list[GoSite]:
         """Return the `return` lines of the functions that a variable may hold: a file's first."""

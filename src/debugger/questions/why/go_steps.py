@@ -82,7 +82,8 @@ class GoSteps(GoLinks):
         inner = go_source.closure_parameters(function, position.line)
         if root in inner:
             return await self._explain_closure_parameter(stop, position, root, inner)
-        return explain_unwritten(self.sources, position, root, is_optimised=self.is_optimised)
+        ended = explain_unwritten(self.sources, position, root, is_optimised=self.is_optimised)
+        return msgspec.structs.replace(ended, is_unseen=True)
 
     async def _explain_write(
         self, stop: GoStop, position: GoPosition, found: go_chain.FoundWrite
@@ -148,7 +149,7 @@ class GoSteps(GoLinks):
         again = f"debugger who-wrote '{self._expression}' --at {place} -- CMD"
         since = f"something that was not seen wrote {value} since"
         text = f"{place} gave {given}, so {since}{got or f': {again}'}"
-        return self._watched(value, ChainEnded(ChainEnd.NOT_FOLLOWED, text))
+        return self._watched(value, ChainEnded(ChainEnd.NOT_FOLLOWED, text, is_unseen=True))
 
     def _watched(self, value: str | None, otherwise: ChainEnded) -> NeedsWatch:
         return NeedsWatch(tuple(self._starts), value, self._kept, otherwise)
@@ -207,9 +208,8 @@ class GoSteps(GoLinks):
         if suffix and not go_values.is_zero(self.value):
             return self._not_seen(here, suffix, f"{side.text} at {place}")
         if suffix:
-            return ChainEnded(
-                ChainEnd.CONSTANT, f"the zero value: {side.text} at {place}, not written since"
-            )
+            text = f"the zero value: {side.text} at {place}, not written since"
+            return ChainEnded(ChainEnd.CONSTANT, text, is_unseen=True)
         return ChainEnded(ChainEnd.ALLOCATION, f"{side.text} at {place}")
 
     def _not_seen(self, here: GoPosition, suffix: str, made: str) -> GoStep:
@@ -222,6 +222,7 @@ class GoSteps(GoLinks):
             ChainEnd.NOT_FOLLOWED,
             f"made by {made}, which gives no {suffix.lstrip('.')}; no line that writes it by its "
             f"name was seen{got or f': {again} from there on'}",
+            is_unseen=True,
         )
         return self._watched(here.value, end) if self._starts else end
 
@@ -242,6 +243,7 @@ class GoSteps(GoLinks):
             return ChainEnded(
                 ChainEnd.CONSTANT,
                 f"the zero value: {side.text} at {place} gives no {part[0].lstrip('.')}",
+                is_unseen=True,
             )
         inner = msgspec.structs.replace(here, expression=value)
         rest, given = suffix[part.end() :], go_expressions.classify_value(value)
@@ -285,6 +287,7 @@ class GoSteps(GoLinks):
                 f"no return of {called} was seen for the call at {place}"
                 + ", where optimisation may have put its code" * self.is_optimised
                 + f": debugger calls {origin.function} -- CMD",
+                is_unseen=True,
             )
         return await self._follow_return(stop, here, returned, suffix, number, side)
 
@@ -488,8 +491,9 @@ class GoSteps(GoLinks):
         equal = [one for one, value in read.items() if value == here.value and is_telling]
         chosen = equal[0] if len(equal) == 1 else None
         chosen = chosen or find_guilty_factor(text, read, here.value or "")
-        if chosen is None and len(read) == 1 == len(set(names)):
-            chosen = next(iter(read))
+        varying = self.varying_operands(names, read, text if text != here.expression else "")
+        if chosen is None and len(varying) == 1 and varying[0] in read:
+            chosen = varying[0]
         if chosen is not None:
             is_sure = len(read) == 1
             certainty = here.certainty if is_sure else LinkCertainty.INFERRED

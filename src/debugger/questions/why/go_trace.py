@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -34,18 +35,21 @@ from debugger.questions.why.go_memory import explain_memory_write
 from debugger.questions.why.go_run import (
     GoLocation,
     GoStop,
+    LogOverflowError,
+    LogWindow,
     count_hits,
     run_to_location,
 )
-from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources
+from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources, SiteKind
 from debugger.questions.why.go_steps import GoSteps
 from debugger.questions.why.traced_run import Departure
 from debugger.questions.why.why_request import WhyRequest, repeat_with
 from debugger.session import source_files
 from debugger.sources.compared_sides import find_compared
-from debugger.sources.project_files import imported_go_files
+from debugger.sources.project_files import TEST_PROGRAM, imported_go_files, is_package
 
 _RUNS_MAX = 4
+_RECORDS_FIRST = 300  # of the run that logs everything, at about 10 ms each
 _STEPS_MAX = 100
 _UP_MAX = 6  # folders above a program in which its module is searched
 _METHOD = "delve's logpoints at the lines that may give the value by the source"
@@ -97,6 +101,8 @@ class GoTrace:
         self._departs: Departure | None = None
         self.runs = request.runs
         self._is_watched = False
+        # Where the lines before were not logged.
+        self._window: LogWindow | None = None
         self.notes: list[str] = []
         self.ended = ChainEnded(ChainEnd.NOT_FOLLOWED, "")
         self.frame: FrameView | None = None
@@ -112,7 +118,7 @@ class GoTrace:
             self.runs += 1
             began = asyncio.get_running_loop().time()
             opened = (
-                run_to_location(self._question, location, sites)
+                self._run_logged(function, location, sites)
                 if plan is None
                 else go_watch.run_to_write(self._question, plan, sites)
             )
@@ -129,10 +135,15 @@ class GoTrace:
                     self._set_bound(bound, asyncio.get_running_loop().time() - began)
                 step = await self._follow_steps(stop, position)
             plan = None
+            if self._window is not None and not isinstance(step, ChainEnded):
+                # What the further run would go to is counted from the window on.
+                step = (
+                    step.otherwise if isinstance(step, NeedsWatch) else self._bound(step.position)
+                )
             if isinstance(step, NeedsWatch):
                 plan, step = await self._find_write(step, location)
             if not isinstance(step, NeedsRun):
-                self.ended = step
+                self.ended = self._in_window(step)
                 return
             if self.runs >= _RUNS_MAX:
                 self.ended = self._bound(step.position)
@@ -145,6 +156,56 @@ class GoTrace:
             else:
                 location = msgspec.structs.replace(location, frame=None)
             function, expression = step.position.activation.function, step.position.expression
+
+    @asynccontextmanager
+    async def _run_logged(
+        self, function: GoSourceFunction | None, location: GoLocation, sites: Sequence[GoSite]
+    ) -> AsyncIterator[GoStop]:
+        """Run to a location; where that logs too much, only from the last pass of its loop on."""
+        line = location.spec.line if location.spec is not None else None
+        line = line if line is not None else self._failed_line()
+        begin = go_plan.find_pass(self._sources, function, line) if location.hit == 1 else None
+        is_limited = begin is not None and self._window is None and self._request.usual_s > 0
+        most = _RECORDS_FIRST if is_limited else 0
+        async with AsyncExitStack() as stack:
+            try:
+                opened = run_to_location(
+                    self._question, location, sites, window=self._window, records_most=most
+                )
+                stop = await stack.enter_async_context(opened)
+            except LogOverflowError:
+                assert begin is not None
+                self._window = await self._find_window(location, begin)
+                self.runs += 1
+                opened = run_to_location(self._question, location, sites, window=self._window)
+                stop = await stack.enter_async_context(opened)
+            yield stop
+
+    def _failed_line(self) -> int | None:
+        return self._request.failed_at[1] if self._request.failed_at is not None else None
+
+    async def _find_window(
+        self, location: GoLocation, begin: go_plan.PassBegin
+    ) -> LogWindow | None:
+        """Count the passes of a line up to the location; None if there is one alone."""
+        site = GoSite(SiteKind.CALL, begin.function.file, begin.line, begin.function, "")
+        self.runs += 1
+        async with run_to_location(self._question, location, [site]) as stop:
+            own = (self._sources.function_at(one.file, one.line) for one in stop.frames)
+            stack = tuple(dict.fromkeys(one for one in own if one is not None))
+            hits = stop.log.count
+        # From the pass before on: the line itself is not logged where the window begins.
+        return LogWindow(begin, hits - 1, stack) if hits > 1 else None
+
+    def _in_window(self, ended: ChainEnded) -> ChainEnded:
+        """Return the end of a chain; where a write may be before the window, it is not known."""
+        if self._window is None or not ended.is_unseen:
+            return ended
+        return ChainEnded(
+            ChainEnd.NOT_FOLLOWED,
+            f"{ended.reason}; of other functions only what ran since the last pass of "
+            f"{self._window.begin.place} was logged: --timeout 300 logs all",
+        )
 
     async def _find_write(
         self, step: NeedsWatch, location: GoLocation
@@ -246,6 +307,8 @@ class GoTrace:
         """Return the function of the location; at a panic another run finds it."""
         expression = self._expression
         spec = location.spec
+        if self._request.failed_at is not None:
+            return self._sources.function_at(*self._request.failed_at), expression
         if spec is not None and location.frame == 0:
             if spec.line is not None:
                 return self._sources.function_at(spec.file, spec.line), expression
@@ -386,6 +449,9 @@ def _source_files(question: QuestionRun) -> list[str]:
     """Return the sources of a Go program: those of its module, or those that it was built of."""
     program, cwd = str(question.target.program), str(question.target.cwd)
     path = Path(program)
+    # The tests of a package run in its folder.
+    if path.suffix == TEST_PROGRAM and is_package(cwd):
+        path = Path(cwd)
     if not path.is_dir() and path.suffix != ".go":
         return source_files_of(program, cwd, "go")
     folder = path if path.is_dir() else path.parent

@@ -33,7 +33,7 @@ from debugger.questions.why import (
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.statement_origin import OriginKind
-from debugger.questions.why.why_request import WhyRequest, program_words
+from debugger.questions.why.why_request import WhyRequest, at_go_failure, program_words
 from debugger.recorders.script import script_recorder
 
 _log = logging.getLogger(__name__)
@@ -332,7 +332,7 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
         seconds: The bound, which is said where it is reached.
     """
     at = BreakpointSpec(file=frame.file, line=frame.line)
-    request = WhyRequest(expression=origin.expression, place=FAIL, at=at)
+    request = WhyRequest(expression=origin.expression, place=FAIL, at=at, usual_s=seconds)
     inner = msgspec.structs.replace(options, verb="why", keep=False, timeout=seconds)
     try:
         program = program_words(words, str(Path(call.cwd, options.cwd or "")))
@@ -341,6 +341,8 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
         return origin  # the test's own lines are shown without it
     if question.language == "javascript":
         request = msgspec.structs.replace(request, place=f"{frame.file}:{frame.line}", nth=-1)
+    if question.language == "go" and frame.file is not None and frame.line is not None:
+        request = at_go_failure(request, frame.index, (frame.file, frame.line))
     question = _bounded(question, seconds)
     if question.language == "java":
         return await _find_thrown_origin(question, origin, frame)

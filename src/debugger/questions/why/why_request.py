@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -19,6 +20,7 @@ RUNS_PATIENT = 14  # where the user has given a time limit
 # Seconds in all, without a time limit of the user's; of a slow program as many of its runs.
 USUAL_S = 20.0
 SLOW_RUNS = 4
+GO_FAIL = "testing.(*common).Fail"  # what each failed check of Go's tests calls
 
 
 class WhyRequest(Struct, frozen=True):
@@ -80,6 +82,18 @@ class WhyRequest(Struct, frozen=True):
         when = f" with {self.when}" if self.when else ""
         hit = {1: "", LAST: ", its last hit"}.get(self.nth, f", hit {self.nth:,}")
         return f"{self.place}{when}{hit}"
+
+
+def at_go_failure(request: WhyRequest, frame: int, failed_at: tuple[str, int]) -> WhyRequest:
+    """Return a request for the first failed check of a test of Go: its line may pass before.
+
+    Args:
+        request: The request.
+        frame: The number of the check's frame on the stack.
+        failed_at: The check's file and line.
+    """
+    at = BreakpointSpec(function=GO_FAIL)
+    return msgspec.structs.replace(request, at=at, nth=1, frame=frame, failed_at=failed_at)
 
 
 def program_words(words: tuple[str, ...], cwd: str) -> tuple[str, ...]:

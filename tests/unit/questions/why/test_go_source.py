@@ -72,3 +72,35 @@ def test_a_field_of_an_embedded_struct_is_found_in_its_literal(tmp_path: Path) -
     assert sources.fields_of("box{}") == ("base", "n")
     assert sources.embedded_with("box{}", "id") == "base"
     assert sources.embedded_with("box{}", "n") == ""
+
+
+_OPERATIONS = """package main
+
+var operations = map[string]func(a int) int{"": same, "-": minus}
+
+func same(a int) int { return a }
+
+func minus(a int) int { return -a }
+
+func pick[T any](one T) T { return one }
+
+func main() {
+\tsign := "-"
+\tprintln(operations[sign](2), pick[int](3), len(sign))
+}
+"""
+
+
+def test_an_element_of_a_table_of_functions_may_be_any_that_is_used_as_a_value(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "main.go"
+    file.write_text(_OPERATIONS)
+    sources = GoSources([str(file)])
+    assert sources.is_function_value("operations[sign]")
+    assert sources.is_function_value("o.operations[o.sign]")
+    values = {one.function.name for one in sources.returns_of_values(str(file))}
+    assert values == {"same", "minus"}
+    # A function with its type's parameters is no element.
+    assert not sources.is_function_value("pick[int]")
+    assert [one.name for one in sources.functions_named("pick[int]")] == ["pick"]

@@ -1,0 +1,2 @@
+module table
+go 1.21
