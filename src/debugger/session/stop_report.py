@@ -494,6 +494,7 @@ def report_end(session: Session) -> answers.Stop:
         reason=StopReason.EXIT.value,
         raw_reason="exited",
         exit_code=exited.code,
+        exit_reason=exited.reason or UNSET,
         signal=exited.signal,
         output=output.lines,
         output_total=output.total,
