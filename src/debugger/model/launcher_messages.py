@@ -22,7 +22,7 @@ _REPEATS = re.compile(
 _WARNING = "WARNING"
 # How `debugger member` says on standard error why it could not become a rank's program, or, in the
 # place of ssh, why a host is not reached.
-_ERROR = "error: "
+_ERROR, _HINT = "error: ", "hint: "
 _MESSAGE_MAX = 300  # characters
 
 
@@ -32,6 +32,8 @@ class LauncherMessages:
     def __init__(self) -> None:
         self._found = ""
         self._error = ""
+        # The line after an error of ours names the command that helps.
+        self._takes_hint = False
         # The paragraph that follows a line of dashes.
         self._paragraph: list[str] | None = None
 
@@ -46,8 +48,12 @@ class LauncherMessages:
         if text.startswith(_ERROR) and not self._error:
             whose = f" (rank {rank})" if rank else ""
             self._error = f"{_shorten(text.removeprefix(_ERROR))}{whose}"
+            self._takes_hint = not rank
         elif rank:
             return
+        elif text.startswith(_HINT) and self._takes_hint:
+            self._error += f"; {_shorten(text.removeprefix(_HINT))}"
+            self._takes_hint = False
         elif _DASHES.match(text):
             self._end_paragraph()
             self._paragraph = []

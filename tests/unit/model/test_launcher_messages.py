@@ -77,4 +77,4 @@ def test_a_host_that_is_not_reached_is_named_and_not_what_may_be_the_cause() -> 
     messages.add_line("hint: ssh node9 must work")
     for line in (DASHES, "ORTE was unable to reliably start one or more daemons.", "", DASHES):
         messages.add_line(line)
-    assert messages.reason == "node9: the connection was refused"
+    assert messages.reason == "node9: the connection was refused; ssh node9 must work"
