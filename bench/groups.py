@@ -5,8 +5,9 @@
 For each count (8, 64 and 128 without any), real Python processes that multiprocessing forks and
 that wait at a barrier, all but one: the time until all are members, a merged backtrace and its
 characters, `hang --group`, the time of `pause` where they run Python code, and until the last of
-them had stopped, the time of `stop`, and the daemon's memory per member. For 1,000 simulated
-members: the merged backtrace, and the memory of each. For a group of one: the daemon's processor
+them had stopped, the time of `stop`, and the daemon's memory per member. For 1,000 members whose
+debug adapter `fake_ranks.py` plays, each over a connection of its own: the same, and `print`.
+For a group of one: the daemon's processor
 time for `print` and `backtrace` over the same in a plain session, measured in turns. For 32
 compiled processes that `debugger member` takes, by each adapter: the same, and the memory of their
 debuggers per member. The machine's load is that at the end of a row.
@@ -20,10 +21,9 @@ rows follow, and the status is 1.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
-import resource
+import re
 import shutil
 import signal
 import subprocess
@@ -36,19 +36,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fake_ranks
 from run import ANSWER_S, Daemon, once, turns
 
-from debugger.output.structured import OutputStyle, RenderPage, fit_sections
-from debugger.questions.group.member_stacks import read_group_stacks
-from debugger.questions.group.render import format_stacks
-from debugger.session.session_list import SessionList
-from debugger.session.timeline import Timeline
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from simulated_groups import start_group
-
 COUNTS = (8, 64, 128)
-SIMULATED = 1000
+FAKES, FAKES_S = 1000, 120.0  # members that are played, and seconds until all must be there
+FAKE_ADAPTER = """[adapters.fake-ranks]
+command = ["{python}", "{file}", "{{port}}"]
+transport = "tcp"
+connect = "127.0.0.1:{{port}}"
+extensions = [".ranks"]
+languages = ["ranks"]
+launch = {{ program = "{{program}}", args = "{{args}}" }}
+"""
 BEGIN_S = 60.0  # seconds until all must be members
 FULL_LEAST = 8  # processes that compute, for each processor
 ONE_TURNS, ONE_ASKS = 20, 30
@@ -144,9 +144,8 @@ def measure_pause(daemon: Daemon, *words: str) -> dict[str, Any]:
     found: dict[str, Any] = {"pause, ms": round(once(lambda: daemon.run("pause", *words)))}
     last = json.loads(daemon.run("--json", "events", "--kind", "stop", "--limit", "1", *words))
     found["last stop, ms"] = round((last["data"]["events"][0]["time_ns"] - begun) / 1e6)
-    stopped = json.loads(daemon.run("--json", "status", *words))["data"]["states"]
-    states = {one["state"]: len(one["members"]) for one in stopped}
-    found["stopped by pause"] = states.get("stopped", 0)
+    stopped = re.search(r"([\d,]+) stopped", daemon.run("status", *words))
+    found["stopped by pause"] = int(stopped[1].replace(",", "")) if stopped is not None else 0
     return found
 
 
@@ -205,33 +204,30 @@ def children_mb(pid: int) -> float:
     return total
 
 
-async def measure_simulated() -> dict[str, Any]:
-    """Measure a merged backtrace of members without processes."""
-    before = memory_mb()
-    sessions = SessionList(
-        on_change=lambda: None, timeline=lambda: Timeline(max_events=1000, max_bytes=1 << 20)
-    )
-    group, backends = await start_group(sessions, SIMULATED - 1)
-    backends[SIMULATED // 2].line = 7
-    after = memory_mb()
-    begun = time.perf_counter()
-    answer = await read_group_stacks(group, await group.members(), by="line", every=False)
-    page = RenderPage(OutputStyle.PLAIN, 100, 4000)
-    text = fit_sections(format_stacks(answer, page), page.limit)
-    taken = time.perf_counter() - begun
-    await sessions.close_all()
-    return {
-        "members": SIMULATED,
-        "backtrace, ms": round(taken * 1000),
-        "characters": len(text),
-        "mb a member": round((after - before) / SIMULATED, 3),
-    }
-
-
-def memory_mb() -> float:
-    """Return this process's resident memory."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / (1 << 20)
+def measure_fakes(folder: Path) -> dict[str, Any]:
+    """Measure members that one process plays, each over a connection of its own."""
+    config = FAKE_ADAPTER.format(python=sys.executable, file=Path(fake_ranks.__file__).as_posix())
+    (folder / "fakes.toml").write_text(config)
+    (folder / "train.ranks").write_text(fake_ranks.SOURCE)
+    with Daemon(folder, config="fakes.toml") as daemon:
+        before, begun = daemon.memory_mb(), time.perf_counter()
+        daemon.run("start", "--group", "train.ranks", "--no-wait", "--", str(FAKES - 1))
+        expected = f"{FAKES:,} running (main,0-{FAKES - 2})"
+        while expected not in (found := daemon.run("backtrace", "--by", "state")):
+            if time.perf_counter() > begun + FAKES_S:
+                raise NotMeasured(
+                    f"not all there after {FAKES_S:g} s: {found.partition(chr(10))[0]}"
+                )
+        row: dict[str, Any] = {"all there, s": round(time.perf_counter() - begun, 1)}
+        row |= measure_pause(daemon)
+        row["backtrace, ms"] = round(turns(5, lambda: daemon.ask("backtrace"))[0])
+        row["characters"] = len(daemon.run("backtrace"))
+        row["print, ms"] = round(turns(3, lambda: daemon.ask("print", "step"))[0])
+        row["values"] = daemon.run("print", "step").strip()
+        row["daemon, mb"] = round(daemon.memory_mb(), 1)
+        row["mb a member"] = round((daemon.memory_mb() - before) / FAKES, 3)
+        row["stop, ms"] = round(once(lambda: daemon.run("stop")))
+        return {"members": FAKES, "adapter": "fake-ranks", **row}
 
 
 def daemon_seconds(pid: int) -> float:
@@ -277,7 +273,7 @@ def main() -> int:
         (folder / "rank.c").write_text(NATIVE_RANK)
         measures: list[tuple[dict[str, Any], Callable[[], dict[str, Any]]]] = [
             ({"members": 1}, partial(measure_one, folder)),
-            ({"members": SIMULATED}, lambda: asyncio.run(measure_simulated())),
+            ({"members": FAKES, "adapter": "fake-ranks"}, partial(measure_fakes, folder)),
             *(
                 ({"members": one + 1}, partial(measure_members, folder, one))
                 for one in given.counts

@@ -89,11 +89,11 @@ class Daemon:
     then its folder can be removed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, config: str = "none.toml") -> None:
         self.folder = folder
         self.env = os.environ | {
             "DEBUGGER_RUNTIME_DIR": str(folder / "run"),
-            "DEBUGGER_CONFIG": str(folder / "none.toml"),
+            "DEBUGGER_CONFIG": str(folder / config),
         }
         self.env.pop("PYTHONDONTWRITEBYTECODE", None)
         self.run("config")

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,11 +59,11 @@ class Job:
         cli: Cli,
         runtime_dir: Path,
         wait_until: Callable[..., None],
-        host: SshHost | None = None,
+        hosts: Sequence[SshHost] = (),
     ) -> None:
         self.cli = cli
         self._here = runtime_dir
-        self._host = host
+        self._hosts = hosts
         self._wait_until = wait_until
         self._client: subprocess.Popen[bytes] | None = None
         self._launcher = self._worker = 0
@@ -71,7 +71,7 @@ class Job:
 
     def begin(self, stage: str) -> None:
         """Bring the job to a stage of its life, with a command that is being answered then."""
-        at = ("--host", self._host.name) if self._host is not None else ()
+        at = ("--host", ",".join(one.name for one in self._hosts)) if self._hosts else ()
         start = ("start", "--group", *at, PROGRAM)
         if stage == "starting":
             self._run_beside(*start, "--timeout", "60")
@@ -83,9 +83,8 @@ class Job:
             self.cli(*start, "--break", MEET, check=0)
         else:
             self.cli(*start, "--no-wait", check=0)
-        found: list[tuple[int, int]] = []
-        self._wait_until(lambda: found.extend(filter(None, [self._programs()])) or found)
-        self._launcher, self._worker = found[0]
+        self._wait_until(lambda: len(self._programs()) == max(1, len(self._hosts)))
+        self._launcher, self._worker = self._programs()[0]
         if stage == "ending":
             self._run_beside("stop")
         elif stage in {"running", "stopped"}:
@@ -100,27 +99,30 @@ class Job:
         )
 
     @property
-    def _there(self) -> Path:
-        """The runtime folder of the machine on which the job runs."""
-        return self._here if self._host is None else self._host.runtime_dir
+    def _there(self) -> list[Path]:
+        """The runtime folders of the debugger's daemons on the machines on which the job runs."""
+        above = [one.runtime_dir for one in self._hosts] or [self._here]
+        return [folder for one in above for folder in one.glob("clients/*")]
 
     def _host_daemons(self) -> list[int]:
-        folders = self._there.glob("clients/*")
+        folders = self._there
         return [pid for one in folders if (pid := _daemon_of(one)) is not None and is_alive(pid)]
 
     def _commands(self) -> list[tuple[int, int, bytes]]:
         """List the processes of the job and of its debuggers."""
         here = find_processes("DEBUGGER_RUNTIME_DIR", str(self._here))
-        there = [] if self._host is None else self._host.processes()
+        there = [pid for one in self._hosts for pid in one.processes()]
         return list(commands_of([*here, *there]))
 
-    def _programs(self) -> tuple[int, int] | None:
-        """Return the launcher and the worker: a fork, which has the same command line."""
-        known = {pid: line for pid, _, line in self._commands()}
-        for pid, parent, line in self._commands():
-            if line.split(b"\0")[-2:-1] == [PROGRAM.encode()] and known.get(parent) == line:
-                return parent, pid
-        return None
+    def _programs(self) -> list[tuple[int, int]]:
+        """Return each launcher and its worker: a fork, which has the same command line."""
+        commands = self._commands()
+        known = {pid: line for pid, _, line in commands}
+        return [
+            (parent, pid)
+            for pid, parent, line in commands
+            if line.split(b"\0")[-2:-1] == [PROGRAM.encode()] and known.get(parent) == line
+        ]
 
     def kill(self, victim: str) -> None:
         """Kill one of those that a group depends on."""
@@ -136,8 +138,9 @@ class Job:
             "supervisor": [self._find_supervisor()],
             "daemon": [daemon],
         }
-        if self._host is not None:
-            pids |= {"ssh": children_of(daemon, "ssh"), "host daemon": self._host_daemons()}
+        if self._hosts:  # of the last one: the others go on
+            pids["ssh"] = children_of(daemon, "ssh")[-1:]
+            pids["host daemon"] = self._host_daemons()[-1:]
         assert pids[victim], f"no {victim}"
         for pid in pids[victim]:
             with suppress(ProcessLookupError):  # the end of the group was faster
@@ -153,7 +156,8 @@ class Job:
         if self._client is not None and stage in QUESTIONS:
             self._client.send_signal(signal.SIGINT)  # it goes on with those that live
         elif victim != "daemon":
-            name = "waiting" if self._host is None else f"waiting@{self._host.name}"
+            is_one = len(self._hosts) == 1
+            name = f"waiting@{self._hosts[0].name}" if is_one else "waiting"
             self.cli("stop", "--group", name, check=None)
         if self._client is not None:
             self._client.wait(60)
@@ -192,7 +196,7 @@ class Job:
     def _files(self) -> list[str]:
         """Return what lies in the runtime folders and was made for a group."""
         left = []
-        for folder in (self._here, *self._there.glob("clients/*")):
+        for folder in (self._here, *self._there):
             pid = _daemon_of(folder)
             # A daemon that was killed leaves its files to its successor.
             if pid is not None and is_alive(pid):

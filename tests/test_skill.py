@@ -79,7 +79,7 @@ def test_every_command_of_the_skill_answers_as_it_says(
 def test_every_question_has_its_example() -> None:
     asked = {shlex.split(line)[1] for session in sessions() for line in session}
     assert asked >= _ASKS | {"try"}
-    assert set(PAGES) == _ASKS | {"try", "session"}
+    assert set(PAGES) == _ASKS | {"try", "session", "group"}
 
 
 def test_the_help_of_a_question_has_the_example_of_its_page() -> None:

@@ -69,6 +69,12 @@ def test_the_rank_that_lags_on_another_host_is_named_by_one_command(
     wait_until(lambda: not list_ranks(), what="the end of the ranks")
 
 
+def test_a_program_that_no_host_has_is_the_reason_of_the_launchers_end(at_hosts: Cli) -> None:
+    words = ("--cwd", str(Path.home()), "--", *LAUNCHER, "./missing")
+    answer = at_hosts("hang", "--group", *words, check=0).out
+    assert "no hang: it ended with status 1: no such command: ./missing" in answer
+
+
 def list_members(branches: list[dict[str, Any]]) -> list[str]:
     return [label for one in branches for label in one["members"]]
 
@@ -84,6 +90,8 @@ def test_the_first_rank_to_fail_is_named_with_the_others_of_all_hosts(
     crash = read_again(at_hosts, "crash", "--group", "--", *words)
     assert (crash["member"], crash["total"]) == ("2", 7)
     assert crash["crash"]["frame"]["line"] == place_of("crash")
+    # As the launcher ended, and not its process on the other host.
+    assert (crash["crash"]["exit_code"], crash["crash"].get("notes", [])) == (139, [])
     late = {one["label"] for one in crash["others"]["silent"]}
     assert {"0", "1", "3"} <= {*list_members(crash["others"]["branches"])} | late
     ended = {label for one in crash["ends"] for label in one["members"]}

@@ -14,6 +14,7 @@ from debugger.model.group_labels import (
     choose_label,
     clean_label,
     format_members,
+    join_runs,
     make_unique,
     select_members,
     sort_key,
@@ -76,6 +77,7 @@ def test_numbers_are_written_as_ranges_and_read_back(numbers: list[int]) -> None
 def test_ranges_are_short() -> None:
     assert format_members(map(str, [*range(6), 7])) == "0-5,7"
     assert format_members(["gw1", "gw0", "main", "gw3"]) == "main,gw0-1,gw3"
+    assert join_runs(["job", "job.1", "job.2", "a-1", "a-2"]) == ["job", "job.1-2", "a-1", "a-2"]
     assert format_members(["host-1", "host-2"]) == "host-1,host-2"
     assert format_members([]) == ""
     assert format_members(["01", "02"]) == "01,02"

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+import msgspec
+
 from debugger.backends.base import (
     AttachTarget,
     BackendEnded,
@@ -21,6 +23,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.events import OutputStream
+from debugger.model.launcher_messages import LauncherMessages
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,
@@ -69,6 +72,7 @@ class LauncherBackend:
         self._is_closing = False
         # The beginning of a line of each stream.
         self._unfinished: dict[OutputStream, str] = {}
+        self._messages = LauncherMessages()
 
     async def start(self, launch: LaunchTarget) -> None:
         """Start the supervisor; the launcher runs from `run_program` on."""
@@ -112,10 +116,12 @@ class LauncherBackend:
         tags = [_TAGS[one] for one in options if one in _TAGS]
         tag = tags[0].match(line) if tags else None
         if tag is None:
+            self._messages.add_line(line)
             self._sink(OutputPrinted(stream, line))
         else:
             # A rank that writes a line in parts has a tag before each of them (Open MPI 4.1).
             text = line[tag.end() :].replace(tag[0], "") if "<std" in tag[0] else line[tag.end() :]
+            self._messages.add_line(text, tag[1])
             self._sink(OutputPrinted(stream, text, tag[1]))
 
     async def _await_end(self, ended: asyncio.Future[tuple[int | None, int | None]]) -> None:
@@ -126,7 +132,10 @@ class LauncherBackend:
         for stream, text in self._unfinished.items():
             if text:
                 self._report_line(stream, text)
-        self._sink(ExitedProgram(signal=signal_name(number)) if number else ExitedProgram(code))
+        exited = ExitedProgram(signal=signal_name(number)) if number else ExitedProgram(code)
+        if number or code:
+            exited = msgspec.structs.replace(exited, reason=self._messages.reason or None)
+        self._sink(exited)
         is_lost = self._guard is not None and self._guard.is_lost
         self._sink(BackendEnded("its supervisor was killed" if is_lost else None))
 

@@ -51,6 +51,7 @@ _COMPARING: Final = frozenset({"probe", "diff", "path"})
 
 _BUDGET = 1000  # tokens of a text answer
 _WIDTH = 100  # columns
+_PUBLISH_S = 0.05  # seconds from a change of the live sessions to when they are written
 _JSON_BUDGET = 20_000  # tokens of a --json answer
 _BUDGET_MIN, _BUDGET_MAX = 10, 1_000_000
 
@@ -61,11 +62,10 @@ class Dispatcher:
     def __init__(self, publish: Publish) -> None:
         commands.load_all()
         self._publish = publish
+        self._publication: asyncio.TimerHandle | None = None
         self._settings = Config()
         self._is_configured = False
-        self._sessions = SessionList(
-            on_change=self._publish_sessions, timeline=self._create_timeline
-        )
+        self._sessions = SessionList(on_change=self._publish_soon, timeline=self._create_timeline)
         self._evidence = EvidenceStore()
         self._router = HostRouter(self._run_for_group)
         self._activities: WeakKeyDictionary[CommandRequest, Activity] = WeakKeyDictionary()
@@ -73,7 +73,18 @@ class Dispatcher:
         self._timelines = Path(paths.runtime_dir()) / "timelines"
         remove_abandoned(self._timelines)
 
+    def _publish_soon(self) -> None:
+        """Publish the live sessions once for all changes that come together.
+
+        Each time all of them are written: a thousand members that end would take many seconds. The
+        server publishes them before each answer, too.
+        """
+        if self._publication is None:
+            loop = asyncio.get_running_loop()
+            self._publication = loop.call_later(_PUBLISH_S, self._publish_sessions)
+
     def _publish_sessions(self) -> None:
+        self._publication = None
         self._publish(self.live_sessions())
 
     def _create_timeline(self) -> Timeline:

@@ -206,7 +206,7 @@ async def begin_group(
     if call.invocation.command.name == "crash":
         await measure_clocks(hosts, call, [one.host for one in begun if one.data.get("member")])
     failed = [
-        SilentMember(f"*@{one.host.label}", _name_host(one.host, one.error.message))
+        SilentMember(f"*@{one.host.label}", _describe_failure(one.host, one.error))
         for one in replies
         if one.error is not None
     ]
@@ -289,6 +289,12 @@ def join_failures(replies: Sequence[PartReply]) -> DebuggerError:
     first = next(one.error for one in replies if one.error is not None)
     alike = next(iter(by_reason.values()))
     return DebuggerError(first.code, text, hint=_name_hosts(first.hint or "", alike) or None)
+
+
+def _describe_failure(host: Host, error: DebuggerError) -> str:
+    """Describe why a host could not begin, with what helps: the answer itself has no hint."""
+    reason = _name_host(host, error.message)
+    return f"{reason}; {error.hint}" if error.hint else reason
 
 
 def _name_hosts(hint: str, hosts: Sequence[Host]) -> str:

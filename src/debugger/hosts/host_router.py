@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -74,6 +75,8 @@ class HostRouter:
         # this machine's.
         self.current: str | None = None
         self._groups: dict[str, HostGroup] = {}
+        # Of groups whose clients have gone while they began.
+        self._finishing: set[asyncio.Task[None]] = set()
 
     def find_route(self, invocation: Invocation, request: CommandRequest) -> Route | None:
         """Return where a command runs; None: on this machine.
@@ -225,24 +228,51 @@ class HostRouter:
 
     async def _begin_group(self, call: HostCall, route: Route) -> Answer:
         chosen = [self.hosts.host_at(one) for one in route.hosts]
-        if call.invocation.command.name == "hang":
-            job, _ = await begin_group(self.hosts, begin_call(call), chosen, route.session)
+        name = call.invocation.command.name
+        if name != "hang" and name not in _BEGINNING:
+            _, answer = await begin_group(self.hosts, call, chosen, route.session)
+            return answer
+        own = begin_call(call) if name == "hang" else call
+        beginning = asyncio.create_task(begin_group(self.hosts, own, chosen, route.session))
+        try:
+            group, answer = await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            # The client has gone, and the hosts have begun their parts: no wait for a stop goes on.
+            call.request.interrupted.set()
+            task = asyncio.create_task(self._finish_beginning(call, beginning))
+            self._finishing.add(task)
+            task.add_done_callback(self._finishing.discard)
+            raise
+        if name == "hang":
             return await find_laggards_of_job(
-                call, lambda own: run_in_group(self.hosts, own, job), job.unreached
+                call, lambda own: run_in_group(self.hosts, own, group), group.unreached
             )
-        group, answer = await begin_group(self.hosts, call, chosen, route.session)
-        if call.invocation.command.name in _BEGINNING:
-            # What had these sessions' names before has ended.
-            self._groups = {
-                name: one for name, one in self._groups.items() if not one.shares_part(group)
-            }
-            base, number = group.name, 1
-            while self._find_group(group.name) is not None or group.name in call.names_here:
-                number += 1
-                group.name = f"{base}-{number}"
-            self._groups[group.name] = group
-            self.current = group.name
+        self._add_group(call, group)
         return answer
+
+    async def _finish_beginning(
+        self, call: HostCall, beginning: asyncio.Task[tuple[HostGroup, Answer]]
+    ) -> None:
+        """Keep a group whose client has gone while it began, or end the job of a question."""
+        with suppress(DebuggerError):
+            group, _ = await beginning
+            if call.invocation.command.name == "hang":
+                await run_in_group(self.hosts, call.replace_command("stop", {}), group)
+            else:
+                self._add_group(call, group)
+
+    def _add_group(self, call: HostCall, group: HostGroup) -> None:
+        """Make a group that has begun the current one, under a name that no other has."""
+        # What had these sessions' names before has ended.
+        self._groups = {
+            name: one for name, one in self._groups.items() if not one.shares_part(group)
+        }
+        base, number = group.name, 1
+        while self._find_group(group.name) is not None or group.name in call.names_here:
+            number += 1
+            group.name = f"{base}-{number}"
+        self._groups[group.name] = group
+        self.current = group.name
 
     async def _run_in_group(self, call: HostCall, group: HostGroup) -> CommandReply | Answer:
         """Run a command on all parts, or on the host of the current member."""

@@ -47,6 +47,7 @@ from debugger.session.group import SilentMember
 JobPartTask = tuple[Host, asyncio.Task[dict[str, Any]]]
 _PART_S = 15.0  # seconds until a host must have answered after the launcher has ended
 _LAST_S = 5.0  # the same after it was told to end
+_END_FIELDS = ("exit_code", "exit_signal")  # of a crash
 # Runs a command on this machine.
 RunHere = Callable[[HostCall], Awaitable[Answer]]
 
@@ -167,7 +168,9 @@ class LauncherJobs:
         part = asyncio.create_task(self._hosts.send_request(host, request))
         part.add_done_callback(lambda _: failure.end_part(host.label))
         self._crash_parts.setdefault(name, []).append((host, part))
-        return build_reply(await asyncio.shield(part), call.folders_at(host), host.address)
+        reply = build_reply(await asyncio.shield(part), call.folders_at(host), host.address)
+        # It is the launcher's own machine that reports a failure of the part.
+        return replace(reply, result=None, text=None)
 
     async def explain_crash(self, call: HostCall, run_here: RunHere) -> Answer:
         """Start a launcher, and report the first failure of its ranks, wherever they are.
@@ -298,8 +301,12 @@ def merge_job_parts(
             )
             if reply is not None and reply.success:
                 data = dict(reply.result or {})
-                if "end" in data:  # how the launcher has ended says it for all
+                # How the launcher has ended says it for all, not its process there.
+                if "end" in data:
                     data["end"] = getattr(answer, "end", "")
+                if isinstance(answer, GroupCrash):
+                    end = {name: getattr(answer.crash, name) for name in _END_FIELDS}
+                    data["crash"] = {**data["crash"], **end}
                 replies.append(PartReply(host, data=data))
                 continue
             known = failure if failure is not None else reply and reply.error

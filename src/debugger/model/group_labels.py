@@ -81,9 +81,14 @@ def sort_key(label: str) -> tuple[int, str, int, str]:
 
 def format_members(labels: Iterable[str]) -> str:
     """Write a set of members: numbers in a row as a range (`0-5,7`, `gw0-3`)."""
+    return ",".join(join_runs(sorted(set(labels), key=sort_key)))
+
+
+def join_runs(labels: Iterable[str]) -> list[str]:
+    """Return labels in their order, those with numbers in a row as one range."""
     parts: list[str] = []
     run: list[tuple[str, int]] = []
-    for label in sorted(set(labels), key=sort_key):
+    for label in labels:
         numbered = _NUMBERED.fullmatch(label)
         this = (numbered[1], int(numbered[2])) if numbered is not None else None
         if this is not None and run and this == (run[-1][0], run[-1][1] + 1):
@@ -93,7 +98,7 @@ def format_members(labels: Iterable[str]) -> str:
         run = [this] if this is not None else []
         if this is None:
             parts.append(label)
-    return ",".join([*parts, *_format_run(run)])
+    return [*parts, *_format_run(run)]
 
 
 def _format_run(run: Sequence[tuple[str, int]]) -> list[str]:

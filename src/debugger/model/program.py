@@ -244,3 +244,5 @@ class ExitedProgram(Struct, frozen=True):
     signal: str | None = None
     # A distinction that the debugger cannot make.
     doubt: str | None = None
+    # What the launcher of a job wrote of its failure.
+    reason: str | None = None

@@ -24,6 +24,7 @@ from debugger.model.answers import (
     Settings,
     Status,
 )
+from debugger.model.group_labels import join_runs
 from debugger.output.list_text import list_section, table_section
 from debugger.output.location_text import (
     IN_A_LIST,
@@ -38,6 +39,7 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section, w
 
 _LINE = 300  # characters
 _STEPS_MAX = 20
+_NAMES_MAX = 5
 
 
 def format_adapters(answer: AdapterList, page: RenderPage) -> list[TextSection]:
@@ -248,6 +250,8 @@ def format_ended(answer: Ended, _page: RenderPage) -> list[TextSection]:
     verb = "detached" if answer.detached else "ended"
     goes_on = f" (pid {answer.pid} goes on)" if answer.detached and answer.pid is not None else ""
     names = [short_name(name) for name in answer.ended]
+    if len(names) > _NAMES_MAX:  # a group's members: train.1-999
+        names = join_runs(names)
 
     def fit_text(most: int) -> str:
         cut = len(names) - most

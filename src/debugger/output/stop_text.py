@@ -34,6 +34,7 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section
 
 _WHAT = 60  # characters of a crash's description
 _FRAMES = 8  # frames of a stack
+_REASON_MAX = 300  # characters of what a launcher wrote of its failure
 _NOTE_LOCALS = 10
 
 
@@ -325,6 +326,8 @@ def _format_ended(stop: Stop, page: RenderPage) -> list[TextSection]:
         head = f"exited: signal {short_name(stop.signal)}"
     elif stop.exit_code is not None:
         head = f"exited: status {stop.exit_code}"
+    if isinstance(stop.exit_reason, str):
+        head += f": {shorten_value(stop.exit_reason, _REASON_MAX)}"
     missed = [
         *(_format_unbound(view) for view in stop.unbound),
         *(

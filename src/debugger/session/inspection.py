@@ -48,8 +48,11 @@ async def frame_of(session: Session, number: int | None = None) -> Frame:
             hint="debugger backtrace",
         )
     if number is None:
-        # The stop was not reported yet: look where its report would.
-        await stop_report.report_stop(session, is_full=True)
+        # Look where the stop's report would. A group's answer has reported it without a frame.
+        if session.is_reported:
+            await stop_report.select_reported_frame(session)
+        else:
+            await stop_report.report_stop(session, is_full=True)
         if session.selection.frame is not None:
             return session.selection.frame
     stack = await session.backend.read_stack(thread, start=index, levels=1)

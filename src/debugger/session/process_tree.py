@@ -298,7 +298,7 @@ def describe_unseen(session: Session) -> str:
     """Say which processes of a compiled program its debugger does not see; "" if it sees all."""
     target, traits = session.target, session.traits
     path = target.program if isinstance(target, LaunchTarget) else None
-    if path is None or traits.runtime not in {Runtime.NATIVE, Runtime.GO}:
+    if path is None or traits.is_launcher or traits.runtime not in {Runtime.NATIVE, Runtime.GO}:
         return ""
     # The Frida engine, which follows them soon, also follows the programs that are started.
     if traits.fork_following is ForkFollowing.SOON or not may_start_processes(path):

@@ -260,16 +260,17 @@ class Session(SessionState):
                     f"cannot {to}: the process {self.name} has ended, and {rest[0]} goes on",
                     hint=f"debugger use {rest[0]}",
                 )
-        stopped = [
-            one.name for one in self.family.tree_sessions(self) if one.state is State.STOPPED
-        ]
-        if self.state is State.RUNNING and self.state not in allowed and stopped:
-            raise DebuggerError(
-                ErrorCode.WRONG_STATE,
-                f"cannot {to}: the process {self.name} is running, and {stopped[0]} is stopped",
-                hint=f"debugger --session {stopped[0]} COMMAND, or debugger use {stopped[0]}; "
-                "debugger pause stops this one",
-            )
+        # Only for the error: of a thousand members each is asked for its state.
+        if self.state is State.RUNNING and self.state not in allowed:
+            tree = self.family.tree_sessions(self)
+            stopped = next((one.name for one in tree if one.state is State.STOPPED), None)
+            if stopped is not None:
+                raise DebuggerError(
+                    ErrorCode.WRONG_STATE,
+                    f"cannot {to}: the process {self.name} is running, and {stopped} is stopped",
+                    hint=f"debugger --session {stopped} COMMAND, or debugger use {stopped}; "
+                    "debugger pause stops this one",
+                )
         super().require_state(*allowed, to=to)
 
     async def restart(self) -> int:

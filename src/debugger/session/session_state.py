@@ -39,7 +39,8 @@ class SessionState:
     @property
     def is_live(self) -> bool:
         """Whether the session has a program."""
-        return self.state not in {State.IDLE, State.TERMINATED}
+        # Not `in` a set: a state's hash is Python code, and each change asks all sessions.
+        return self.state is not State.IDLE and self.state is not State.TERMINATED
 
     def require_live(self, to: str) -> None:
         """Check that the session has a program.

@@ -70,7 +70,7 @@ async def resume_and_wait(
     #    continued process may depend on that other process, and nothing more would ever happen.
     # 4. In all other cases the first stop or end after the cursor is the answer, of whichever
     #    process in the tree.
-    cursor = await _resume_session(session, how, thread, by)
+    cursor = await resume_session(session, how, thread, by)
     if patience is None:
         return stop_report.report_running(session, waited_s=None)
     waiting = process_tree.stopped_too(session) if how is ResumeKind.CONTINUE else None
@@ -121,7 +121,7 @@ async def _leave_inner(
         return None
     depth = await session.run_job(lambda: _stack_depth(session))
     for _ in range(count):
-        cursor = await _resume_session(session, ResumeKind.FINISH)
+        cursor = await resume_session(session, ResumeKind.FINISH)
         event = await _next_event(session, _remaining_limit(patience, limit), after=cursor)
         if not _is_own_step(session, event):
             return await wait_for_stop(session, _remaining_limit(patience, limit), after=cursor)
@@ -165,7 +165,7 @@ async def _own_event(session: Session, patience: WaitLimit, *, after: int) -> Ev
         after = event.seq
 
 
-async def _resume_session(
+async def resume_session(
     session: Session, how: ResumeKind, thread: int | None = None, by: Run | None = None
 ) -> int:
     """Resume a program; return the cursor from which on its events belong to this run."""
@@ -268,7 +268,7 @@ async def step_times(
             if not count:
                 return await _report_state(session)
     for _ in range(count - 1):
-        cursor = await _resume_session(session, how, by=by)
+        cursor = await resume_session(session, how, by=by)
         event = await _next_event(session, _remaining_limit(patience, limit), after=cursor)
         if not _is_own_step(session, event):
             return await wait_for_stop(session, _remaining_limit(patience, limit), after=cursor)

@@ -144,6 +144,14 @@ async def report_stop(
     )
 
 
+async def select_reported_frame(session: Session) -> None:
+    """Select the frame that the report of a session's stop would show (a job)."""
+    happened, thread = session.last_stop, session.selection.thread
+    if happened is not None:
+        stack = await session.backend.read_stack(thread or 0, levels=LEVELS)
+        _select_reported_frame(session, happened, stack, thread)
+
+
 def _select_reported_frame(
     session: Session, happened: Stopped, stack: Stack, thread: int | None
 ) -> Frame | None:
@@ -486,6 +494,7 @@ def report_end(session: Session) -> answers.Stop:
         reason=StopReason.EXIT.value,
         raw_reason="exited",
         exit_code=exited.code,
+        exit_reason=exited.reason or UNSET,
         signal=exited.signal,
         output=output.lines,
         output_total=output.total,

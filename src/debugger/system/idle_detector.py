@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, structs
 
 from debugger.model.thread_waits import SystemCall
-from debugger.system.descriptor_peers import listening_port, watched_descriptors
+from debugger.system.descriptor_peers import listening_ports, watched_descriptors
 from debugger.system.process_info import ThreadState, child_commands, look_at, read_threads
 
 INPUT, CONNECTIONS = "input", "connections"
@@ -166,10 +166,9 @@ def _waits_of(pid: int, found: dict[int, ThreadState], stdin: str) -> Iterator[I
         numbers = _descriptors_of(pid, one.call)
         if 0 in numbers and one.call.name not in _ACCEPTS and stdin == _stdin_of(pid) != "":
             yield IdleWait(INPUT, pid, process.name, one.call.name, source=stdin)
-        ports = {listening_port(pid, number) for number in numbers} - {None}
-        if ports and one.call.name not in _READS:
-            shown = tuple(sorted(port for port in ports if port is not None))
-            yield IdleWait(CONNECTIONS, pid, process.name, one.call.name, ports=shown)
+        ports = () if one.call.name in _READS else tuple(listening_ports(pid, numbers))
+        if ports:
+            yield IdleWait(CONNECTIONS, pid, process.name, one.call.name, ports=ports)
 
 
 def _descriptors_of(pid: int, call: SystemCall) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from debugger.daemon.command_request import CommandReply, CommandRequest
 from debugger.daemon.dispatch import Dispatcher
+from event_loop import await_condition
 
 
 async def unheard(text: str) -> None:
@@ -175,3 +176,16 @@ async def test_the_hint_of_a_wrong_program_keeps_what_is_asked(ask, words, hint)
 async def test_a_long_program_is_not_repeated_in_a_hint(ask):
     reply = await ask("why", "n", "--at", "crash", "--nth", "2", "--", "/bin/true", "a" * 300)
     assert reply.error.hint == "debugger why n --at crash -- CMD"
+
+
+async def test_changes_of_the_live_sessions_that_come_together_are_published_once():
+    published: list[Any] = []
+    dispatcher = Dispatcher(published.append)
+    for _ in range(1000):
+        dispatcher._sessions.note_change()
+    assert published == []
+    await await_condition(lambda: published, what="the publication")
+    dispatcher._sessions.note_change()
+    await await_condition(lambda: len(published) > 1, what="the next one")
+    assert published == [[], []]
+    await dispatcher.close()

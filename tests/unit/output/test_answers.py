@@ -298,6 +298,7 @@ def test_every_kind_of_answer_is_one_line_of_json(answer):
         (a.Events((), 0, 0, 0), "no events"),
         (a.Output((), 0, total=3), ""),  # after --follow, which has shown them
         (a.Events((), 0, 0, 3), ""),
+        (a.Ended(("job", *(f"job.{n}" for n in range(1, 1000)))), "ended: job, job.1-999"),
         (a.Ended(()), "no sessions to end"),
         (a.Raw("x", "\n"), "no output"),
         (a.Raw("x", "\x1b[31m\x1b[0m\n"), "no output"),

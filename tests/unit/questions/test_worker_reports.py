@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from debugger.questions.group.worker_reports import (
-    find_launcher_message,
     lines_of_worker,
     parse_worker_report,
 )
@@ -45,24 +44,3 @@ def test_an_exception_raised_again_in_the_driver_is_the_workers() -> None:
 @pytest.mark.parametrize("message", ["", "missing", "failed (pid=812)", "x (pid=1, ip=2)\n"])
 def test_another_exception_is_no_report(message: str) -> None:
     assert parse_worker_report(message) is None
-
-
-DASHES = "-" * 74
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (
-            ["0| out", DASHES, "There are not enough slots", "that were requested:", "", "  ./app"],
-            "There are not enough slots that were requested",
-        ),
-        ([DASHES, "one", DASHES, DASHES, "two", DASHES], "one"),
-        ([DASHES, "x" * 400], "x" * 299 + "…"),
-        (["---- a short line", "text"], ""),
-        ([DASHES], ""),
-        ([], ""),
-    ],
-)
-def test_the_first_message_of_a_launcher_is_its_reason(lines: list[str], message: str) -> None:
-    assert find_launcher_message(lines) == message

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
-from debugger.backends.base import BackendEnded, ProcessStarted
+from debugger.backends.base import BackendEnded, OutputPrinted, ProcessStarted
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram
 from debugger.output.structured import OutputStyle, RenderPage, fit_sections
 from debugger.questions.group.group_choice import ChosenMembers
@@ -18,6 +19,7 @@ from debugger.questions.group.group_run import continue_members
 from debugger.questions.group.member_stacks import STACKS_S, read_group_stacks
 from debugger.questions.group.render import format_stacks
 from debugger.session.group import Group, MemberFacts, ask_members
+from debugger.session.inspection import frame_of
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info
 from event_loop import await_condition
@@ -43,6 +45,27 @@ async def test_a_thousand_members_answer_in_one_page_and_the_odd_one_is_first(se
         f"  0-{ODD - 1},{ODD + 1}-998: work loop.c:10",
         f"note: commands act on {MANY:,} of the {MANY + 1:,} members",
     ]
+
+
+async def test_members_that_a_groups_answer_has_shown_are_not_reported_again_for_a_value(
+    session_factory,
+):
+    _, backends = await start_group(session_factory.sessions, 1)
+    session = session_factory.sessions.get("job.1")
+    session.mark_reported()  # as the answer of `pause` does
+    before = len(backends[0].calls)
+    frame = await session.run_job(lambda: frame_of(session))
+    assert (frame.function, session.selection.frame) == ("work", frame)
+    assert "scopes" not in " ".join(backends[0].calls[before:])
+
+
+async def test_what_members_print_as_they_go_on_is_in_the_answer(session_factory):
+    group, backends = await start_group(session_factory.sessions, 2)
+    limit = WaitLimit(0.0, asyncio.Event())
+    members = await group.select("0-1")
+    backends[0].sink(OutputPrinted(OutputStream.STDOUT, "rank 0\n"))
+    answer = await continue_members(ChosenMembers(group, tuple(members)), limit)
+    assert [one.text for one in answer.stop.output] == ["rank 0"]
 
 
 async def test_a_slow_member_is_named_and_delays_no_other(session_factory):

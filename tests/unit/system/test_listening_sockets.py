@@ -6,11 +6,14 @@ import ipaddress
 import os
 import socket
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from debugger.system import descriptor_peers
 from debugger.system.descriptor_peers import (
     ListeningSocket,
     addresses_of,
@@ -18,6 +21,7 @@ from debugger.system.descriptor_peers import (
     find_owners,
     is_here,
     list_listeners,
+    listening_ports,
     parse_socket_table,
 )
 
@@ -42,6 +46,21 @@ def test_the_listening_sockets_of_a_table_are_read():
         ListeningSocket("127.0.0.1", 0x162E, 147754),
         ListeningSocket("0.0.0.0", 80, 99),
     ]
+
+
+def test_the_ports_of_several_descriptors_are_found_together(monkeypatch):
+    read: list[str] = []
+    monkeypatch.setattr(
+        descriptor_peers, "_read_text", lambda path: read.append(path) or Path(path).read_text()
+    )
+    with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryFile() as file:
+        client = socket.create_connection(server.getsockname())
+        numbers = [server.fileno(), client.fileno(), file.fileno(), 99_999]
+        assert listening_ports(os.getpid(), numbers) == [server.getsockname()[1]]
+        client.close()
+        # A server with many clients watches as many descriptors.
+        assert len(read) <= 2
+        assert listening_ports(os.getpid(), numbers[2:]) == []
 
 
 def test_addresses_of_version_6_are_read():

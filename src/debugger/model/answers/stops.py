@@ -140,6 +140,8 @@ class Stop(Struct, frozen=True):
     accessed_by: AccessView | UnsetType = UNSET
     exception: ExceptionView | None = None
     exit_code: int | None = None
+    # Why it ended so, where the launcher of a job has written it.
+    exit_reason: str | UnsetType = UNSET
     signal: str | None = None
     returned: VariableView | None = None
     # The exception by which a step came to a handler.

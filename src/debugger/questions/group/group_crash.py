@@ -46,7 +46,6 @@ from debugger.questions.group.member_stacks import (
     read_group_stacks,
 )
 from debugger.questions.group.worker_reports import (
-    find_launcher_message,
     lines_of_worker,
     parse_worker_report,
 )
@@ -541,10 +540,13 @@ def _describe_end(found: GroupRun, session: Session) -> Crash:
             reported = explain_task_error(task, reported.exception, session.target.cwd)
     if (call := find_exit_call(session)) is not None:
         reported = explain_exit_call(call, session.target.cwd)
-    crash = reported or Crash(outcome="crashed", cause=_describe_state(session, found.lines))
+    crash = reported or Crash(outcome="crashed", cause=_describe_state(session))
     output = found.run.read_output()
     shown, traces = without_traces(output.lines, [])
     notes = [*crash.notes]
+    of_job = found.run.session.exited
+    if reported is None and session is not found.run.session and of_job and of_job.reason:
+        notes.append(f"the launcher wrote: {of_job.reason}")
     # A signal that the process has sent to itself is no fault of compiled code.
     is_fault = _blame(session) == _FAULT and call is None
     if is_fault and session.traits.runtime is Runtime.PYTHON:
@@ -567,12 +569,12 @@ def _lines_of_rank(session: Session) -> list[str]:
     return [one.text for one in page.events]
 
 
-def _describe_state(session: Session, lines: Sequence[str]) -> str:
+def _describe_state(session: Session) -> str:
     """Describe how a member ended; of a launcher with what it says about it.
 
     Of one whose debugger was lost, why: its process may have ended for that alone.
     """
-    message = find_launcher_message(lines) if session.traits.is_launcher else session.error
+    message = session.error or (session.exited.reason if session.exited is not None else None)
     return f"{describe_state(session)}: {message}" if message else describe_state(session)
 
 

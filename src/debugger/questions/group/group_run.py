@@ -58,7 +58,7 @@ async def continue_members(
     cursor = chosen.group.first.timeline.cursor()
     _, silent = await ask_members(
         stopped,
-        lambda one: stepping.resume_and_wait(one.session, ResumeKind.CONTINUE, None),
+        lambda one: stepping.resume_session(one.session, ResumeKind.CONTINUE),
         _END_S,
     )
     if patience is None:

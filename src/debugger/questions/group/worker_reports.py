@@ -1,6 +1,5 @@
 """Reads what an engine reports of a failure in the lines and exceptions of others. Pure.
 
-Open MPI writes messages between lines of dashes, what is the matter in the first paragraph (4.1).
 Ray prints a worker's lines at its driver, each behind `(NAME pid=N)`, and raises a worker's
 exception there with the worker's traceback as its message (Ray 2.60).
 """
@@ -16,8 +15,6 @@ from debugger.model.text_filters import without_colour
 
 _TAG = re.compile(r"\((?:[^()\s]+ )?pid=(\d{1,9})(?:, ip=[^)]*)?\)(?: |$)", re.ASCII)
 _RAISED_IN = re.compile(r"^\S+ \(pid=(\d{1,9}), ip=[^)]*\)$", re.ASCII)
-_DASHES = re.compile(r"-{40,}\Z")
-_MESSAGE_MAX = 300  # characters
 _BEGIN = "Traceback (most recent call last):"
 
 
@@ -47,17 +44,3 @@ def parse_worker_report(message: str) -> WorkerReport | None:
     if found is None or not lines:
         return None
     return WorkerReport(int(found[1]), (_BEGIN, *lines))
-
-
-def find_launcher_message(lines: Sequence[str]) -> str:
-    """Return the first message that a launcher has written; empty if there is none."""
-    at = next((at for at, line in enumerate(lines) if _DASHES.match(line)), None)
-    if at is None:
-        return ""
-    paragraph: list[str] = []
-    for line in lines[at + 1 :]:
-        if not line.strip() or _DASHES.match(line):
-            break
-        paragraph.append(line.strip())
-    text = " ".join(paragraph).rstrip(":")
-    return text if len(text) <= _MESSAGE_MAX else f"{text[: _MESSAGE_MAX - 1]}…"

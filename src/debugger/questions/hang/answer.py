@@ -156,6 +156,8 @@ def describe_run_end(last: answers.Stop, fault: str = "") -> str:
         how = f" with status {last.exit_code}"
         if last.exit_code < 0:  # lldb-dap 19 tells so of a signal
             how = " by a signal: debugger crash -- CMD says why"
+    if isinstance(last.exit_reason, str):
+        how += f": {last.exit_reason}"
     if "deadlock" in fault:
         return f"deadlock: {fault} (it ended{how}): debugger crash -- CMD says where"
     cause = f"no hang: it ended{how}"
