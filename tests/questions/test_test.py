@@ -198,3 +198,19 @@ def test_an_error_of_gos_compiler_is_the_answer(
     first = answer.out.splitlines()[0]
     assert first.startswith("could not run: ")
     assert first.endswith("a_test.go:5:28: undefined: absent")
+
+
+def test_a_panic_of_a_go_test_is_no_failed_assertion(
+    cli: Callable[..., Any], tmp_path: Path, require_tool: Callable[[str], str]
+) -> None:
+    require_tool("go")
+    (tmp_path / "go.mod").write_text("module example.com/a\n\ngo 1.21\n")
+    (tmp_path / "a_test.go").write_text(
+        'package a\n\nimport "testing"\n\ntype node struct{ next *node }\n\n'
+        "func second(first *node) *node { return first.next.next }\n\n"
+        "func TestA(t *testing.T) { second(&node{}) }\n"
+    )
+    answer = cli("test", "--", "go", "test", "./...", cwd=tmp_path, check=0, timeout=100)
+    first, *others = answer.out.splitlines()
+    assert first.startswith("failed: nil pointer: first.next is nil, .next of it is read, in a.sec")
+    assert not any(one.startswith("inside: ") for one in others)

@@ -35,10 +35,10 @@ _UNEQUAL_CALLS = {"strcmp": "text", "strncmp": "text", "memcmp": "memory"}
 _EQUAL_CALLS = re.compile(r"(?:reflect\.DeepEqual|(?:bytes|slices|maps|cmp|proto)\.Equal)\(")
 _DIFFERENCE = re.compile(r"\b(?P<name>\w+)\s*:?=\s*(?:\w+\.)?Diff\(")
 _EXPECTED = re.compile(r"want|expect|exp\b|golden|correct|reference", re.IGNORECASE)
-# What only hands a value on: `&got[..]`, `got.as_str()`.
+# What only hands a value on: `&got[..]`, `got.as_str()`, `err.Error()`.
 _HANDING = re.compile(
     r"\A(?:&(?:mut\s+)?|\*(?=&))|\.(?:c_str|data|as_str|as_slice|as_ref|iter|clone|to_string"
-    r"|to_vec|to_owned|into)\(\)\Z|\[(?:\.\.|:)\]\Z"
+    r"|to_vec|to_owned|into|Error|String)\(\)\Z|\[(?:\.\.|:)\]\Z"
 )
 _CONSTANT = re.compile(r"(?:[A-Z][A-Z0-9_]*|nil|true|false|None|nullptr)\Z")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+|\[[\w.]+\])*\Z")

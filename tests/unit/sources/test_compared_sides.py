@@ -52,6 +52,7 @@ def test_a_check_compares_two_values(
         ("a.c", "assert(got[i] == i * i);", ["got[i]"]),
         ("a.rs", "assert_eq!(&got[..], other.as_slice());", ["got", "other"]),
         ("a.go", "assert.Equal(t, first, second)", ["second", "first"]),
+        ("a.go", "assert.Equal(t, tt.wantErr, err.Error())", ["err", "tt.wantErr"]),
         ("a.c", "assert(size == SIZE_MAX);", ["size"]),
     ],
 )

@@ -32,6 +32,7 @@ from debugger.session import source_files
 from debugger.sources.project_files import TEST_PROGRAM
 
 _STOPS_MAX = 500  # passes of the assertion's line
+_PANIC = "panic: "  # of Go, as the report of its tests has it
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
 JAVASCRIPT = frozenset({test_runners.NODE, *test_runners.SCRIPTS})
 # tap's and tape's assertions, and vitest's soft ones.
@@ -190,11 +191,22 @@ def _is_assertion(stop: answers.Stop, runner: str) -> bool:
 def _assertion_failure(
     run: RunningQuestion, scene: CrashContext, runner: str, named: NamedFailure
 ) -> FailureStop:
-    """Describe a failed assertion by the runner's message and the inspected values."""
+    """Describe a failed assertion by the runner's message and the inspected values.
+
+    A test of Go that panics is failed by `testing` too, before the panic ends the program.
+    """
     exception, message = failure_text(runner, named)
+    panic = message.removeprefix(_PANIC) if runner == test_runners.GO else message
+    is_panic = panic != message
     facts = msgspec.structs.replace(
-        scene.facts, signal=None, exception=exception, message=message, is_panic=False
+        scene.facts,
+        signal=None,
+        exception=None if is_panic else exception,
+        message=panic,
+        is_panic=is_panic,
     )
+    # The innermost frames are the runner's, which reports the failure.
+    scene = msgspec.structs.replace(scene, inside=None)
     return FailureStop(explain_crash(facts), facts, scene, value_lines(scene), run.session.adapter)
 
 
