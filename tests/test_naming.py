@@ -25,6 +25,7 @@ SHORT_MODULES: Mapping[str, str] = {
     "questions/why/last_write.py": "the one part of a chain that who-wrote reads",
     "backends/lldb/lldb_faults.py": "a quirk of lldb-dap 19, with a state of its own",
     "hosts/first_failure.py": "pure: one moment of all hosts",
+    "questions/group/worker_reports.py": "pure: the format in which Ray reports a worker's failure",
     "hosts/host_clock.py": "pure: the bounds of a clock",
     "hosts/own_wheel.py": "the format of a wheel",
     "hosts/path_mapping.py": "pure, beside what sends and receives",

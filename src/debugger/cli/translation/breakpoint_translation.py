@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from debugger.cli.translation.argument_order import Correction
+from debugger.cli.translation.argument_order import ArrangedWords, Correction
 from debugger.cli.translation.location_spelling import is_file_line
 
 Words = tuple[str, ...]
@@ -122,6 +122,15 @@ def _split_modification(rest: Sequence[str]) -> tuple[list[str], list[str]]:
     return numbers, options
 
 
+def trace_all(rest: Words) -> Result | None:
+    """Refuse jdb's `trace go methods`: a trace has a pattern, and `methods` is none."""
+    if rest in (("off",), ("stop",), ("none",), ("clear",)):
+        return Correction("traces are removed", (("trace", "remove", "--all"), ("trace", "list")))
+    if not rest or not {*rest} <= {"go", "methods", "method", "functions", "calls", "all"}:
+        return None
+    return Correction("which functions?", (("trace", "add", "*"), ("path", "--", "CMD")))
+
+
 def trace_pattern(rest: Words) -> Result | None:
     """Suggest a trace for gdb's `rbreak ^parse_`."""
     if not rest:
@@ -216,6 +225,16 @@ def change_hits(rest: Words) -> Result | None:
         return None
     changed = ("breakpoint", "change", rest[0], "--hit", rest[1])
     return Correction("hits are of a breakpoint", (changed,))
+
+
+def show_values(arranged: ArrangedWords) -> Correction | None:
+    """Correct `break f.c:3 --print x`."""
+    shown, words = arranged.role_values("+expression"), arranged.positionals
+    if not shown or not words:
+        return None
+    logged = ("log", *words, ", ".join(f"{{{one}}}" for one in shown))
+    probed = ("probe", "--at", *words, ", ".join(shown), "--", "CMD")
+    return Correction("a value at a line is logged", (logged, probed))
 
 
 def enable_counted(rest: Words) -> Result | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from debugger.cli.translation.argument_order import ArrangedWords, Correction
+from debugger.cli.translation.breakpoint_translation import show_values
 from debugger.cli.translation.debugger_abbreviations import (
     GDB_SETTINGS,
 )
@@ -104,16 +105,6 @@ def _arrange_break(arranged: ArrangedWords) -> Result:
             arranged if is_same else arranged.change(positionals=[place][: len(place)], add=added)
         )
     return _correct_location(arranged.change(positionals=place.split(), add=added))
-
-
-def _show_values(arranged: ArrangedWords) -> Result:
-    """Correct `break f.c:3 --print x`."""
-    shown, words = arranged.role_values("+expression"), arranged.positionals
-    if not shown or not words:
-        return _arrange_break(arranged)
-    logged = ("log", *words, ", ".join(f"{{{one}}}" for one in shown))
-    probed = ("probe", "--at", *words, ", ".join(shown), "--", "CMD")
-    return Correction("a value at a line is logged", (logged, probed))
 
 
 def _choose_function(arranged: ArrangedWords, functions: list[str]) -> Result:
@@ -569,7 +560,7 @@ def _arrange_ids(arranged: ArrangedWords) -> Result:
 
 
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
-    "breakpoint add": _show_values,
+    "breakpoint add": lambda arranged: show_values(arranged) or _arrange_break(arranged),
     **dict.fromkeys(("breakpoint enable", "breakpoint disable"), _arrange_ids),
     **dict.fromkeys(
         ("breakpoint remove", "watch remove", "catch remove", "trace remove"), _arrange_removal

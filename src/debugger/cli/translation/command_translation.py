@@ -26,6 +26,7 @@ from debugger.cli.translation.breakpoint_translation import (
     set_breakpoint,
     set_formatted,
     set_node_breakpoint,
+    trace_all,
     trace_pattern,
     watch_value,
 )
@@ -513,15 +514,6 @@ def _go_on(rest: Words) -> Result | None:
     return None if rest else ("continue",)
 
 
-def _trace_all(rest: Words) -> Result | None:
-    """Refuse jdb's `trace go methods`: a trace has a pattern, and `methods` is none."""
-    if rest in (("off",), ("stop",), ("none",), ("clear",)):
-        return Correction("traces are removed", (("trace", "remove", "--all"), ("trace", "list")))
-    if not rest or not {*rest} <= {"go", "methods", "method", "functions", "calls", "all"}:
-        return None
-    return Correction("which functions?", (("trace", "add", "*"), ("path", "--", "CMD")))
-
-
 def _choose_all(rest: Words) -> Result | None:
     """Translate WinDbg's `bc *`."""
     if rest != ("*",):
@@ -550,7 +542,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "goroutine": lambda rest: ("thread", *rest) if rest else None,
     "breakpoint": change_breakpoint,
     "breakpoint-set": lambda rest: change_breakpoint(("set", *rest)),
-    "trace": _trace_all,
+    "trace": trace_all,
     "rbreak": trace_pattern,
     "register": write_register,
     "gdb-remote": connect_server,

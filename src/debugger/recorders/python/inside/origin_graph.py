@@ -21,9 +21,9 @@ _TEXT = 80  # characters of an expression
 class OriginGraph:
     """The links behind one value, each with a number, the nearest first."""
 
-    def __init__(self, write: Any, chosen: Any, windows: Any, links: Any, count_calls: Any) -> None:
+    def __init__(self, write: Any, chosen: Any, windows: Any, links: Any, codes: Any) -> None:
         self._links = links
-        self._count_calls = count_calls  # of a code object, up to now
+        self._codes = codes  # the recorder's own, by identity
         self._value: Any = None  # the stored value of the expression
         self._write = write
         self._chosen = chosen
@@ -119,7 +119,7 @@ class OriginGraph:
             "place": self._place(link.code, link.line) if link.code is not None else None,
             "callee": callee,
             "call": link.call,
-            "runs": self._count_calls(link.code) if link.code is not None else 0,
+            "runs": getattr(self._codes.get(id(link.code)), "calls", 0),
             "thread": link.thread,
             "stack": stack,
             "value": self._snap_text(link.value),

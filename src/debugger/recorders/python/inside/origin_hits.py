@@ -339,7 +339,7 @@ class OriginHits:
     def _report(self, hit: OriginHit) -> None:
         recorder = self._recorder
         graph = self._parts.OriginGraph(
-            self._write, recorder.chosen, recorder.windows, self._parts, recorder.count_calls
+            self._write, recorder.chosen, recorder.windows, self._parts, recorder.codes
         )
         self._note("located", self._parts.encode(hit.located))
         self._note("origin", self._parts.encode(graph.build_record(hit)))

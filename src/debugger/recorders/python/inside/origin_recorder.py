@@ -77,7 +77,7 @@ class OriginRecorder:
         self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
         self._positions = parts.CallPositions()
         self._hits = parts.OriginHits(order, self, write, parts)
-        self._codes: dict[int, Any] = {}
+        self.codes: dict[int, Any] = {}
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
         self._numbers: dict[int, int] = {}  # of the own calls, by frame
         self._threads: dict[int, int] = {}
@@ -110,7 +110,7 @@ class OriginRecorder:
     def called(self, frame: FrameType, event: str, _argument: Any) -> Any:
         """Begin to follow a call (a trace function); None for code that is not the program's."""
         code = frame.f_code
-        known = self._codes.get(id(code), 0)
+        known = self.codes.get(id(code), 0)
         if known is None or event != "call" or self._hits.is_over:
             return None
         try:
@@ -201,10 +201,10 @@ class OriginRecorder:
         if is_own and self._parts.looks_at_itself(code):
             is_own = False
         known = _FollowedCode(code, is_own=is_own) if is_own or is_made else None
-        self._codes[id(code)] = known
+        self.codes[id(code)] = known
         if known is None:
             # Kept, so that no other code gets its identity.
-            self._codes[-id(code)] = code
+            self.codes[-id(code)] = code
             return None
         hits = self._hits
         known.generates = bool(code.co_flags & self._parts.GENERATES)
@@ -216,11 +216,6 @@ class OriginRecorder:
             known.is_import = frame.f_globals.get("__name__") != "__main__"
             self._shared.closures.add_code(code)
         return known
-
-    def count_calls(self, code: CodeType) -> int:
-        """Return how often the program's own code was called; 0 for other code."""
-        known = self._codes.get(id(code))
-        return known.calls if known is not None else 0
 
     def _enter_call(self, known: Any, frame: FrameType) -> Any:
         code = known.code
@@ -263,7 +258,7 @@ class OriginRecorder:
         found: list[int] = []
         back: FrameType | None = frame
         while back is not None and len(found) < most:
-            if self._codes.get(id(back.f_code)) is not None:
+            if self.codes.get(id(back.f_code)) is not None:
                 found.append(self._numbers.get(id(back), 0))
             back = back.f_back
         return found
@@ -276,7 +271,7 @@ class OriginRecorder:
         """
         scope = self._parts.ExpressionScope(self._shared, outer, code, node)
         self._writes.prepare(scope.statements[0], scope)
-        known = self._codes[id(code)] = _FollowedCode(code, is_own=False)
+        known = self.codes[id(code)] = _FollowedCode(code, is_own=False)
         frames: list[int] = []
 
         def enter(frame: FrameType) -> None:
@@ -302,7 +297,7 @@ class OriginRecorder:
         running: list[tuple[Any, FrameType]] = []
         back = frame.f_back
         while back is not None and len(running) < _DEEP:
-            known = self._codes.get(id(back.f_code))
+            known = self.codes.get(id(back.f_code))
             if known is not None:
                 running.append((known, back))
             back = back.f_back
@@ -334,7 +329,7 @@ class OriginRecorder:
         outermost = 0
         back: FrameType | None = frame
         while back is not None:
-            known = self._codes.get(id(back.f_code))
+            known = self.codes.get(id(back.f_code))
             if known is not None and known.is_import and id(back) in self.scopes:
                 outermost = id(back)
             back = back.f_back
@@ -348,7 +343,7 @@ class OriginRecorder:
             if event == "line":
                 # The line of an empty module is 0, as is that of an event.
                 if 0 < hits.line == frame.f_lineno and not hits.is_over:
-                    known = self._codes[id(frame.f_code)]
+                    known = self.codes[id(frame.f_code)]
                     hits.meet_location(self._bare_scope(known, frame), frame)
             elif event == "exception":
                 if hits.event:
@@ -387,7 +382,7 @@ class OriginRecorder:
             found = self.scopes.get(id(outer))
             if found is not None and found.code is outer.f_code:
                 break
-            if self._codes.get(id(outer.f_code)) is not None:
+            if self.codes.get(id(outer.f_code)) is not None:
                 return  # a call of the program's own that is not recorded
             inner, outer = outer, outer.f_back
         else:
@@ -570,7 +565,7 @@ class OriginRecorder:
             self._hits.meet_error(scope, frame, error, is_new=is_new)
             return
         self._failing[id(frame)] = error
-        known = self._codes.get(id(frame.f_code))
+        known = self.codes.get(id(frame.f_code))
         if known is not None:
             self._hits.meet_error(self._bare_scope(known, frame), frame, error, is_new=is_new)
 
@@ -579,7 +574,7 @@ class OriginRecorder:
         outer = frame.f_back
         if outer is not None and outer.f_code.co_name in _INNER:
             outer = outer.f_back
-        if outer is None or self._codes.get(id(outer.f_code)) is None:
+        if outer is None or self.codes.get(id(outer.f_code)) is None:
             self._hits.leave_code(error, frame.f_code)
 
     def end(self) -> None:
