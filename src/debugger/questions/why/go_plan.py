@@ -212,9 +212,11 @@ def _giving_sites(
     """Yield the assignments that may write a path, or one of its beginnings."""
     paths = go_expressions.split_path(expression.lstrip("*&"))
     root = paths[-1]
+    # An element under another name of its key.
+    elements = {_any_element(one) for one in paths if one.endswith("]")}
     if function is not None:
         for site in sources.sites_in(function, SiteKind.ASSIGN):
-            if any(one.lstrip("*") in paths for one in site.targets):
+            if any(one.lstrip("*") in paths or _any_element(one) in elements for one in site.targets):
                 yield site
     is_local = function is not None and (
         root in (*function.parameters, *function.results, function.receiver)
@@ -227,14 +229,19 @@ def _giving_sites(
             yield site
 
 
+def _any_element(path: str) -> str:
+    """Return a path with its last key or index left out: `a.b[]` of `a.b[row.id]`."""
+    return re.sub(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]$", "[]", path)
+
+
 def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:
     """Return whether a target elsewhere may be the memory of a path, by its last name."""
     if target.startswith("*"):
         return is_local
     if len(paths) == 1:
         return not is_local and target == paths[0]
-    last = re.sub(r"\[[^\]]*\]$", "[]", target.rpartition(".")[2] if "." in target else target)
-    requested = [re.sub(r"\[[^\]]*\]$", "[]", one) for one in paths[:-1]]
+    last = _any_element(target).rpartition(".")[2]
+    requested = [_any_element(one) for one in paths[:-1]]
     if last.endswith("[]"):
         return any(one.endswith("[]") for one in requested)
     is_field = "." in target and any(one.endswith(f".{last}") for one in requested)
