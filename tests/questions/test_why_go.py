@@ -17,6 +17,7 @@ from debugger.questions.why.go_unwritten import describe_address_use
 PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
 _FLOW = PROGRAMS / "flow"
 _ALIASED = PROGRAMS / "aliased.go"
+_COPIED = PROGRAMS / "copied.go"
 
 
 def _line(marker: str) -> int:
@@ -390,3 +391,18 @@ def test_what_got_the_address_of_an_unwritten_variable_is_named(tmp_path: Path) 
     assert text == "what got its address at read.go:3 `_ = json.Unmarshal([]byte(t), &v)`"
     assert describe_address_use(function, "v", 3) == ""
     assert describe_address_use(function, "other", 5) == ""
+
+
+@pytest.mark.adapter("delve")
+def test_a_value_is_followed_through_a_map_a_loop_and_a_list_of_structs(
+    cli: Callable[..., Any],
+) -> None:
+    place = f"copied.go:{find_marker(_COPIED, 'wrong')}"
+    words = ("why", "total", "--at", place, "--", "go", "run", "copied.go")
+    answer = cli("--json", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    lines = [line for _, line in _steps(answer)]
+    put, appended, parsed = (find_marker(_COPIED, one) for one in ("put", "appended", "parsed"))
+    assert lines[1] == find_marker(_COPIED, "found")
+    assert (lines[3], answer["links"][3]["certainty"]) == (put, "seen")
+    assert lines[8:10] == [appended, parsed]
+    assert answer["runs"] <= 4

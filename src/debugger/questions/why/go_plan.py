@@ -216,7 +216,9 @@ def _giving_sites(
     elements = {_any_element(one) for one in paths if one.endswith("]")}
     if function is not None:
         for site in sources.sites_in(function, SiteKind.ASSIGN):
-            if any(one.lstrip("*") in paths or _any_element(one) in elements for one in site.targets):
+            if any(
+                one.lstrip("*") in paths or _any_element(one) in elements for one in site.targets
+            ):
                 yield site
     is_local = function is not None and (
         root in (*function.parameters, *function.results, function.receiver)
@@ -279,9 +281,10 @@ def _value_reads(  # noqa: PLR0917 - a value and its part
 ) -> Iterator[tuple[GoSourceFunction, str]]:
     """Yield what a right side reads for a part of it."""
     side = go_expressions.classify_value(value)
-    yield from ((function, one) for one in go_expressions.paths_in(value))
+    # The part first: a line is looked through once, for what it is found for.
     if side.kind == "path" and suffix:
         yield function, side.text.lstrip("*&") + suffix
+    yield from ((function, one) for one in go_expressions.paths_in(value))
     part = re.match(r"\.[A-Za-z_]\w*|\[[^\[\]]*\]", suffix)
     if side.kind == "literal" and part is not None:
         fields = sources.fields_of(side.text)

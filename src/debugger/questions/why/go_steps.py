@@ -452,15 +452,16 @@ class GoSteps(GoLinks):
     ) -> GoStep:
         """Follow the element that a `range` has reached, by its index or its value."""
         site = found.record.site
-        base = site.values[0]
-        place = site.place
-        index = here.activation.index
+        base, place, index = site.values[0], site.place, here.activation.index
         if site.targets[0] == found.target and len(site.targets) > 1:
             return ChainEnded(ChainEnd.CONSTANT, f"the counter of the loop over {base} at {place}")
         if index is None or not go_expressions.is_path(base):
-            return ChainEnded(
-                ChainEnd.NOT_FOLLOWED, f"an element of {base} at {place}: ask for one of them there"
-            )
+            number = go_values.only_element(found.record.values.get(base, ""), suffix, here.value)
+            if number is None:
+                text = f"an element of {base} at {place}: ask for one of them there"
+                return ChainEnded(ChainEnd.NOT_FOLLOWED, text)
+            path, by_value = f"{base}[{number}]{suffix}", LinkCertainty.INFERRED
+            return msgspec.structs.replace(here, expression=path, certainty=by_value)
         counter = site.targets[0]
         known = await stop.evaluate(counter, index) if counter != "_" else None
         if known is None:
@@ -472,10 +473,8 @@ class GoSteps(GoLinks):
             ]
             known = equal[0] if len(equal) == 1 else None
         if known is None:
-            again = repeat_with(f"{base}[K]", place)
-            return ChainEnded(
-                ChainEnd.NOT_FOLLOWED, f"several elements of {base} have the value: {again}"
-            )
+            text = f"several elements of {base} have the value: {repeat_with(f'{base}[K]', place)}"
+            return ChainEnded(ChainEnd.NOT_FOLLOWED, text)
         activation = msgspec.structs.replace(here.activation, record=None)
         return msgspec.structs.replace(
             here, expression=f"{base}[{known}]{suffix}", activation=activation

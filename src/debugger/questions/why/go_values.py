@@ -17,6 +17,7 @@ _STRING = re.compile(r'"[^"\\]*"')
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 # Of a struct or an array, which a copy of the variable has, too; of a slice or a pointer nothing.
 _PARTS = re.compile(r"(?:\[\d+\])?[A-Za-z_][\w./]* (?P<parts>[\[{].*[\]}])$", re.DOTALL)
+_ELEMENTS = re.compile(r"\[\d*\](?:.* len: \d+, cap: \d+,|\S+) (?P<parts>\[.*\])$", re.DOTALL)
 _ATOMIC_WRITE = re.compile(
     r"atomic\.(?:Store|Swap|Add)\w+\(&(?P<path>[\w.\[\]]+),\s*(?P<value>.+)\)$"
     r"|(?P<object>[\w.\[\]]+)\.(?:Store|Swap|Add)\((?P<given>[^,]+)\)$"
@@ -65,6 +66,20 @@ def part_of_value(text: str | None, part: str) -> str | None:
         return entries[int(number)] if is_there else None
     named = dict(one.split(": ", 1) for one in entries if ": " in one)
     return named.get(part.lstrip("."))
+
+
+def only_element(text: str, part: str, value: str | None) -> int | None:
+    """Return the number of the one element of a slice or an array whose part has a value.
+
+    None if several have it, or the text does not show all elements.
+    """
+    found = _ELEMENTS.match(text)
+    if found is None or "..." in found["parts"] or value is None:
+        return None
+    entries = statement_origin.split_arguments(found["parts"][1:-1])
+    given = [part_of_value(f"e {one}", part) if part else one for one in entries]
+    equal = [at for at, one in enumerate(given) if one == value]
+    return equal[0] if len(equal) == 1 else None
 
 
 def parse_atomic_write(statement: str) -> tuple[str, str, str] | None:

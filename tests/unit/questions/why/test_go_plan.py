@@ -56,3 +56,15 @@ def test_a_constant_and_the_zero_of_a_sum_are_no_origin(sources: GoSources) -> N
     read = {"width": "0", "extra": "18"}
     assert links.varying_operands([*read], read, "width + extra") == ["extra"]
     assert links.varying_operands([*read], read, "") == ["width", "extra"]
+
+
+def test_the_writer_of_an_entry_is_planned_whatever_it_calls_the_key() -> None:
+    copied = _TABLE.parent / "copied.go"
+    sources = GoSources([str(copied)])
+    [found] = sources.functions_named("find")
+    lines = {one.line for one in go_plan.plan_sites(sources, found, "prices[id]")}
+    assert find_marker(copied, "put") in lines
+    [main] = sources.functions_named("main")
+    # What a field of an appended struct is computed by.
+    part = {one.line for one in go_plan.plan_sites(sources, main, "rows[1].Price")}
+    assert {find_marker(copied, "appended"), find_marker(copied, "parsed")} <= part

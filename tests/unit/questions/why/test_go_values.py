@@ -29,3 +29,25 @@ def test_values_are_different_only_if_both_are_known_numbers_or_texts() -> None:
     assert not go_values.are_different("0x10", "16")
     assert not go_values.are_different("x", "3")
     assert not go_values.are_different(None, "3")
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "value", "number"),
+    [
+        ("[]main.Row len: 2, cap: 4, [{ID: 1, Price: 50},{ID: 2, Price: 70}]", ".Price", "70", 1),
+        (
+            "[]main.Row len: 2, cap: 4, [{ID: 1, Price: 70},{ID: 2, Price: 70}]",
+            ".Price",
+            "70",
+            None,
+        ),
+        ("[]int len: 3, cap: 3, [4,5,6]", "", "6", 2),
+        ("[3]int [4,5,6]", "", "5", 1),
+        ("[]int len: 70, cap: 70, [4,5,...+68 more]", "", "5", None),
+        ("main.Row {ID: 1}", ".ID", "1", None),
+    ],
+)
+def test_the_one_element_that_has_a_value_is_found(
+    text: str, part: str, value: str, number: int | None
+) -> None:
+    assert go_values.only_element(text, part, value) == number
