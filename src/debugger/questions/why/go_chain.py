@@ -18,7 +18,6 @@ _CALL_LINES = 12  # lines of a call, above the line that its frame stands at
 _COMPUTED_ELEMENT = re.compile(r"([\w.*]+)\[(?!\d+\])(?!\").*\]$")
 # Always the same part of what a variable has.
 _FIXED_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])+")
-_KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
 class CallSite(Struct, frozen=True):
@@ -224,11 +223,11 @@ def _match_memory(
     record: GoRecord, target: str, position: GoPosition, prefix: str
 ) -> LinkCertainty | None:
     """Return whether a target is the memory of the prefix, by its address or its map and key."""
-    key, prefix_key = _KEY.match(target), _KEY.match(prefix)
-    if key is not None and prefix_key is not None and position.pointers.get(prefix_key["map"]):
-        is_same = record.pointers.get(key["map"]) == position.pointers[prefix_key["map"]]
-        mine = record.values.get(key["key"], key["key"])
-        if is_same and mine == position_key(position, prefix_key["key"]):
+    element, own = go_expressions.split_element(target), go_expressions.split_element(prefix)
+    if element is not None and own is not None and position.pointers.get(own[0]):
+        is_same = record.pointers.get(element[0]) == position.pointers[own[0]]
+        key = record.values.get(element[1], element[1])
+        if is_same and key == position_key(position, own[1]):
             return LinkCertainty.SEEN
     address = position.addresses.get(prefix, 0)
     if address and record.addresses.get(target) == address:

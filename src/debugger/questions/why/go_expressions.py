@@ -9,7 +9,8 @@ from msgspec import Struct
 from debugger.questions.why import go_values, statement_origin
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 
-_PATH = re.compile(r"^[*&(]*[A-Za-z_]\w*\)?(?:\.[A-Za-z_]\w*|\[[^\[\]]*\])*$")
+# An index may have one of its own: `counts[row[0]]`.
+_PATH = re.compile(r"^[*&(]*[A-Za-z_]\w*\)?(?:\.[A-Za-z_]\w*|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*$")
 _LITERAL = re.compile(r"&?(?:\[[^\]]*\])*(?:map\[[^\]]*\])?[\w.\[\]*]*\{")
 _CONVERSION = re.compile(
     r"(?:u?int(?:8|16|32|64)?|float(?:32|64)|byte|rune|string|bool|uintptr|\[\]byte|\[\]rune)\("
@@ -28,12 +29,23 @@ def split_path(expression: str) -> tuple[str, ...]:
     text = expression.strip()
     found = [text]
     while True:
-        shorter = re.sub(r"(?:\.[A-Za-z_]\w*|\[[^\[\]]*\])$", "", text)
+        element = split_element(text)
+        shorter = element[0] if element is not None else re.sub(r"\.[A-Za-z_]\w*$", "", text)
         if shorter == text or not shorter:
             break
         text = shorter
         found.append(text)
     return tuple(found)
+
+
+def split_element(path: str) -> tuple[str, str] | None:
+    """Return the map or slice of an element and its key: `m` and `row[0]` of `m[row[0]]`."""
+    depth = 0
+    for at in range(len(path) - 1, 0, -1):
+        depth += (path[at] == "]") - (path[at] == "[")
+        if not depth:
+            return (path[:at], path[at + 1 : -1]) if path[at] == "[" else None
+    return None
 
 
 def is_path(text: str) -> bool:

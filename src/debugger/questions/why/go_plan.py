@@ -25,7 +25,6 @@ DEPTH = ("uintptr(_RSP)", "runtime.curg.stack.hi")
 _LAST = re.compile(r"^(?P<slice>[\w.]+)\[len\((?P=slice)\) ?- ?1\]$")
 _LOOP = re.compile(r"\s*(?:\w+:\s*)?for\b.*\{\s*$")
 _VARIABLES = re.compile(r"\s*var\s+(\w+(?:,\s*\w+)*)\s+[^=]+$")
-_KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
 
 
 def line_breakpoint(site: GoSite) -> BreakpointSpec:
@@ -162,11 +161,12 @@ def _target_expressions(site: GoSite, target: str) -> Iterator[LoggedExpression]
 
 def _key_expressions(path: str) -> Iterator[LoggedExpression]:
     """Yield what tells which entry of which map, or element of which slice, a path is."""
-    key = _KEY.match(path)
-    if key is not None:
-        yield LoggedExpression("pointer", key["map"], pointer_text(key["map"]))
-        if go_expressions.is_path(key["key"]):
-            yield LoggedExpression("value", key["key"], key["key"])
+    element = go_expressions.split_element(path)
+    if element is not None:
+        base, key = element
+        yield LoggedExpression("pointer", base, pointer_text(base))
+        if go_expressions.is_path(key):
+            yield LoggedExpression("value", key, key)
 
 
 def plan_sites(
@@ -233,7 +233,8 @@ def _giving_sites(
 
 def _any_element(path: str) -> str:
     """Return a path with its last key or index left out: `a.b[]` of `a.b[row.id]`."""
-    return re.sub(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]$", "[]", path)
+    element = go_expressions.split_element(path)
+    return f"{element[0]}[]" if element is not None else path
 
 
 def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from debugger.questions.why import go_expressions
 from debugger.questions.why.go_source import GoSources, SiteKind
 
 _SOURCE = """package main
@@ -104,3 +105,13 @@ def test_an_element_of_a_table_of_functions_may_be_any_that_is_used_as_a_value(
     # A function with its type's parameters is no element.
     assert not sources.is_function_value("pick[int]")
     assert [one.name for one in sources.functions_named("pick[int]")] == ["pick"]
+
+
+def test_a_key_may_have_a_key_of_its_own(tmp_path: Path) -> None:
+    assert go_expressions.split_element("found[row[0]]") == ("found", "row[0]")
+    assert go_expressions.split_element("o.rows[i].name") is None
+    assert go_expressions.split_path("a.b[c[d]].e") == ("a.b[c[d]].e", "a.b[c[d]]", "a.b", "a")
+    file = tmp_path / "main.go"
+    file.write_text("package main\n\nfunc main() {\n\tfound[row[0]] = row[1]\n}\n")
+    [site] = GoSources([str(file)]).sites
+    assert (site.targets, site.values) == (("found[row[0]]",), ("row[1]",))
