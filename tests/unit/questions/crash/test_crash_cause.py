@@ -245,3 +245,33 @@ def test_a_panic_of_an_assertion_with_a_message_names_the_operand_of_its_conditi
     assert (found.kind, found.culprit) == ("panic", "bit")
     plain = CrashFacts("put", exception="panic", message="no bit 29 of 29", is_panic=True)
     assert explain_crash(plain).culprit == ""
+
+
+@pytest.mark.parametrize(
+    ("exception", "message", "values", "culprit"),
+    [
+        ("ValueError", "invalid literal: 'x'", {"total": "19", "limit": "'x'"}, "limit"),
+        ("ValueError", "invalid literal: 'x'", {"total": "'x'", "limit": "'x'"}, ""),
+        ("ValueError", "month must be in 1..12", {"date": "'2024-13-01'"}, "date"),
+        ("ValueError", "month", {"date": "'13'", "datetime": "<module 'datetime'>"}, "date"),
+        ("ValueError", "no reason", {"total": "19", "limit": "4"}, ""),
+        ("TypeError", "for +: 'int' and 'str'", {"total": "19", "limit": "'4'"}, "limit"),
+        ("TypeError", "for +: 'int' and 'NoneType'", {"total": "19", "limit": "None"}, "limit"),
+        ("TypeError", "object of type 'int' has no len()", {"step": "0"}, "step"),
+        ("TypeError", "f() missing 1 required positional argument: 'b'", {"step": "0"}, ""),
+        ("TypeError", "'int' object is not callable", {"step": "0"}, ""),
+        ("NameError", "name 'x' is not defined", {"step": "0"}, ""),
+    ],
+)
+def test_the_operand_that_an_operation_complains_about_is_the_culprit(
+    exception: str, message: str, values: dict[str, str], culprit: str
+) -> None:
+    facts = CrashFacts(
+        function="main",
+        place="a.py:3",
+        exception=exception,
+        message=message,
+        operands=tuple(values),
+        values=values,
+    )
+    assert explain_crash(facts).culprit == culprit
