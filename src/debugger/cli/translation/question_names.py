@@ -78,7 +78,6 @@ LIKELY_QUESTIONS: Final[Mapping[str, str]] = {
     "exc": "exception",
     "ctx": "context",
     "log list": "breakpoint list",
-    "await *": "wait",
     "info breakpoints *": "breakpoint list",
     "config show": "config",
     # Other tools that run a program
