@@ -132,7 +132,9 @@ def go_on_serving(server: subprocess.Popen[str]) -> None:
         assert server.poll() is None
 
 
-def test_an_attached_server_outlives_the_process_that_holds_frida(cli: Cli, runtime_dir: Path):
+def test_an_attached_server_outlives_the_process_that_holds_frida(
+    cli: Cli, runtime_dir: Path, wait_until: Callable[..., None]
+):
     with run_program(build_debuggee("server.c"), ready=" ") as server:
         cli("attach", str(server.pid), *FRIDA, check=0)
         cli("trace", "add", "main", check=0)
@@ -140,9 +142,12 @@ def test_an_attached_server_outlives_the_process_that_holds_frida(cli: Cli, runt
         cli("wait", check=0)
         os.kill(host_of(runtime_dir), signal.SIGKILL)
         go_on_serving(server)
-        told = answer_data(cli("--json", "status", check=0))
-        assert told["state"] == "terminated"
-        assert f"process {server.pid} runs on" in told["error"]
+
+        def status() -> dict[str, Any]:
+            return dict(answer_data(cli("--json", "status", check=0)))
+
+        wait_until(lambda: status()["state"] == "terminated")
+        assert f"process {server.pid} runs on" in status()["error"]
         cli("attach", str(server.pid), *FRIDA, "--session", "again", check=0)
         cli("break", "serve", "--session", "again", check=0)
         assert answer_data(cli("--json", "wait", "--session", "again", check=0))[
