@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -83,8 +84,15 @@ class Job:
             self.cli(*start, "--break", MEET, check=0)
         else:
             self.cli(*start, "--no-wait", check=0)
-        self._wait_until(lambda: len(self._programs()) == max(1, len(self._hosts)))
-        self._launcher, self._worker = self._programs()[0]
+        found: list[Any] = []
+
+        def has_begun() -> bool:
+            # Read once: a process that starts a program has no command line for a moment.
+            found[:] = self._programs()
+            return len(found) == max(1, len(self._hosts))
+
+        self._wait_until(has_begun)
+        self._launcher, self._worker = found[0]
         if stage == "ending":
             self._run_beside("stop")
         elif stage in {"running", "stopped"}:
