@@ -396,9 +396,10 @@ def _complained_operand(facts: CrashFacts) -> str:
         return ""
     known = {one: facts.values[one] for one in facts.operands if one in facts.values}
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
-    text = f" {facts.message} "
-    quoted = [one for one, value in data.items() if len(value) > len("''") and value in text]
-    quoted = [one for one in quoted if data[one][0] in {"'", '"'}]
+    texts = {one: value for one, value in data.items() if value[:1] in {"'", '"'}}
+    quoted = [
+        one for one, value in texts.items() if len(value) > len("''") and value in facts.message
+    ]
     is_typed = facts.exception in {"TypeError", "AttributeError"}
     types = re.findall(r"'(\w+)'", facts.message) if is_typed else []
     typed = [one for one, value in data.items() if _type_name(value) in types]
