@@ -74,14 +74,13 @@ def order_try(arranged: ArrangedWords) -> Result:
         arranged = arranged.change(
             without=("+expression",), positionals=(*arranged.positionals, *changes)
         )
-        # `--at LOC` is where the change is made, `--until LOC` where its effect is looked at.
-        stop = next(iter(arranged.role_values("--until")), "LOC")
-        is_start = "--until" not in arranged.given
-        begin = start_words(arranged.rest or (), ("--break", stop if is_start else "LOC"))
+        stop, program = "LOC", arranged.rest or ()
+        if "--until" not in arranged.given:
+            # `--at LOC` is where the change is made, `--until LOC` where its effect is looked at.
+            stop = next(iter(arranged.role_values("--until")), "LOC")
+            arranged = arranged.change(without=("--until",), add=[("--until", ("LOC",))])
+        begin = start_words(program, ("--break", stop))
         tried = replace(arranged, rest=None).to_words()
-        if is_start:
-            effect = arranged.change(without=("--until",), add=[("--until", ("LOC",))])
-            tried = replace(effect, rest=None).to_words()
         return Correction("try is at a stop of a session", (begin, tried))
     changes = arranged.role_values("+expression")
     words = arranged.positionals

@@ -40,12 +40,8 @@ def split_path(expression: str) -> tuple[str, ...]:
 
 def split_element(path: str) -> tuple[str, str] | None:
     """Return the map or slice of an element and its key: `m` and `row[0]` of `m[row[0]]`."""
-    depth = 0
-    for at in range(len(path) - 1, 0, -1):
-        depth += (path[at] == "]") - (path[at] == "[")
-        if not depth:
-            return (path[:at], path[at + 1 : -1]) if path[at] == "[" else None
-    return None
+    at = statement_origin.opening_bracket(path) if path.endswith("]") else -1
+    return (path[:at], path[at + 1 : -1]) if at > 0 else None
 
 
 def is_path(text: str) -> bool:
