@@ -95,7 +95,7 @@ def test_a_value_of_rust_is_followed_into_closures_and_functions_on_one_line(why
         ("saved", "recover", "constant"),
         # An atomic, parts of a literal and of a copied array, a result with a field of its own.
         ("picked", "count", "constant"),
-        ("bent", "bent", "not followed"),
+        ("bent", "count", "constant"),
         # A function of a variable, where a later line calls another one.
         ("doubled", "inner", "not followed"),
     ],
