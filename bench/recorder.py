@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +160,8 @@ def measure_node(node: str, kind: str, scratch: Path) -> float:
     return measure_ratio(lambda: run_plain(argv, PROGRAMS), record)
 
 
-def measure_kinds(options: argparse.Namespace, scratch: Path) -> dict[str, float]:
-    """Measure the kinds with each Python from 3.11 on, and with Node."""
-    found: dict[str, float] = {}
+def measure_kinds(options: argparse.Namespace, scratch: Path) -> Iterator[tuple[str, float]]:
+    """Measure the kinds with each Python from 3.11 on, and with Node; a ratio as it is known."""
     pythons = {
         name: path
         for name, path in PYTHONS.items()
@@ -179,12 +178,19 @@ def measure_kinds(options: argparse.Namespace, scratch: Path) -> dict[str, float
                 write_functions(folder)
             for order in orders:
                 ratio = measure_python(argv, folder, order, scratch)
-                found[f"{name}.{kind}.{order}_ratio"] = round(ratio, 2)
+                yield f"{name}.{kind}.{order}_ratio", round(ratio, 2)
     node = shutil.which("node") if not (options.order or options.version) else None
     for kind in options.kinds or _KINDS:
         if node is not None and kind in _KINDS:
-            found[f"node.{kind}_ratio"] = round(measure_node(node, kind, scratch), 2)
-    return found
+            yield f"node.{kind}_ratio", round(measure_node(node, kind, scratch), 2)
+
+
+def measure_program(options: argparse.Namespace, scratch: Path) -> Iterator[tuple[str, float]]:
+    """Measure the program of the command line with each order."""
+    folder = options.folder.resolve()
+    for order in options.order or _WHOLE:
+        ratio = measure_python(options.program, folder, order, scratch)
+        yield f"{order}_ratio", round(ratio, 2)
 
 
 def parse_options(words: Sequence[str]) -> argparse.Namespace:
@@ -208,23 +214,17 @@ def parse_options(words: Sequence[str]) -> argparse.Namespace:
 def main() -> None:
     """Measure, and say which aims were missed."""
     options = parse_options(sys.argv[1:])
+    measure = measure_program if options.program else measure_kinds
+    found: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as scratch:
-        if options.program:
-            folder = options.folder.resolve()
-            found = {
-                f"{order}_ratio": round(
-                    measure_python(options.program, folder, order, Path(scratch)), 2
-                )
-                for order in options.order or ("path", "diff")
-            }
-        else:
-            found = measure_kinds(options, Path(scratch))
+        for key, ratio in measure(options, Path(scratch)):
+            found[key] = ratio
+            if not options.json:
+                aim = NODE_AIM if key.startswith("node") else PYTHON_AIM
+                missed = "" if ratio <= aim else "  MISSED"
+                print(f"{key:32} {ratio:6.2f}  aim {aim:g}{missed}", flush=True)
     if options.json:
         print(json.dumps(found))
-        return
-    for key, ratio in found.items():
-        aim = NODE_AIM if key.startswith("node") else PYTHON_AIM
-        print(f"{key:32} {ratio:6.2f}  aim {aim:g}{'' if ratio <= aim else '  MISSED'}")
 
 
 if __name__ == "__main__":
