@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from debugger.model.null_message import is_nothing, parse_null_message
 from debugger.model.statement import MemoryAccess
 from debugger.model.text_filters import clip_text
 
 _MESSAGE_MAX = 300  # characters
-_NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
 _ZERO = re.compile(r"-?0(?:\.0*)?n?$")
 _RANGES = (
     # Go, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
@@ -24,12 +24,6 @@ _RANGES = (
     re.compile(r"slice bounds out of range \[:?(?P<index>-?\d+):?\](?: with \w+ (?P<length>\d+))?"),
 )
 _WITH_NESTED = re.compile(r"\Astd::_Nested_exception<(.+?) ?>\Z", re.DOTALL)
-_NO_MEMBER = re.compile(r"'NoneType' object has no attribute '(?P<name>\w+)'")
-_NOT_THAT = re.compile(r"'NoneType' object is not (?:subscriptable|callable|iterable)")
-_PROPERTY = re.compile(
-    r"Cannot (?P<verb>read|set) propert(?:y|ies) (?:'(?P<old>\w+)' )?of (?P<what>undefined|null)"
-    r"(?: \((?:reading|setting) '(?P<name>[^']*)'\))?"
-)
 _LEFT_RIGHT = re.compile(
     r"assertion (?:`left (?P<how>==|!=) right` failed|failed: `\(left (?P<old>==|!=) right\)`)"
     r"(?P<said>:[^\n]*)?\s*left: (?P<left>.*?)[,\s]\s*right: (?P<right>.*)",
@@ -48,7 +42,6 @@ _DIVISIONS = (
     "modulo by zero",
     "remainder with a divisor of zero",
 )
-_NIL_POINTER = "nil pointer dereference"
 
 
 class ExceptionCause(Struct, frozen=True):
@@ -110,7 +103,7 @@ def _explain_assertion(
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
     known = [one for one in operands if one in values]
-    nothing = next((one for one in known if _NOTHING.search(values[one])), "")
+    nothing = next((one for one in known if is_nothing(values[one])), "")
     culprit = nothing or next(iter(known), "")
     both = _LEFT_RIGHT.search(text)
     if both:
@@ -225,7 +218,7 @@ def _string_literal_text(literal: str) -> str:
 
 
 def _is_nothing(one: MemoryAccess, values: Mapping[str, str]) -> bool:
-    return _NOTHING.search(values.get(one.base, "")) is not None
+    return is_nothing(values.get(one.base, ""))
 
 
 def _explain_null(
@@ -235,27 +228,24 @@ def _explain_null(
     operands: Sequence[str],  # noqa: ARG001
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
-    property_ = _PROPERTY.search(text)
-    member = _NO_MEMBER.search(text)
-    name = (
-        (property_ and (property_["name"] or property_["old"])) or (member and member["name"]) or ""
-    )
-    if not (property_ or member or _NOT_THAT.search(text) or _NIL_POINTER in text):
+    said = parse_null_message(text)
+    if said is None:
         return None
     empty = [one for one in accesses if _is_nothing(one, values)]
-    one = next((one for one in empty if not name or one.inner == name), empty[0] if empty else None)
-    what = property_["what"] if property_ else "nil" if _NIL_POINTER in text else "None"
-    kind = "null_pointer" if what == "nil" else "nothing"
-    label = "nil pointer" if what == "nil" else what
-    named = f" ({short})" if what != "nil" else ""
+    named = [one for one in empty if said.name in {"", one.inner, one.how}]
+    one = next(iter(named or empty), None)
+    is_pointer = "nil pointer" in text
+    kind = "null_pointer" if is_pointer else "nothing"
+    label = "nil pointer" if is_pointer else said.what
+    error = "" if is_pointer else f" ({short})"
     if one is None:
         message = text.partition("runtime error: ")[2] or text
-        begin = "nil pointer: " if what == "nil" else ""
-        return ExceptionCause(kind, f"{begin}{message}{named}")
-    verb = "set" if property_ and property_["verb"] == "set" else "read"
-    inner = f"[{one.inner}]" if one.how == "[]" else f".{one.inner}" if one.inner else ""
+        begin = "nil pointer: " if is_pointer else ""
+        return ExceptionCause(kind, f"{begin}{message}{error}")
+    mark = "->" if one.how == "->" else "."
+    inner = f"[{one.inner}]" if one.how == "[]" else f"{mark}{one.inner}" if one.inner else ""
     part = f"{inner} of it" if inner else "what it points to"
-    message = f"{label}: {one.base} is {what}, {part} is {verb}{named}"
+    message = f"{label}: {one.base} is {said.what}, {part} is {said.verb}{error}"
     return ExceptionCause(kind, message, culprit=one.base)
 
 

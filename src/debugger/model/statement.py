@@ -79,6 +79,8 @@ class StatementReads(Struct, frozen=True):
 
     accesses: tuple[MemoryAccess, ...]
     operands: tuple[str, ...]
+    # What is called: `f`, `table[name]`, `self.on_open`.
+    called: tuple[str, ...] = ()
 
 
 def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
@@ -87,7 +89,9 @@ def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
     `hash_comments`: a comment begins with `#`, and `//` divides, as in Python.
     """
     words = _WORDS[hash_comments]
-    if not hash_comments:
+    if hash_comments:
+        text = text.replace(".(", ".call(")  # as Ruby reads it
+    else:
         text = _TYPE_ARGUMENTS.sub("", text)
         # A debugger that knows no such variable may find another of that name in a library.
         words = words.union(*(re.findall(r"\w+", one) for one in _PARAMETERS.findall(text)))
@@ -95,7 +99,8 @@ def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
     reader.scan_tokens(0, len(reader.tokens))
     accesses = tuple(dict.fromkeys(one for one in reader.found if len(one.whole) <= _LONGEST))
     operands = tuple(dict.fromkeys(one for one in reader.operands if len(one) <= _LONGEST))
-    return StatementReads(accesses[:_MOST], operands[:_MOST])
+    called = tuple(dict.fromkeys(one for one in reader.called if len(one) <= _LONGEST))
+    return StatementReads(accesses[:_MOST], operands[:_MOST], called[:_MOST])
 
 
 def join_statement(lines: Sequence[str], *, hash_comments: bool = False, most: int = 5) -> str:
@@ -143,13 +148,14 @@ def _filled_in(text: str) -> list[str]:
 
 
 class _ReadScanner:
-    """Scans the tokens once, and collects accesses (`found`) and `operands`."""
+    """Scans the tokens once, and collects accesses (`found`), `operands` and what is `called`."""
 
     def __init__(self, tokens: list[tuple[str, str]], words: frozenset[str]) -> None:
         self.tokens = tokens
         self.words = words
         self.found: list[MemoryAccess] = []
         self.operands: list[str] = []
+        self.called: list[str] = []
 
     def scan_tokens(self, at: int, end: int) -> None:
         while at < end:
@@ -182,6 +188,7 @@ class _ReadScanner:
                 chain, at = f"{chain}[{inner}]", closed + 1
             elif part == "(":
                 closed = self._find_closing(at, end)
+                self.called += [chain] if is_pure else []
                 self.scan_tokens(at + 1, closed)
                 is_pure, chain, at = False, "", closed + 1
             else:

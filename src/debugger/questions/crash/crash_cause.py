@@ -13,6 +13,7 @@ from debugger.model.exception_cause import explain_exception
 from debugger.model.location import plain_function
 from debugger.model.statement import MemoryAccess
 from debugger.model.text_filters import clip_text, without_colour
+from debugger.questions.crash.complained_operand import find_complained_operand
 
 _ADDRESS = re.compile(r"ERROR: (?P<tool>\w+Sanitizer): (?P<what>[\w-]+(?: [a-z-]+)?)(?P<rest>.*)")
 _ACCESS = re.compile(r"^\s*(READ|WRITE) of size (\d+)")
@@ -199,17 +200,6 @@ _ABORTS = re.compile(
     r"munmap_chunk|stack smashing)"
 )
 # Zig's runtime; its report goes on with source lines.
-# A module, a function or a class among the values.
-_CODE = re.compile(r"<(?:module|function|class|built-in|bound method|method)\b|ƒ |class ")
-_DOUBTED = ("NoneType", "str")
-# Exceptions about a name, and messages about a call's function or the number of its arguments.
-_OF_NAMES = frozenset(
-    {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
-    | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit", "StopIteration"}
-)
-_OF_CALLS = re.compile(
-    r"not callable|not a function|\barguments?\b.*(?:missing|given|expected)|missing \d"
-)
 _PANIC = re.compile(r"(?:thread \d+ )?panic: (.+)")
 # The object of a method, through which C++ reads members that are written without it.
 THIS = MemoryAccess("this", "->", "", "this")
@@ -255,6 +245,8 @@ class CrashFacts(Struct, frozen=True):
     address_words: str = ""
     accesses: tuple[MemoryAccess, ...] = ()
     operands: tuple[str, ...] = ()
+    # What its statement calls.
+    called: tuple[str, ...] = ()
     # Of a failed check in several parts, the operands of the parts that decided.
     guilty: tuple[str, ...] = ()
     # Those of the assertion's whole condition.
@@ -374,8 +366,10 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
     if found.kind in {"exception", "panic"} and not culprit:
         culprit = choose_operand(facts.reported, facts.values)
-    if found.kind == "exception" and not culprit:
-        culprit = _complained_operand(facts)
+    if found.kind in {"exception", "nothing"} and not culprit:
+        culprit = find_complained_operand(
+            facts.exception or "", facts.message, facts.operands, facts.called, facts.values
+        )
     known = tuple(one for one in facts.reported if one in facts.values)
     if facts.compared_calls and not is_null(facts.values.get(culprit, "")):
         culprit, known = facts.compared_calls[0], facts.compared_calls
@@ -385,39 +379,6 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit=culprit,
         compared_with=_compared_with(culprit, known),
     )
-
-
-def _complained_operand(facts: CrashFacts) -> str:
-    """Return the operand that an operation complains about, as of `int(text)`; "" if unknown.
-
-    It is the one that the message quotes, or whose type it names, or else the only one.
-    """
-    if facts.exception in _OF_NAMES or _OF_CALLS.search(facts.message):
-        return ""
-    known = {one: facts.values[one] for one in facts.operands if one in facts.values}
-    data = {one: value for one, value in known.items() if not _CODE.match(value)}
-    texts = {one: value for one, value in data.items() if value[:1] in {"'", '"'}}
-    quoted = [
-        one for one, value in texts.items() if len(value) > len("''") and value in facts.message
-    ]
-    is_typed = facts.exception in {"TypeError", "AttributeError"}
-    types = re.findall(r"'(\w+)'", facts.message) if is_typed else []
-    typed = [one for one, value in data.items() if _type_name(value) in types]
-    # What came as text was not converted, more often than a number was.
-    by_type = [[one for one in typed if _type_name(data[one]) == name] for name in _DOUBTED]
-    for found in (quoted, *by_type, typed, [*data]):
-        if found:
-            return found[0] if len(found) == 1 else ""
-    return ""
-
-
-def _type_name(value: str) -> str:
-    """Return the type of a value of Python, by its text; "" if that does not tell."""
-    if value in {"None", "True", "False"}:
-        return "NoneType" if value == "None" else "bool"
-    if re.fullmatch(r"-?\d+", value):
-        return "int"
-    return {"'": "str", '"': "str", "[": "list", "{": "dict", "(": "tuple"}.get(value[:1], "")
 
 
 def _compared_with(culprit: str, known: Sequence[str]) -> str:

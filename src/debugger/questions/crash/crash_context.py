@@ -18,6 +18,7 @@ from debugger.model import answers, signals
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
+from debugger.questions.crash.complained_operand import is_uncallable
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
 from debugger.questions.crash.failed_condition import compared_values, guilty_values
 from debugger.questions.crash.failed_statement import (
@@ -159,7 +160,8 @@ async def inspect_crash(
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
-    statement = await inspect_statement(session, frame, is_jump=kind == "not_executable")
+    is_call = kind == "not_executable" or _is_no_function(stop)
+    statement = await inspect_statement(session, frame, is_call=is_call)
     read, known = statement.reads, statement.values
     shown, place = _reported_frame(session, frame, output)
     # Where a report names another frame, the frame's locals are the sanitizer's.
@@ -206,6 +208,12 @@ async def inspect_crash(
     )
 
 
+def _is_no_function(stop: answers.Stop) -> bool:
+    """Return whether the exception of a stop says that what was called is no function."""
+    exception = None if stop.signal else stop.exception
+    return exception is not None and is_uncallable(exception.message)
+
+
 def _add_failed_check(
     facts: CrashFacts,
     statement: FailedStatement,
@@ -219,6 +227,7 @@ def _add_failed_check(
     compared = compared_values(shown, guilty, every)
     return msgspec.structs.replace(
         facts,
+        called=statement.reads.called,
         guilty=tuple(guilty),
         compared=tuple(compared),
         reported=statement.list_reported(every),

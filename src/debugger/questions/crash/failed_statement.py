@@ -56,20 +56,20 @@ class FailedStatement(msgspec.Struct, frozen=True):
 
 
 async def inspect_statement(
-    session: Session, frame: Frame | None, *, is_jump: bool
+    session: Session, frame: Frame | None, *, is_call: bool
 ) -> FailedStatement:
     """Read a frame's statement, and evaluate what it reads (a job).
 
     Args:
         session: The session.
         frame: The user's frame of the failure.
-        is_jump: Whether what failed is a jump to what is no code.
+        is_call: Whether what failed is a call of what is no code or no function.
     """
     guard = read_guard(frame)
     own = parse_statement(frame)
     around = parse_reads(guard.text).operands if guard is not None else ()
     reads = msgspec.structs.replace(own, operands=tuple(dict.fromkeys((*own.operands, *around))))
-    values = await _evaluate_reads(session, frame, reads, is_jump=is_jump)
+    values = await _evaluate_reads(session, frame, reads, is_call=is_call)
     return FailedStatement(frame, own, reads, guard, values)
 
 
@@ -111,19 +111,19 @@ def _clip_at_column(text: str, at: int) -> str:
 
 
 async def _evaluate_reads(
-    session: Session, frame: Frame | None, read: StatementReads, *, is_jump: bool
+    session: Session, frame: Frame | None, read: StatementReads, *, is_call: bool
 ) -> dict[str, answers.VariableView]:
     """Evaluate the accesses of a statement; those without a value here are omitted."""
     if frame is None:
         return {}
-    operands: dict[str, None] = {}
+    operands: dict[str, None] = dict.fromkeys(read.called) if is_call else {}
     for one in read.accesses:
         operands[one.base] = None
         if one.how == "[]" and not _LITERAL.match(one.inner):
             operands[one.inner] = None
         if one.how == "[]" and (frame.file or "").endswith(_HASHES[:2]):
             operands[f"len({one.base})"] = None
-        if is_jump:  # what was called through a pointer
+        if is_call and one.how == "*":  # what was called through a pointer
             operands[one.whole] = None
     operands |= dict.fromkeys(read.operands)
     known: dict[str, answers.VariableView] = {}

@@ -136,6 +136,20 @@ def test_a_recursion_is_told_by_its_depth() -> None:
             "undefined: a.home is undefined, .city of it is read (TypeError)",
         ),
         (
+            "NoMethodError", "undefined method 'city' for nil", "order.home.city",
+            {"order": "#<Order>", "order.home": "nil"},
+            "nil: order.home is nil, .city of it is called (NoMethodError)",
+        ),
+        (
+            "NoMethodError", "undefined method `[]' for nil:NilClass", "total + rows[at]",
+            {"total": "1", "rows": "nil", "at": "0"},
+            "nil: rows is nil, [at] of it is read (NoMethodError)",
+        ),
+        (
+            "Error", "Call to a member function upper() on null", "echo $row->upper();",
+            {"$row": "null"}, "null: $row is null, ->upper of it is called (Error)",
+        ),
+        (
             "runtime.boundsError", "runtime error: index out of range [5] with length 3",
             "numbers[at]", {"at": "5"}, "index 5 out of range, numbers has 3 with at=5",
         ),

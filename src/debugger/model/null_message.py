@@ -1,0 +1,60 @@
+"""Parses what a runtime says of an operation on nothing, in five languages. Pure.
+
+CPython 3.8 to 3.13, V8 of Node 12 to 24, CRuby 2.7 to 3.4, PHP 7.4 to 8.4, Go 1.19 to 1.24.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+_MESSAGES = (
+    re.compile(r"'(?P<what>None)Type' object has no attribute '(?P<name>\w+)'"),
+    re.compile(r"'(?P<what>None)Type' object is not (?:subscriptable|callable|iterable)"),
+    re.compile(
+        r"Cannot (?P<verb>read|set) propert(?:y|ies) (?:'(?P<old>\w+)' )?of "
+        r"(?P<what>undefined|null)(?: \((?:reading|setting) '(?P<name>[^']*)'\))?"
+    ),
+    # CRuby has another quotation mark before 3.4, and `nil:NilClass` before 3.3.
+    re.compile(r"undefined method [`'](?P<name>[^`']+)' for (?P<what>nil)\b"),
+    # PHP's errors; what it only warns of, as a read of a property, ends no program.
+    re.compile(r"(?P<verb>Call) to a member function (?P<name>\w+)\(\) on (?P<what>null)"),
+    re.compile(r"Attempt to (?P<verb>assign) property \"(?P<name>\w+)\" on (?P<what>null)"),
+    re.compile(r"Value of type (?P<what>null) is not callable"),
+    re.compile(r"(?P<what>nil) pointer dereference"),
+)
+_NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
+_VERBS = {"set": "set", "assign": "set", "Call": "called"}
+
+
+class NullMessage(Struct, frozen=True):
+    """What was nothing, by its word in the language, and what was done to it.
+
+    Of `undefined method 'city' for nil` it is `nil`, `city`, `called`.
+    """
+
+    # `None`, `undefined`, `null`, `nil`.
+    what: str
+    # The member or method; "" if the message does not name it.
+    name: str
+    # `read`, `set` or `called`.
+    verb: str
+
+
+def parse_null_message(message: str) -> NullMessage | None:
+    """Return what an exception's message says of nothing; None if it speaks of something else."""
+    for pattern in _MESSAGES:
+        found = pattern.search(message)
+        if found is not None:
+            parts = found.groupdict(default="")
+            name = parts.get("name") or parts.get("old") or ""
+            verb = _VERBS.get(parts.get("verb", ""), "read")
+            is_call = parts["what"] == "nil" and name.isidentifier()
+            return NullMessage(parts["what"], name, "called" if is_call else verb)
+    return None
+
+
+def is_nothing(value: str) -> bool:
+    """Return whether a value in a debugger's format is nothing: `None`, `nil`, a null pointer."""
+    return _NOTHING.search(value) is not None

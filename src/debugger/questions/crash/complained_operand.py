@@ -1,0 +1,84 @@
+"""Finds the value that an exception complains about, among those of its statement. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from debugger.model.null_message import is_nothing, parse_null_message
+
+# A module, a function or a class among the values.
+_CODE = re.compile(r"<(?:module|function|class|built-in|bound method|method)\b|ƒ |class ")
+_DOUBTED = ("NoneType", "str")
+# Exceptions about a name, and messages about the number of a call's arguments.
+_OF_NAMES = frozenset(
+    {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
+    | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit", "StopIteration"}
+)
+_OF_ARGUMENTS = re.compile(r"\barguments?\b.*(?:missing|given|expected)|missing \d")
+# CPython's, PHP's, and V8's, which names the expression.
+_UNCALLABLE = re.compile(
+    r"(?:'(?P<type>\w+)' object|Value of type (?P<php>\w+)) is not callable"
+    r"|(?P<called>.+) is not a (?:function|constructor)\b"
+)
+_TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Python's names
+
+
+def is_uncallable(message: str) -> bool:
+    """Return whether an exception's message says that what was called is no function."""
+    return _UNCALLABLE.search(message) is not None
+
+
+def find_complained_operand(
+    exception: str,
+    message: str,
+    operands: Sequence[str],
+    called: Sequence[str],
+    values: Mapping[str, str],
+) -> str:
+    """Return what an operation complains about, as of `int(text)` or `handler(x)`; "" if unknown.
+
+    It is what the message says was called; or the operand that the message quotes, or whose type
+    it names, or else the only one.
+    """
+    uncallable = _UNCALLABLE.search(message)
+    if uncallable is not None:
+        return _find_called(uncallable, [one for one in called if one in values], values)
+    if exception in _OF_NAMES or _OF_ARGUMENTS.search(message):
+        return ""
+    known = {one: values[one] for one in operands if one in values}
+    data = {one: value for one, value in known.items() if not _CODE.match(value)}
+    if parse_null_message(message) is not None:
+        data = {one: value for one, value in data.items() if is_nothing(value)}
+    texts = {one: value for one, value in data.items() if value[:1] in {"'", '"'}}
+    quoted = [one for one, value in texts.items() if len(value) > len("''") and value in message]
+    is_typed = exception in {"TypeError", "AttributeError"}
+    types = re.findall(r"'(\w+)'", message) if is_typed else []
+    typed = [one for one, value in data.items() if _type_name(value) in types]
+    # What came as text was not converted, more often than a number was.
+    by_type = [[one for one in typed if _type_name(data[one]) == name] for name in _DOUBTED]
+    for found in (quoted, *by_type, typed, [*data]):
+        if found:
+            return found[0] if len(found) == 1 else ""
+    return ""
+
+
+def _find_called(uncallable: re.Match[str], known: Sequence[str], values: Mapping[str, str]) -> str:
+    """Return what was called of the known ones, by its text or the type of its value."""
+    if uncallable["called"] is not None:
+        fitting = [one for one in known if one == uncallable["called"]]
+    else:
+        name = uncallable["type"] or uncallable["php"]
+        fitting = [one for one in known if _type_name(values[one]) == _TYPES.get(name, name)]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _type_name(value: str) -> str:
+    """Return the type of a value of Python, by its text; "" if that does not tell."""
+    if is_nothing(value):
+        return "NoneType"
+    if value in {"True", "False"}:
+        return "bool"
+    if re.fullmatch(r"-?\d+", value):
+        return "int"
+    return {"'": "str", '"': "str", "[": "list", "{": "dict", "(": "tuple"}.get(value[:1], "")

@@ -1,0 +1,43 @@
+"""What an exception complains about, by its message and the values of its statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from debugger.model.statement import parse_reads
+from debugger.questions.crash.complained_operand import find_complained_operand
+
+
+@pytest.mark.parametrize(
+    ("statement", "message", "values", "found"),
+    [
+        ("total += handler(total)", "'NoneType' object is not callable", {}, "handler"),
+        ("a(b(1))", "'int' object is not callable", {"a": "<function a>", "b": "3"}, "b"),
+        ("self.on_open(self)", "'NoneType' object is not callable", {}, "self.on_open"),
+        ("t = table[name](t)", "table[name] is not a function", {}, "table[name]"),
+        ("new kinds[0](t)", "kinds[0] is not a constructor", {}, "kinds[0]"),
+        ("handler(total)", "other is not a function", {}, ""),
+        ("$t = $h($t);", "Value of type null is not callable", {"$h": "null"}, "$h"),
+        ("total = total + b", "undefined method '+' for nil", {"total": "nil", "b": "3"}, "total"),
+        ("for a in rows", "'NoneType' object is not iterable", {"rows": "None", "a": "3"}, "rows"),
+        # Both could be meant.
+        ("a + b", "undefined method '+' for nil", {"a": "nil", "b": "nil"}, ""),
+    ],
+)  # fmt: skip
+def test_what_is_nothing_or_no_function(
+    statement: str, message: str, values: Mapping[str, str], found: str
+) -> None:
+    reads = parse_reads(statement, hash_comments=not statement.endswith(";"))
+    known = dict.fromkeys(reads.called, "None") | {"total": "1", "$t": "1"} | dict(values)
+    known = {one: value for one, value in known.items() if one in (*reads.operands, *reads.called)}
+    error = "NoMethodError" if "method" in message else "TypeError"
+    assert find_complained_operand(error, message, reads.operands, reads.called, known) == found
+
+
+def test_what_ruby_calls_by_a_point_is_an_access() -> None:
+    found = parse_reads("total = handler.(total)", hash_comments=True).accesses
+    assert [(one.base, one.inner) for one in found] == [("handler", "call")]
+    # In Go it is the assertion of a type.
+    assert parse_reads("one := shape.(Square)").accesses == ()
