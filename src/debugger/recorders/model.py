@@ -369,6 +369,8 @@ class OriginOrder(Struct, frozen=True):
     when: str = ""
     # The hit that counts; -1 is the last one.
     nth: int = 1
+    # Of the last hit, the value at each of a run is looked at: a run before did not repeat itself.
+    every_hit: bool = False
     # The statements to record: after them, only the calls are counted.
     statements: int = 12_000
     # The statements of imported modules' bodies, and of what they call.

@@ -98,6 +98,32 @@ def plan_next_run(
     return None if is_same else found
 
 
+class CountedHit(Struct, frozen=True):
+    """A last hit whose value a run did not look at."""
+
+    number: int
+    located: LocatedHit
+
+
+def plan_last_hit(
+    first: OriginOrder, order: OriginOrder, counted: CountedHit | None
+) -> OriginOrder | None:
+    """Return the order of a run to a last hit that has no value yet; None if there is none.
+
+    Args:
+        first: The order of the first run.
+        order: The order of the last run.
+        counted: The hit that this run counted; None if it did not come to the number of a hit that
+            a run before had counted, which is then not looked for by its number again.
+    """
+    if counted is not None:
+        window = plan_window(order, counted.located) or order
+        return msgspec.structs.replace(window, nth=counted.number)
+    if first.nth < 0 < order.nth:
+        return msgspec.structs.replace(first, every_hit=True)
+    return None
+
+
 def plan_window(order: OriginOrder, located: LocatedHit) -> OriginOrder | None:
     """Return the order of a run that records the calls before a location; None if all were."""
     if not located.unrecorded or order.windows:

@@ -24,9 +24,11 @@ from debugger.questions.why.origin_records import OpenEnd, OriginRecord, decode_
 from debugger.questions.why.python_chain import build_chain
 from debugger.questions.why.python_runs import (
     RUNS_MOST,
+    CountedHit,
     LocatedHit,
     describe_recording,
     is_better,
+    plan_last_hit,
     plan_next_run,
     plan_window,
 )
@@ -83,7 +85,8 @@ async def trace_value(
     if runs is None:
         runs = TracedRuns(call, question, request)
         await runs.choose_failing_test()
-    order: OriginOrder | None = runs.first_order(request)
+    first = runs.first_order(request)
+    order: OriginOrder | None = first
     answer: Why | None = None
     located: LocatedHit | None = None
     before: OpenEnd | None = None
@@ -92,6 +95,11 @@ async def trace_value(
         found = _read_hit(request, ran, runs.number_of(request))
         if found is None and answer is None and runs.choose_all_tests():
             continue
+        if found is None and answer is None:
+            following = plan_last_hit(first, order, _counted_hit(ran))
+            if following is not None and runs.has_time():
+                order = following
+                continue
         if found is None:
             if answer is None:
                 raise _no_hit(request, ran)
@@ -206,7 +214,6 @@ class TracedRuns:
         self._call = call
         self._question = question
         self._launch = launch
-        self._ends_early = request.event is None and request.nth > 0
         self._argv = command_call.launch_argv(launch)
         self._stdin: bytes | None = None
         self._completed: dict[OriginOrder, CompletedRun] = {}
@@ -272,7 +279,7 @@ class TracedRuns:
             RecordingOrder(
                 roots=roots_of(self._argv, self._launch.cwd),
                 origin=order,
-                ends_run=self._ends_early,
+                ends_run=not order.event and order.nth > 0,
                 only=self._tests,
             )
         )
@@ -362,6 +369,15 @@ def _read_hit(request: WhyRequest, ran: CompletedRun, number: int) -> _Found | N
     return None
 
 
+def _counted_hit(ran: CompletedRun) -> CountedHit | None:
+    """Return the last hit that a run counted without a look at its value."""
+    for recording in ran.recordings:
+        number, located = _note_text(recording, "counted"), _note_text(recording, "located")
+        if number is not None and located is not None:
+            return CountedHit(int(number), msgspec.json.decode(located, type=LocatedHit))
+    return None
+
+
 def _no_hit(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
     """Return the error about a first run without the location."""
     faults = [text for one in ran.recordings if (text := _note_text(one, "fault"))]
@@ -441,6 +457,14 @@ def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
     if request.event is not None:
         message, hint = _NO_EVENT[request.event]
         return DebuggerError(ErrorCode.NOT_FOUND, message, hint=hint)
+    counted = _counted_hit(ran)
+    if counted is not None:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{request.location_text()} was hit {counted.number:,} times, and there was no time for"
+            " a run to the last",
+            hint=repeat_with(request.expression, request.place, "--timeout 300"),
+        )
     hits = max((int(_note_text(one, "hits") or 0) for one in recordings), default=0)
     failed = [text for one in recordings if (text := _note_text(one, "condition"))]
     why = f": the condition could not be evaluated: {failed[0]}" if failed else ""

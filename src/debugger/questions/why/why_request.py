@@ -146,6 +146,7 @@ def require_innermost(request: WhyRequest) -> None:
         )
 
 
-def repeat_with(expression: str, place: str) -> str:
-    """Return the command that asks about another value at another location."""
-    return f"debugger why {shlex.quote(expression)} --at {shlex.quote(place)} -- CMD"
+def repeat_with(expression: str, place: str, option: str = "") -> str:
+    """Return the command that asks about another value, at another location or with an option."""
+    more = f" {option}" if option else ""
+    return f"debugger why {shlex.quote(expression)} --at {shlex.quote(place)}{more} -- CMD"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _ERRORS = 200  # exceptions whose values are kept
 _CONTENTS = 8  # writes into a container that is the value
 _SEARCHES = 200  # hits at which changed objects are looked for
+_UNRECORDED = 1_000  # hits in calls that are not recorded, at which the value is looked at
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
@@ -89,6 +90,7 @@ class OriginHits:
         self._parts = parts
         self.event: str = origin["event"]
         self._nth: int = origin["nth"]
+        self._every_hit: bool = origin["every_hit"]
         self.line: int = origin["line"] if not self.event else 0
         self._name: str = origin["name"] if not self.event else ""
         self._expression = ast.parse(expressions[number], mode="eval").body
@@ -115,6 +117,9 @@ class OriginHits:
         self._failed: OriginHit | None = None  # of the first test that failed in the program's code
         self._problem = ""
         self._searches = 0  # for changed objects
+        self._unrecorded = 0  # hits in calls that are not recorded
+        self._call = -1  # of the last of these hits, and where it was first
+        self._located: dict[str, Any] = {}
 
     # -- lines and entries -------------------------------------------------------------------------
 
@@ -142,21 +147,56 @@ class OriginHits:
 
     def meet_location(self, scope: Any, frame: FrameType) -> None:
         """Count a hit of the location, and report the requested one."""
-        if self._recorder.is_evaluating:
-            return  # the expression's own call comes to the location
-        if self._when is not None:
-            try:
-                is_true = eval(self._when, scope.globals, dict(scope.held))  # noqa: S307 - the user's
-            except BaseException as error:  # noqa: BLE001 - none of it is the program's
-                self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
-                return
-            if not is_true:
-                return
-        self._count += 1
-        if 0 < self._nth < self._count:
+        if not self._counts(lambda: (scope.globals, dict(scope.held))):
             return
         if self._nth < 0 or self._count == self._nth:
-            self._kept.append(self._evaluate(scope, frame, self._count))
+            self._take_hit(scope, frame)
+
+    def meet_unrecorded(self, code: CodeType, frame: FrameType) -> None:
+        """Count a hit in a call that is not recorded, and report the requested one.
+
+        If the last hit is requested, only the place of the hits after many is kept, and a run that
+        knows its number finds the value.
+        """
+        if not self._counts(lambda: (frame.f_globals, self._parts.variables(code, frame))):
+            return
+        if 0 < self._nth != self._count:
+            return
+        self._unrecorded += 1
+        if self._nth > 0 or self._every_hit or self._unrecorded <= _UNRECORDED:
+            self._take_hit(self._recorder.bare_scope(code, frame), frame)
+            return
+        # The way of most hits, kept short.
+        hit = OriginHit(self._count)
+        call = self._recorder.numbers.get(id(frame), 0)
+        if call != self._call:
+            self._call, self._located = call, self._locate(frame)
+        windows = self._recorder.windows
+        hit.located = {
+            **self._located,
+            "calls": windows.count,
+            "unrecorded": windows.unrecorded,
+            "gap": windows.gap,
+        }
+        self._kept.append(hit)
+
+    def _counts(self, find_names: Any) -> bool:
+        """Return whether a hit counts, by the condition on its names; it is counted then."""
+        if self._recorder.is_evaluating:
+            return False  # the expression's own call comes to the location
+        if self._when is not None:
+            try:
+                is_true = eval(self._when, *find_names())  # noqa: S307 - the user's
+            except BaseException as error:  # noqa: BLE001 - none of it is the program's
+                self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
+                return False
+            if not is_true:
+                return False
+        self._count += 1
+        return True
+
+    def _take_hit(self, scope: Any, frame: FrameType) -> None:
+        self._kept.append(self._evaluate(scope, frame, self._count))
         if self._count == self._nth:
             self.is_over = True
             self._report(self._kept[-1])
@@ -338,6 +378,10 @@ class OriginHits:
 
     def _report(self, hit: OriginHit) -> None:
         recorder = self._recorder
+        if hit.frame is None:  # its value was not looked at
+            self._note("located", self._parts.encode({**hit.located, "ns": process_time_ns()}))
+            self._note("counted", str(hit.number))
+            return
         graph = self._parts.OriginGraph(
             self._write, recorder.chosen, recorder.windows, self._parts, recorder.codes
         )

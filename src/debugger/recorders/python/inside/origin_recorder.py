@@ -79,7 +79,7 @@ class OriginRecorder:
         self._hits = parts.OriginHits(order, self, write, parts)
         self.codes: dict[int, Any] = {}
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
-        self._numbers: dict[int, int] = {}  # of the own calls, by frame
+        self.numbers: dict[int, int] = {}  # of the own calls, by frame
         self._threads: dict[int, int] = {}
         self._failing: dict[int, Any] = {}  # exceptions in calls that are not recorded, by frame
         self.began = now()
@@ -127,9 +127,9 @@ class OriginRecorder:
                 windows.unrecorded += 1
                 windows.gap = number
                 known.calls += 1
-                self._numbers[id(frame)] = number
+                self.numbers[id(frame)] = number
                 if known.is_entry:
-                    self._hits.meet_location(self._bare_scope(known, frame), frame)
+                    self._hits.meet_unrecorded(code, frame)
                 return known.unrecorded_trace
             return self._follow_call(known, frame, number)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -148,7 +148,7 @@ class OriginRecorder:
                 self._find_caller(scope, frame)
                 return scope.trace
             return self._skip_call(known, frame)
-        self._numbers[id(frame)] = number
+        self.numbers[id(frame)] = number
         known.calls += 1
         if known.is_import and windows.is_full:
             if windows.skips_imports:
@@ -173,7 +173,7 @@ class OriginRecorder:
         """Do not record a call; return its trace function."""
         self.windows.skip_call()
         if known.is_entry and self._parts.is_entered(known.code, frame.f_lasti):
-            self._hits.meet_location(self._bare_scope(known, frame), frame)
+            self._hits.meet_unrecorded(known.code, frame)
         self.scopes.pop(id(frame), None)
         return self._unrecorded_trace(known, frame)
 
@@ -185,11 +185,11 @@ class OriginRecorder:
         frame.f_trace, frame.f_trace_lines = found, bool(known.is_location)
         return found
 
-    def _bare_scope(self, known: Any, frame: FrameType) -> Any:
+    def bare_scope(self, code: CodeType, frame: FrameType) -> Any:
         """Return a scope without links, of a call that is not recorded."""
-        scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, ())
-        scope.held, scope.line = self._parts.variables(known.code, frame), frame.f_lineno
-        scope.number = self._numbers.get(id(frame), 0)
+        scope = self._parts.CallScope(self._shared, code, frame.f_globals, ())
+        scope.held, scope.line = self._parts.variables(code, frame), frame.f_lineno
+        scope.number = self.numbers.get(id(frame), 0)
         scope.thread = self._thread_number()
         return scope
 
@@ -245,7 +245,7 @@ class OriginRecorder:
         self.scopes[id(frame)] = scope
         scope.held = frame.f_locals
         scope.thread = self._thread_number()
-        scope.number = self._numbers.get(id(frame), 0)
+        scope.number = self.numbers.get(id(frame), 0)
         self._find_caller(scope, frame)
         if scope.parent is None:
             scope.frames = tuple(self.stack_numbers(frame, _OUTWARD))
@@ -259,7 +259,7 @@ class OriginRecorder:
         back: FrameType | None = frame
         while back is not None and len(found) < most:
             if self.codes.get(id(back.f_code)) is not None:
-                found.append(self._numbers.get(id(back), 0))
+                found.append(self.numbers.get(id(back), 0))
             back = back.f_back
         return found
 
@@ -343,8 +343,7 @@ class OriginRecorder:
             if event == "line":
                 # The line of an empty module is 0, as is that of an event.
                 if 0 < hits.line == frame.f_lineno and not hits.is_over:
-                    known = self.codes[id(frame.f_code)]
-                    hits.meet_location(self._bare_scope(known, frame), frame)
+                    hits.meet_unrecorded(frame.f_code, frame)
             elif event == "exception":
                 if hits.event:
                     self._meet_error(None, frame, argument)
@@ -567,7 +566,7 @@ class OriginRecorder:
         self._failing[id(frame)] = error
         known = self.codes.get(id(frame.f_code))
         if known is not None:
-            self._hits.meet_error(self._bare_scope(known, frame), frame, error, is_new=is_new)
+            self._hits.meet_error(self.bare_scope(frame.f_code, frame), frame, error, is_new=is_new)
 
     def _leave_code(self, frame: FrameType, error: Any) -> None:
         """Keep an exception that leaves the program's own code."""
