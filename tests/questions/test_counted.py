@@ -257,7 +257,7 @@ def test_two_runs_of_go_are_compared(cli: Callable[..., Any], go: Path) -> None:
 @pytest.mark.adapter("delve")
 def test_tests_of_go_are_compared(cli: Callable[..., Any], go: Path) -> None:
     bad = ["price/price_test.go", "-run", "TestOther"]
-    good = ["price/price_test.go", "-run", "TestFree"]
+    good = ["go", "test", "./price", "-run", "TestFree"]
     answer = cli("path", "--", *bad, "--vs", *good, cwd=go, check=0)
     assert "  price.go:8  return len(kind)  (in Of)" in answer.out
 

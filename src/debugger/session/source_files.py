@@ -179,9 +179,15 @@ def resolve_source(
     if not own and local is None and not os.path.isabs(file):
         fitting = match_paths(file, _files_below(folders))
     if len(fitting) > 1:  # a name that the user types is rather of the user's own file
-        fitting = [
-            one for one in fitting if not is_library(one, next(iter(folders), ""))
-        ] or fitting
+        own_files = [one for one in fitting if not is_library(one, next(iter(folders), ""))]
+        fitting = own_files or fitting
+        # Not of the standard library, whose sources are seldom on the machine.
+        present = [
+            one
+            for one in fitting
+            if os.path.isfile(_find_below(places.to_local(one), folders, program))
+        ]
+        fitting = present or fitting
     if local is None and len(fitting) > 1:
         raise _ambiguous_error(file, [places.to_local(path) for path in fitting])
     if len(fitting) == 1:  # also where there is a file, but the program was not built from it

@@ -11,19 +11,11 @@ from msgspec import Struct
 
 SUFFIX = ".go"
 TEST_PROGRAM = ".test"  # the end of the name of a package's built tests
-_TESTS = "_test.go"
+TESTS = "_test.go"  # the end of the name of a file with tests
 _READ_MAX = 1 << 20  # bytes of a source
 _MAIN = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
 _OF_MAIN = re.compile(r"^package\s+main\b", re.MULTILINE)
 _CONSTRAINT = re.compile(r"^//(?:go:build|\s*\+build)\s", re.MULTILINE)
-# What `go test` hands on to the tests with this before it (go help testflag).
-_TEST_PREFIX = "test."
-_TEST_FLAGS = frozenset(
-    {
-        "bench", "benchmem", "benchtime", "count", "cpu", "failfast", "fullpath", "fuzz",
-        "fuzztime", "list", "parallel", "run", "short", "shuffle", "skip", "timeout", "v",
-    }
-)  # fmt: skip
 
 
 class GoTarget(Struct, frozen=True):
@@ -57,13 +49,13 @@ def find_go_target(path: str) -> GoTarget:
     file = Path(path)
     if file.is_dir():
         has_program = any(_OF_MAIN.search(_read_source(one)) for one in _go_sources(file))
-        has_tests = any(one.name.endswith(_TESTS) for one in file.iterdir())
+        has_tests = any(one.name.endswith(TESTS) for one in file.iterdir())
         mode = "test" if has_tests and not has_program else "debug"
         return GoTarget(mode, path, path)
     folder = str(file.parent)
     if file.suffix != SUFFIX:
         return GoTarget("exec", path, folder)
-    if file.name.endswith(_TESTS):
+    if file.name.endswith(TESTS):
         return GoTarget("test", folder, folder)
     return GoTarget("debug", folder if _is_all_of_a_package(file) else path, folder)
 
@@ -86,7 +78,7 @@ def _is_all_of_a_package(file: Path) -> bool:
 
 def _go_sources(folder: Path) -> list[Path]:
     found = sorted(folder.glob(f"*{SUFFIX}"))
-    return [one for one in found if not one.name.endswith(_TESTS)]
+    return [one for one in found if not one.name.endswith(TESTS)]
 
 
 def _read_source(file: Path) -> str:
@@ -95,21 +87,6 @@ def _read_source(file: Path) -> str:
             return source.read(_READ_MAX).decode(errors="replace")
     except OSError:
         return ""
-
-
-def test_arguments(words: Sequence[str]) -> tuple[str, ...]:
-    """Convert arguments of `go test` to those of the tests' program: -run becomes -test.run.
-
-    Arguments after `-args` are the program's own.
-    """
-    found: list[str] = []
-    for at, word in enumerate(words):
-        if word in {"-args", "--args"}:
-            return (*found, *words[at + 1 :])
-        name = word.lstrip("-").partition("=")[0]
-        is_flag = word.startswith("-") and name in _TEST_FLAGS
-        found.append(f"-{_TEST_PREFIX}{word.lstrip('-')}" if is_flag else word)
-    return tuple(found)
 
 
 _IMPORT = re.compile(
@@ -177,7 +154,7 @@ def imported_go_files(folder: Path, module: Path) -> list[Path]:
         package = waiting.pop(0)
         files = [one for one in sorted(package.glob(f"*{SUFFIX}")) if one.is_file()]
         for file in files:
-            if package != folder and file.name.endswith(_TESTS):
+            if package != folder and file.name.endswith(TESTS):
                 continue
             found[file] = None
             for path in _go_imports(file):

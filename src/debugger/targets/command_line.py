@@ -11,7 +11,9 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.go_test_words import split_go_test
 from debugger.model.location import near_files
+from debugger.sources.project_files import TESTS
 from debugger.symbols.program_file import JAVA_BUILD_TOOLS
 from debugger.system.node_options import NODE_CODE, with_preloaded
 
@@ -204,8 +206,8 @@ def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> Ta
         return parse(_require_file(name, lookup, verb), rest, lookup, verb)
     if _BUNDLE.match(base) and rest[:1] == ["exec"]:
         return _parse_bundled(_require_file(name, lookup, verb), rest, lookup, verb)
-    if base == "go" and rest[:1] == ["run"]:
-        return _go_run(rest[1:], verb)
+    if base == "go" and rest[:1] in (["run"], ["test"]):
+        return _go_run(rest[1:], verb) if rest[0] == "run" else _go_test(rest[1:], lookup, verb)
     if base in _MANAGERS and rest[:1] == ["run"]:
         return _parse_managed(base, rest[1:], lookup, verb)
     if runs_by_adapter and not lookup.has_own_adapter(name):
@@ -471,6 +473,21 @@ def _go_run(words: Sequence[str], verb: str) -> TargetCommand:
         )
     program, *args = remaining
     return TargetCommand(program=program, args=tuple(args))
+
+
+def _go_test(words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    """Parse `go test ./package -run X`: the tests of one package are one program."""
+    package, build, args = split_go_test(words)
+    names = sorted(lookup.similar_names(os.path.join(package, TESTS)))
+    tests = [one for one in names if one.endswith(TESTS)]
+    if not tests:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{package} is no folder with tests of Go: those of one package are one program",
+            hint=_suggested_command(verb, "go test ./PACKAGE"),
+        )
+    env = (("GOFLAGS", " ".join(build)),) if build else ()
+    return TargetCommand(program=os.path.join(package, tests[0]), args=tuple(args), env=env)
 
 
 def _parse_ruby(ruby: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:

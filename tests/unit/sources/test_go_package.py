@@ -60,21 +60,6 @@ def test_a_folder_with_go_files_is_a_go_program(tmp_path: Path):
     assert inspect_program(str(tmp_path)).language == "go"
 
 
-@pytest.mark.parametrize(
-    ("words", "sent"),
-    [
-        (["-run", "TestA", "-v"], ("-test.run", "TestA", "-test.v")),
-        (["--run=TestA"], ("-test.run=TestA",)),
-        (["-test.v"], ("-test.v",)),
-        (["-own", "run"], ("-own", "run")),
-        (["-v", "-args", "-v"], ("-test.v", "-v")),
-        ([], ()),
-    ],
-)
-def test_arguments_of_go_test_are_written_for_the_tests_program(words, sent):
-    assert project_files.test_arguments(words) == sent
-
-
 def test_what_is_built_is_never_named_as_a_stream(tmp_path: Path):
     write(tmp_path, {"stdout.go": MAIN})
     assert project_files.find_go_target(str(tmp_path / "stdout.go")).name == "stdout.debug"

@@ -50,7 +50,8 @@ class Fake:
         return self.shebangs.get(path, "")
 
     def similar_names(self, name: str) -> Sequence[str]:
-        del name
+        if name.startswith("./rules/"):
+            return ["rules.go", "zone_test.go", "area_test.go"]
         return ["prog", "script.py", "x.js"]
 
     def is_there(self, path: str) -> bool:
@@ -155,6 +156,12 @@ def test_go_run_runs_what_it_names() -> None:
     )
 
 
+def test_go_test_is_the_program_of_one_packages_tests() -> None:
+    assert parse_words("go", "test", "-race", "./rules", "-run", "TestA") == TargetCommand(
+        program="./rules/area_test.go", args=("-run", "TestA"), env=(("GOFLAGS", "-race"),)
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -177,6 +184,7 @@ def test_go_run_runs_what_it_names() -> None:
         (["node", "-p", "f()"], "node -p: code on a command line"),
         (["node", "--input-type=module", "-e", "f()"], "node -e: code on a command line"),
         (["go", "run", "-race", "."], "expected a package after go run"),
+        (["go", "test", "./..."], "./... is no folder with tests of Go"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_to_do(words: list[str], says: str) -> None:

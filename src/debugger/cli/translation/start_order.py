@@ -28,6 +28,7 @@ from debugger.cli.translation.program_words import (
     split_command,
     split_program,
 )
+from debugger.model.go_test_words import split_go_test
 
 Result = ArrangedWords | Correction
 _MODULE: Final = ("-m", "--module")
@@ -277,8 +278,11 @@ def _correct_interpreter(arranged: ArrangedWords, words: tuple[str, ...]) -> Res
         args = ("--", *words[1:]) if words[1:] else ()
         fixed = (*arranged.name, *_option_words(arranged), *args)
         return Correction("start finds the interpreter itself", (fixed,))
-    is_go = words[:2] == ("go", "run")
+    is_go = words[:2] in {("go", "run"), ("go", "test")}
     program = words[2:] if is_go else words[1:]
+    if words[:2] == ("go", "test"):
+        package, _, others = split_go_test(program)
+        program = (package, *others)
     if not program or not (is_go or is_interpreter):
         return arranged
     while len(program) > 1 and program[0] in _INTERPRETER_SWITCHES:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.go_test_words import test_arguments
 from debugger.model.location import parse_location
 from debugger.paths import runtime_dir
 from debugger.questions.path.answer import LineCount
@@ -156,7 +157,7 @@ async def _build_go(
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"{Path(launch.program).name} is built without counters: they need its source",
-            hint=f"debugger path -- go run PACKAGE {shlex.join(words[1:])}".rstrip(),
+            hint=_source_command(launch.program, words[1:]),
         )
     built = await go.build_with_counters(
         target,
@@ -167,8 +168,16 @@ async def _build_go(
         window=window,
     )
     is_test = target.mode == "test"
-    given = project_files.test_arguments(launch.args) if is_test else launch.args
+    given = test_arguments(launch.args) if is_test else launch.args
     return [built.program, *given], built
+
+
+def _source_command(program: str, args: Sequence[str]) -> str:
+    """Return the command that counts a Go program, or a package's tests, from the source."""
+    if not program.endswith(project_files.TEST_PROGRAM):
+        return f"debugger path -- go run PACKAGE {shlex.join(args)}".rstrip()
+    own = [f"-{one[len('-test.') :]}" if one.startswith("-test.") else one for one in args]
+    return f"debugger path -- go test ./PACKAGE {shlex.join(own)}".rstrip()
 
 
 def counting_note(recording: Recording) -> str:

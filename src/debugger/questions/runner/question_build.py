@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn, Protocol, TypeVar
 
 import msgspec
@@ -34,6 +35,7 @@ from debugger.symbols.program_file import ProgramFile, inspect_program
 from debugger.targets import command_line as commands
 from debugger.targets import launch_target, launchers
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
+from debugger.targets.cargo_command import build_program, parse_cargo
 
 _TIMEOUT_S = 60.0  # default of --timeout
 _KEPT_TOKENS = 4000  # budget of the stored text
@@ -77,7 +79,7 @@ async def build_question(
         adapter, program = prepared.adapter, prepared.target.program
         inspected = inspect_program(program or "")
     else:
-        request = _launch_request(call, options)
+        request = _launch_request(call, await _with_built_program(call, options))
         launch, adapter = launch_target.prepare_launch(with_default(call, request))
         if request.python is not None and launch.python is not None:
             await launch_target.check_python(launch)
@@ -214,6 +216,30 @@ def _launch_request(call: CommandCall, options: QuestionOptions) -> launch_targe
         adapters=call.config.adapters,
         verb=options.verb,
     )
+
+
+async def _with_built_program(call: CommandCall, options: QuestionOptions) -> QuestionOptions:
+    """Replace `cargo run` and `cargo test` by the program that cargo builds.
+
+    Raises:
+        DebuggerError: What the build raises.
+    """
+    command = parse_cargo(options.words)
+    if command is None:
+        return options
+    changed = dict(one.partition("=")[::2] for one in options.env)
+    found = await build_program(
+        command,
+        options.words,
+        verb=options.verb,
+        cwd=str(Path(call.cwd, options.cwd or "")),
+        env={**call.env, **changed},
+    )
+    words = (found.program, *found.args)
+    if not command.is_test:
+        return msgspec.structs.replace(options, words=words)
+    env = (f"CARGO_MANIFEST_DIR={found.folder}", *options.env)
+    return msgspec.structs.replace(options, words=words, cwd=found.folder, env=env)
 
 
 _SCRIPTED = frozenset({"python", "javascript", "ruby", "php"})

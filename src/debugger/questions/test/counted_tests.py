@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.model.events import OutputStream
+from debugger.model.go_test_words import go_build_words
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.counted_run import make_node_recorder
 from debugger.questions.recordings.native_recording import native_recorders
@@ -21,7 +22,6 @@ from debugger.questions.test import test_runners
 from debugger.questions.test.answer import SpectrumView
 from debugger.questions.test.spectrum_ranking import CountedTest, compare_tests
 from debugger.questions.test.test_reports import NamedFailure
-from debugger.questions.test.test_rerun import go_build_words
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.go.go_recorder import build_with_counters
 from debugger.recorders.model import LineRecording, Recording, RecordingOrder

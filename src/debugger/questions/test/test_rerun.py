@@ -15,6 +15,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
+from debugger.model.go_test_words import go_build_words
 from debugger.model.program import StopReason
 from debugger.model.statement import join_statement
 from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash
@@ -257,10 +258,6 @@ def _enclosing_condition(lines: tuple[str, ...], at: int) -> str:
 
 _DIFFERENCE = "\n--- Expected"  # PHPUnit's, which the answer has in lines of its own
 _PROGRAMS_MAX = 40  # test programs that are asked for the test
-_GO_BUILD = frozenset(
-    {"tags", "race", "mod", "modfile", "overlay", "ldflags", "work", "msan", "asan"}
-)
-_GO_ALONE = frozenset({"race", "work", "msan", "asan"})
 _GTEST = ("GTEST_BREAK_ON_FAILURE=1", "GTEST_CATCH_EXCEPTIONS=0", "GTEST_COLOR=no")
 _NAME_OPTIONS = frozenset({"-t", "--testNamePattern", "--test-name-pattern"})
 # How tests are shared out is said by us, and may not be said twice.
@@ -284,23 +281,6 @@ async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedReru
     pattern = "/".join(f"^{re.escape(part)}$" for part in named.name.split("/"))
     words = (program, f"-test.run={pattern}", "-test.count=1", *after)
     return DebuggedRerun(words, folder, specs=(BreakpointSpec(function=GO_FAIL),))
-
-
-def go_build_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the build flags, and the arguments after -args."""
-    before: list[str] = []
-    remaining = list(words)
-    while remaining:
-        word = remaining.pop(0)
-        if word in {"-args", "--args"}:
-            return before, remaining
-        name, equals, _ = word.lstrip("-").partition("=")
-        if not word.startswith("-") or name not in _GO_BUILD:
-            continue
-        before.append(word)
-        if not equals and name not in _GO_ALONE and remaining:
-            before.append(remaining.pop(0))
-    return before, []
 
 
 async def _rerun_cargo(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:

@@ -73,7 +73,7 @@ async def why(
     place = _require_location(at, expression)
     options = msgspec.structs.replace(options, words=words)
     again = ["--at", place, *hits.options(), *(("--all",) if every else ())]
-    program = msgspec.structs.replace(options, words=program_words(words, options.cwd or call.cwd))
+    program = msgspec.structs.replace(options, words=program_words(words))
 
     async def ask(chosen: QuestionOptions, forks: tuple[int, ...]) -> Why:
         chosen = options if chosen is program else chosen
@@ -108,7 +108,7 @@ async def _trace_at_place(  # noqa: PLR0917 - as they were given
     began = loop.time()
     event_name = place
     folder = options.cwd or call.cwd
-    changed = program_words(options.words, folder)
+    changed = program_words(options.words)
     program = msgspec.structs.replace(options, words=changed)
     if place in ENDS:
         event_location.refuse_filter(shlex.join(["why", expression, "--at", place]), place, hits)

@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
@@ -335,7 +334,7 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     request = WhyRequest(expression=origin.expression, place=FAIL, at=at, usual_s=seconds)
     inner = msgspec.structs.replace(options, verb="why", keep=False, timeout=seconds)
     try:
-        program = program_words(words, str(Path(call.cwd, options.cwd or "")))
+        program = program_words(words)
         question = await build_question(call, msgspec.structs.replace(inner, words=program))
     except DebuggerError:
         return origin  # the test's own lines are shown without it

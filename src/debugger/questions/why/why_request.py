@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -96,26 +95,9 @@ def at_go_failure(request: WhyRequest, frame: int, failed_at: tuple[str, int]) -
     return msgspec.structs.replace(request, at=at, nth=1, frame=frame, failed_at=failed_at)
 
 
-def program_words(words: tuple[str, ...], cwd: str) -> tuple[str, ...]:
-    """Return the words that run the tests of a command as one program: `go test`, `node --test`.
-
-    Raises:
-        DebuggerError: NOT_FOUND for a Go package without tests.
-    """
-    if words[:2] == ("node", "--test"):
-        return ("node", *words[2:])
-    if words[:2] != ("go", "test"):
-        return words
-    rest = words[2:]
-    folder = next((one for one in rest if one.startswith((".", "/"))), ".")
-    tests = sorted(Path(cwd, folder).glob("*_test.go"))
-    if not tests:
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"{folder} is no folder with tests of Go: a value is followed in one package's tests",
-            hint="debugger why EXPR --at fail -- go test ./PACKAGE",
-        )
-    return (str(tests[0]), *(one for one in rest if one != folder))
+def program_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words that run the tests of a command as one program: `node --test`."""
+    return ("node", *words[2:]) if words[:2] == ("node", "--test") else words
 
 
 def check_expression(expression: str) -> str:

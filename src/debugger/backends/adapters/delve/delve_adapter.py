@@ -33,6 +33,7 @@ from debugger.backends.dap.debug_adapter import (
 from debugger.errors import DebuggerError
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
+from debugger.model.go_test_words import test_arguments
 from debugger.model.program import (
     EvaluationPurpose,
     Stopped,
@@ -183,7 +184,7 @@ class DelveAdapter(DebugAdapter):
             # Otherwise it builds into the current directory; what is here goes with the adapter.
             own |= {"output": str(Path(files.stdout).parent / target.name), "dlvCwd": target.folder}
         if target.mode == "test":
-            own["args"] = list(project_files.test_arguments(launch.args))
+            own["args"] = list(test_arguments(launch.args))
         return {
             "request": "launch",
             "mode": target.mode,
