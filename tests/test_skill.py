@@ -105,6 +105,8 @@ def test_a_page_of_a_question_is_printed_and_an_unknown_one_refused(cli: Any) ->
     refused = cli("skill", "crsh", check=2)
     assert refused.err.startswith("error: no page about crsh; there is one about calls, crash, ")
     assert refused.err.endswith("hint: debugger skill crash\n")
+    refused = cli("skill", "probe a value in a failing go test", check=2)
+    assert refused.err.endswith("hint: debugger skill probe; debugger skill test\n")
     assert cli("skill", "crash", "--install", "x").exit == 2
 
 

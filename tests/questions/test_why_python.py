@@ -625,3 +625,8 @@ def test_the_last_of_many_hits_is_counted_first(cli: Callable[..., Any]) -> None
     data = why(cli, "row.number", f"counted_hits.py:{hit}", "counted_hits.py", nth="last", runs=0)
     assert data["value"] == str(4_299 % 7)
     assert links(data)[0][1] == find_marker("why/counted_hits.py", "field")
+
+
+def test_a_value_where_the_program_exits_with_a_message(cli: Callable[..., Any]) -> None:
+    data = why(cli, "width", "crash", "ended_by_exit.py")
+    assert data["links"][-1]["frame"]["line"] == find_marker("why/ended_by_exit.py", "width")

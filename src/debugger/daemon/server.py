@@ -40,6 +40,7 @@ _log = logging.getLogger(__name__)
 
 # Together less than a client waits for `daemon stop`, and than the process gives itself to exit.
 _LOG_LINES = 200  # of `daemon logs`, asked for by another host
+_EVIDENCE_SHOWN = 8  # numbers of lost evidence
 _CLOSE_S = 6.0  # seconds for the sessions to end
 _FINISH_S = 2.0  # seconds for requests to send their answers
 _CANCEL_S = 1.0  # seconds for cancelled requests to end
@@ -338,7 +339,8 @@ class DaemonServer:
         if stay:
             text += f"; attached to, and let go of: pid {', '.join(map(str, stay))}"
         if lost:
-            text += f"; lost: evidence {', '.join(lost)}"
+            shown = lost if len(lost) <= _EVIDENCE_SHOWN else [lost[0], "…", lost[-1]]
+            text += f"; lost: evidence {', '.join(shown)}"
         return {"running": False, "pid": os.getpid(), "ended": ended, "lost": lost}, text
 
     def _on_request_done(self, task: asyncio.Task[None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
@@ -58,11 +59,12 @@ def question_page(name: str) -> str:
     """
     names = question_names()
     if name not in names:
-        near = difflib.get_close_matches(name, names, 1) or ["session"]
+        named = [one for one in names if one in re.findall(r"[\w-]+", name.lower())]
+        near = named or difflib.get_close_matches(name, names, 1)
         raise DebuggerError(
             ErrorCode.USAGE,
             f"no page about {name}; there is one about {', '.join(names)}",
-            hint=f"debugger skill {near[0]}",
+            hint="; ".join(f"debugger skill {one}" for one in near) or "debugger skill",
         )
     return (_PAGES / f"{name}.md").read_text(encoding="utf-8")
 

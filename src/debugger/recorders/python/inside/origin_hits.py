@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from _thread import get_ident
 from collections import deque
 from time import process_time_ns
 
@@ -40,6 +41,7 @@ class OriginHit:
             "changed",
             "contents",
             "departs",
+            "ends_program",
             "error",
             "frame",
             "how",
@@ -64,6 +66,7 @@ class OriginHit:
         self.contents: tuple[Any, ...] = ()  # the last writes into the value, a container
         self.cached: list[Any] = []  # values of the running calls that came out of a cache
         self.changed: Any = None  # what a local name reaches, and another owner's code changed
+        self.ends_program = False  # if the exception leaves the program's own code
         self.leaves = ""  # the outermost function of the program that the exception left
         # The part by which the value failed its check, its text, and that of the other value there.
         self.departs: tuple[str, str, str] | None = None
@@ -108,6 +111,7 @@ class OriginHits:
         for one in self._further:
             one.begin_process()
         self.is_over = False
+        self._main = get_ident()
         # For all expressions: what one of them calls is no code of the program.
         self._recorder.is_evaluating = False
         self._count = 0
@@ -359,6 +363,9 @@ class OriginHits:
         if known is None:
             return
         known.leaves = code.co_name
+        is_exit = isinstance(error, SystemExit)
+        in_main = get_ident() == self._main
+        known.ends_program = not is_exit or (in_main and error.code not in (None, 0))
         self._escaped.append(known)
         del self._escaped[:-_ERRORS]
         if is_test and self._failed is None and known.error[1] not in _OUTCOMES:
@@ -396,9 +403,10 @@ class OriginHits:
         if self.event == _CRASH:
             last = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
             same = self._hits_of_chain(last)
-            # An exception that ends another thread is not the interpreter's last one.
-            threads = [one for one in self._escaped if one.error[1] != "SystemExit"]
-            found = same or (threads if last is None else [])
+            # One that ends another thread, or an exit with a message or a status, is not the last
+            # one of the interpreter.
+            others = [one for one in self._escaped if one.ends_program]
+            found = same or (others if last is None else [])
             return found[-1] if found else None
         if self.event == _FAIL:
             return self._failed
