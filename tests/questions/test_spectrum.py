@@ -62,6 +62,8 @@ def test_the_lines_of_rust_that_only_the_failing_test_ran_are_named_in_their_ord
     found = answer.data["data"]
     assert [(one[:2]) for one in named_lines(found)] == [("lib.rs", 8), ("lib.rs", 13)]
     assert found["spectrum"]["names"] == ["tests::one_price", "tests::two_prices"]
+    # The checked call's result is followed to its statement.
+    assert found["why"]["frame"]["line"] == 15
     # The program of one test is what another question runs, and not cargo.
     one = [*command, "one_price"]
     answer = cli("probe", "--at", "total", "len(prices)", "--", *one, cwd=folder, timeout=100)

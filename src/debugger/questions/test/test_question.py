@@ -20,7 +20,7 @@ from msgspec import UNSET
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import OutputStream
-from debugger.model.location import FAIL
+from debugger.model.location import CRASH, FAIL
 from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.runner.answer import ValueOrigin
@@ -42,6 +42,7 @@ from debugger.questions.test.test_rerun import (
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.questions.test.value_sources import choose_origin
 from debugger.questions.why.answer import LinkCertainty
+from debugger.questions.why.why_request import is_call
 from debugger.recorders.node.source_maps import original_location
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.session import source_files
@@ -255,8 +256,15 @@ def _with_command(
         return origin
     options = QuestionOptions("why", words=again.words, cwd=again.cwd)
     place = f"{os.path.relpath(frame.file, again.cwd)}:{frame.line}"
+    if _is_panic_of_call(setting, origin):
+        place = CRASH
     command = options.repeat_command([origin.expression, "--at", place])
     return msgspec.structs.replace(origin, command=shlex.join(command))
+
+
+def _is_panic_of_call(setting: RunnerSetting, origin: ValueOrigin) -> bool:
+    """Return whether the value is a call's in a test of Rust: it is looked for at the panic."""
+    return setting.runner == test_runners.CARGO and is_call(origin.expression)
 
 
 def _go_words(setting: RunnerSetting, again: DebuggedRerun) -> tuple[str, ...]:
@@ -288,7 +296,8 @@ async def _follow_value(
         return origin
     is_go = setting.runner == test_runners.GO and bool(origin.text)
     is_node = setting.runner == test_runners.NODE and (not origin.text or origin.has_parts())
-    is_compiled = setting.runner in _COMPILED and bool(origin.command) and origin.has_parts()
+    is_wrong = origin.has_parts() or _is_panic_of_call(setting, origin)
+    is_compiled = setting.runner in _COMPILED and bool(origin.command) and is_wrong
     if not (is_go or is_node or is_compiled):
         return origin
     return await setting.follow(origin, answer.frame, again, min(seconds, _FOLLOW_S))

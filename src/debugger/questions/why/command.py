@@ -252,10 +252,13 @@ async def _find_hit(
     """
     from debugger.model.location import CRASH, FAIL
     from debugger.questions.locations.chosen_hit import find_chosen_hit
+    from debugger.questions.why.why_request import is_call
     from debugger.recorders.script import script_recorder
 
     if question.language == "python":
         return request
+    if request.event == FAIL and question.language == "rust" and is_call(request.expression):
+        return msgspec.structs.replace(request, place=CRASH)
     is_script = question.language in script_recorder.LANGUAGES
     if request.event == FAIL or (is_script and request.event == CRASH):
         request = await _find_event(call, options, request)

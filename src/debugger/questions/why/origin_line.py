@@ -32,7 +32,7 @@ from debugger.questions.why import (
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.statement_origin import OriginKind
-from debugger.questions.why.why_request import WhyRequest, at_go_failure, program_words
+from debugger.questions.why.why_request import WhyRequest, at_go_failure, is_call, program_words
 from debugger.recorders.script import script_recorder
 
 _log = logging.getLogger(__name__)
@@ -338,6 +338,8 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
         question = await build_question(call, msgspec.structs.replace(inner, words=program))
     except DebuggerError:
         return origin  # the test's own lines are shown without it
+    if question.language == "rust" and is_call(origin.expression):
+        request = WhyRequest(expression=origin.expression, place=CRASH, usual_s=seconds)
     if question.language == "javascript":
         request = msgspec.structs.replace(request, place=f"{frame.file}:{frame.line}", nth=-1)
     if question.language == "go" and frame.file is not None and frame.line is not None:

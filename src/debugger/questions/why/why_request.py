@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import msgspec
@@ -10,6 +11,8 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import one_line
+
+_CALL = re.compile(r"[A-Za-z_][\w:.]*\(.*\)\Z", re.DOTALL)
 
 LAST = -1
 LINKS_MAX = 12
@@ -98,6 +101,11 @@ def at_go_failure(request: WhyRequest, frame: int, failed_at: tuple[str, int]) -
 def program_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that run the tests of a command as one program: `node --test`."""
     return ("node", *words[2:]) if words[:2] == ("node", "--test") else words
+
+
+def is_call(expression: str) -> bool:
+    """Return whether an expression is one call, whose result nothing keeps."""
+    return _CALL.match(expression.strip()) is not None
 
 
 def check_expression(expression: str) -> str:

@@ -31,7 +31,6 @@ mod tests {
 
     #[test]
     fn many_prices() {
-        let found = total(&[100, 100, 100]);
-        assert_eq!(found, 270);
+        assert_eq!(total(&[100, 100, 100]), 270);
     }
 }
