@@ -383,6 +383,17 @@ def test_a_value_that_its_memory_had_already_is_followed_into_the_call_that_retu
     assert answer["ended"] == "constant"
 
 
+def test_an_assignment_of_the_value_that_a_local_has_already_is_no_older_one(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "unchanged.c", "left", "@end", "5")
+    assert _steps(answer)[:2] == [
+        ("returned", "main", find_marker("why/unchanged.c", "call")),
+        ("returned", "rest", find_marker("why/unchanged.c", "rest")),
+    ]
+    assert answer["ended"] == "input"
+
+
 def test_an_item_of_a_vector_that_has_grown_is_followed_to_the_line_that_put_it_in(
     cli: Callable[..., Any],
 ) -> None:

@@ -83,6 +83,12 @@ class NativeSources:
             is_reading=self._is_reading,
         )
 
+    def assigning_lines(self, function: NativeFunction, name: str) -> tuple[int, ...]:
+        """Return the lines of C that alone assign to a local."""
+        lines = source_files.read_source(function.file) or ()
+        span = (function.head, function.last)
+        return settled_locals.assigning_lines(function.file, lines, span, name)
+
     def _is_reading(self, method: str) -> bool:
         """Test whether all of the program's known methods of a name leave their object as it is."""
         heads = [
@@ -210,6 +216,7 @@ class ChainSites:
         """Return the lines that bind a local; those that alone can give its value are recorded."""
         lines = source_files.read_source(function.file) or ()
         settled = self._sources.settled_lines(function, name, settled_locals.ANY_FIELD)
+        settled = settled or self._sources.assigning_lines(function, name)
         found = [
             number
             for number in range(function.head + 1, min(function.last, len(lines)) + 1)

@@ -250,7 +250,12 @@ class NativeTrace(ReturnTrace):
             read = await self._follow_reads(position, key)
             if read is not None:
                 return read
-        return await self._explain_event(position, result, key, event)
+        same = write_choice.find_same_write(position, self._runs, event)
+        return (
+            self._explain_assignment(position, *same)
+            if same is not None
+            else await self._explain_event(position, result, key, event)
+        )
 
     def _follow_settled(self, position: ValuePosition) -> NextStep | None:
         """Add the link of the line that alone can have given a local its value, if it was seen."""
@@ -260,9 +265,14 @@ class NativeTrace(ReturnTrace):
         found = write_choice.find_assignment(position, runs)
         if found is None:
             return None
-        event, name = found
+        return self._explain_assignment(position, *found)
+
+    def _explain_assignment(
+        self, position: ValuePosition, event: TraceEvent, name: str
+    ) -> NextStep:
+        """Add the link of a line that gave a local its value."""
         self._repeats = 0
-        is_first = runs.last is runs.survey
+        is_first = self._runs.last is self._runs.survey
         certainty = LinkCertainty.SEEN if is_first else LinkCertainty.RERUN
         return self._chain.explain_line(event, position, name, certainty)
 

@@ -1,7 +1,8 @@
-"""Finds the lines that alone can have given a local of Rust its value. Pure.
+"""Finds the lines that alone can have given a local of Rust or C its value. Pure.
 
 A local of Rust changes by a binding, by an assignment, through `&mut` or by a method that borrows
-it so. Where the source shows the first two alone, the last such line that ran made the value.
+it so. Where the source shows the first two alone, the last such line that ran made the value. So it
+is in C with an assignment, where the local's address is never taken.
 """
 
 from __future__ import annotations
@@ -13,6 +14,17 @@ from debugger.questions.why import statement_origin, value_lines
 
 ANY_FIELD = "*"  # a field that nothing assigns to alone
 _SUFFIX = ".rs"
+_OF_CPP = (".cc", ".cpp", ".cxx", ".hpp", ".hh")
+_OF_C = (".c", ".h", *_OF_CPP)
+# What may change a local of C beside its own name: its address, and a macro.
+_POINTED = r"&\s*{0}\b|\b[A-Z][A-Z_]+\s*\([^;]*\b{0}\b"
+# And of C++: a reference, as an argument may be, a lambda, a stream.
+_REFERRED = (
+    r"(?<!\bif )(?<!\bwhile )(?<!\bswitch )[(,]\s*{0}\s*[,)]|&\s*\w+\s*[={{(]\s*{0}\b|\[[^\]]*&"
+    r"|>>\s*{0}\b"
+)
+_CHANGED = r"(?<![\w.>]){0}\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{0}\b"
+_BEGUN = r"\s*(?:(?:[A-Za-z_][\w:]*[\s*]+)*{0}\s*[-+*/%&|^<>]*=(?!=)|{0}\s*(?:\+\+|--))"
 _LINES_MAX = 12  # lines that give one local its value
 # Methods that read, by the usual names.
 _READING = re.compile(
@@ -75,6 +87,37 @@ def settled_lines(
     # Of `let x = match y {` the arm that was taken gives the value.
     found += [one for number in found for one in value_lines.chosen_expressions(text, number)]
     return tuple(found) if len(found) <= _LINES_MAX else ()
+
+
+def assigning_lines(
+    file: str, text: Sequence[str], span: tuple[int, int], name: str
+) -> tuple[int, ...]:
+    """Return the lines of C or C++ that alone assign to a local; none where others may.
+
+    Each begins with its assignment, so that it assigns whenever it runs: an assignment of the value
+    that the local has already is seen by the line alone. With a single one nothing is returned.
+
+    Args:
+        file: The source file.
+        text: Its lines.
+        span: The function's first and last line.
+        name: The local.
+    """
+    if not file.endswith(_OF_C) or not name.isidentifier():
+        return ()
+    body = {
+        number: value_lines.without_comment(text[number - 1])
+        for number in range(span[0], min(span[1], len(text)) + 1)
+        if name in text[number - 1] or "[&" in text[number - 1]
+    }
+    plain, word = "\n".join(body.values()), re.escape(name)
+    shared = (_POINTED, *((_REFERRED,) if file.endswith(_OF_CPP) else ()))
+    if any(re.search(one.format(word), plain) for one in shared):
+        return ()
+    changed, begun = re.compile(_CHANGED.format(word)), re.compile(_BEGUN.format(word))
+    found = [number for number, line in body.items() if changed.search(line)]
+    is_plain = all(begun.match(body[number]) for number in found)
+    return tuple(found) if is_plain and 1 < len(found) <= _LINES_MAX else ()
 
 
 def is_binding(name: str, line: str) -> bool:

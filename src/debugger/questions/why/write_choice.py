@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from debugger.questions.why import (
     native_values,
@@ -13,6 +13,7 @@ from debugger.questions.why import (
 )
 from debugger.questions.why.container_items import ItemStore
 from debugger.questions.why.native_runs import NativeRuns
+from debugger.questions.why.native_sites import NativeFunction
 from debugger.questions.why.native_steps import ReturnTarget, ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult
 from debugger.sources.function_names import last_part
@@ -198,21 +199,61 @@ def find_assignment(position: ValuePosition, runs: NativeRuns) -> tuple[TraceEve
     result, owner = runs.last, owner_of(position)
     if result is None or owner is None:
         return None
-    function = runs.sources.function_of(owner)
-    names = [
-        name
-        for name, one in owner.vars.items()
-        if name.isidentifier() and struct_parts.is_inside(position.value, one)
-    ]
+    function, names = runs.sources.function_of(owner), _locals_around(position, owner)
     if function is None or len(names) != 1:
         return None
     last = re.search(r"[.>](\w+)$", position.expression)
     field = position.part.field if position.part is not None else last[1] if last else ""
     numbers = runs.sources.settled_lines(function, names[0], field)
+    event = _last_of_lines(position, runs, function, numbers, owner)
+    return (event, names[0]) if event is not None else None
+
+
+def find_same_write(
+    position: ValuePosition, runs: NativeRuns, write: TraceEvent | None
+) -> tuple[TraceEvent, str] | None:
+    """Return the line of C that assigned to a local after its last change, which it left the same.
+
+    A hardware watchpoint reports no write that changes nothing. None where the source does not show
+    all assignments, or where the line has not run to its end.
+    """
+    owner = owner_of(position)
+    if runs.last is None or owner is None:
+        return None
+    function, names = runs.sources.function_of(owner), _locals_around(position, owner)
+    if function is None or len(names) != 1:
+        return None
+    numbers = runs.sources.assigning_lines(function, names[0])
+    event = _last_of_lines(position, runs, function, numbers, owner)
+    if event is None or (write is not None and event.sequence < write.sequence):
+        return None
+    is_running = event.frames[0].line == owner.line
+    return None if is_running else (event, names[0])
+
+
+def _locals_around(position: ValuePosition, owner: TraceFrame) -> list[str]:
+    """Return the names of a frame's locals in whose memory a value is."""
+    return [
+        name
+        for name, one in owner.vars.items()
+        if name.isidentifier() and struct_parts.is_inside(position.value, one)
+    ]
+
+
+def _last_of_lines(
+    position: ValuePosition,
+    runs: NativeRuns,
+    function: NativeFunction,
+    numbers: Sequence[int],
+    owner: TraceFrame,
+) -> TraceEvent | None:
+    """Return the last event of some lines in a call; None if the last run did not record all."""
+    result = runs.last
     keys = runs.sites.line_keys(function.file, numbers)
     # Of a line without code of its own the hit is another line's.
-    unknown = keys & {*result.hot, *result.moved}
-    if not numbers or len(keys) != len(numbers) or unknown:
+    if result is None or not numbers or len(keys) != len(numbers):
+        return None
+    if keys & {*result.hot, *result.moved}:
         return None
     before = runs.sequence_of(position.event)
     some = [
@@ -225,7 +266,7 @@ def find_assignment(position: ValuePosition, runs: NativeRuns) -> tuple[TraceEve
     chosen = max(found, key=lambda one: one.sequence, default=None)
     # Of a hit without its stack it is not known whether it is of the same call.
     is_last = chosen is event or (event is not None and event.deep)
-    return (chosen, names[0]) if chosen is not None and is_last else None
+    return chosen if is_last else None
 
 
 def find_return(target: ReturnTarget, runs: NativeRuns) -> TraceEvent | None:

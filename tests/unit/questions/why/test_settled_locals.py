@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.why.settled_locals import settled_lines
+from debugger.questions.why.settled_locals import assigning_lines, settled_lines
 
 
 def _settled(body: str, *, field: str = "", reading: tuple[str, ...] = ()) -> tuple[int, ...]:
@@ -60,3 +60,43 @@ def test_methods_that_only_read_and_other_fields_leave_the_lines() -> None:
 
 def test_another_language_has_none() -> None:
     assert settled_lines("a.cpp", ["void f() {", "int one = g();", "}"], (1, 3), "one") == ()
+
+
+def _assigning(body: str, file: str = "run.c") -> tuple[int, ...]:
+    lines = ["int run(void) {", *body.splitlines(), "}"]
+    return assigning_lines(file, lines, (1, len(lines)), "left")
+
+
+def test_the_lines_of_c_that_begin_with_an_assignment_count() -> None:
+    assert _assigning("int left = 0;\nleft = f(n);\nif (left)\n    left++;") == (2, 3, 5)
+    assert _assigning("unsigned long left = 0;\nx = y->left;\nleft += 2;", "run.cpp") == (2, 4)
+    assert _assigning("int left = 0;\nif (left == 3) x = left;") == ()  # one is watched as well
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "read(&left);",
+        "if (n) left = 2;",
+        "for (left = 0; left < 3; left++) ;",
+        "SWAP(left, right);",
+        "right = left = 2;",
+    ],
+)
+def test_what_may_change_a_local_of_c_otherwise_leaves_none(rest: str) -> None:
+    assert _assigning(f"int left = 0;\nleft = 1;\n{rest}") == ()
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_known"),
+    [
+        ("change(left, 2);", False),
+        ("int &other = left;", False),
+        ("auto set = [&] { set_all(); };", False),
+        ("std::cin >> left;", False),
+        ("while (left) step();", True),
+        ("print(left + 1);", True),
+    ],
+)
+def test_in_cpp_a_reference_leaves_none(rest: str, is_known: bool) -> None:
+    assert (_assigning(f"int left = 0;\nleft = 1;\n{rest}", "run.cpp") == (2, 3)) is is_known
