@@ -25,6 +25,7 @@ def list_attachable(everything: Sequence[ProcessInfo], user: int) -> list[Proces
         one
         for one in list_candidates(everything)
         if one.words
+        and one.pid != 1
         and one.interpreter != "shell"
         and user in {one.owner, 0}
         and not _is_fork(one, by_pid)
