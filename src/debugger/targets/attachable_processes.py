@@ -66,8 +66,8 @@ def describe_attachable(
     width = max(len(str(one.pid)) for one in shown)
     rows = []
     for one in shown:
-        held = sessions.get(one.pid)
-        note = f"  (session {held})" if held else "  (has a debugger)" if one.tracer else ""
+        session = sessions.get(one.pid)
+        note = f"  (session {session})" if session else "  (has a debugger)" if one.tracer else ""
         workers = sum(each.parent == one.pid and each.words == one.words for each in everything)
         forks = f"  (and {workers} forks of it)" if workers else ""
         language = language_of(one) or "unknown"
