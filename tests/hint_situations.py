@@ -101,7 +101,7 @@ NONE: Final = {
     "output": START,
     "break main": START,
     "start /nowhere/program": "debugger start PROGRAM",
-    "attach 999999999": "ps -e lists the processes",
+    "attach 999999999": "debugger attach lists the processes",
     "use nope": "debugger sessions",
     "nope": "debugger --help",
     "crash": "debugger crash -- ./program ARGUMENTS",

@@ -41,7 +41,7 @@ def test_nothing_is_left_on_a_host_whatever_dies_first(
 ) -> None:
     write_debugger_config(runtime_dir, hosts, keep_s=1)
     # The part of one host may have ended before that of another.
-    chosen = hosts.hosts if stage == "ending" else hosts.hosts[:1]
+    chosen = hosts.hosts if stage in {"ending", "starting"} else hosts.hosts[:1]
     job = Job(cli, runtime_dir, wait_until, chosen)
     cli("daemon", "status", "--host", ",".join(one.name for one in chosen), check=0)
     for victim in [*(["client"] if stage == "starting" else []), *THERE]:

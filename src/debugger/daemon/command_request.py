@@ -9,6 +9,10 @@ from typing import Any, Protocol
 
 from debugger.errors import DebuggerError
 
+
+async def _report_nothing(_name: str) -> None: ...
+
+
 Publish = Callable[[Sequence[Mapping[str, Any]]], None]
 
 
@@ -25,6 +29,8 @@ class CommandRequest:
     session: str | None = None
     # What another machine's daemon calls this one; None for a client of this machine.
     known_as: str | None = None
+    # Tells that daemon the session or group that a command has begun, before it answers.
+    report_begun: Callable[[str], Awaitable[None]] = _report_nothing
     # Of a `command`, whose options of every command do not stand in `argv`.
     is_json: bool = False
     budget: int | None = None

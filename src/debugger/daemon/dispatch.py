@@ -284,6 +284,7 @@ class Dispatcher:
             or None,
             interrupted=request.interrupted,
             stream=request.stream,
+            report_begun=request.report_begun,
             is_json=invocation.is_json,
             stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
             evidence=self._evidence,

@@ -139,6 +139,10 @@ def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
                 {"id": wire.id, "stream": text[start : start + _STREAM_CHARACTERS]}
             )
 
+    async def report_begun(name: str) -> None:
+        if wire.known_as is not None:
+            await peer.send_message({"id": wire.id, "begun": name})
+
     return CommandRequest(
         id=wire.id,
         stream=stream,
@@ -147,6 +151,7 @@ def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
         args=wire.args,
         session=wire.session,
         known_as=wire.known_as,
+        report_begun=report_begun,
         is_json=wire.json,
         budget=wire.budget,
         is_color=wire.color,

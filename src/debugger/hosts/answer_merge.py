@@ -43,6 +43,7 @@ from debugger.session.group import SilentMember
 _LEAST = 2  # members of which one can have taken another branch
 QuestionAnswer = GroupHang | GroupCrash | MemberProbes | MemberBranches
 GroupAnswer = GroupStacks | GroupValues | GroupStatus | GroupStop | QuestionAnswer
+STARTING = "starting"  # the state of a host that has not begun its part yet
 _SILENT = "no answer"  # the state of members whose host is not reached
 Relabel = Callable[[str], str]
 # What only an answer of this kind has.
@@ -211,7 +212,7 @@ def merge_answers(
         GroupCrash: _merge_crashes,
         MemberProbes: _merge_probes,
         MemberBranches: _merge_branches,
-        GroupStatus: _merge_statuses,
+        GroupStatus: merge_statuses,
     }
     return merges[kind](group, alike, tuple(silent))
 
@@ -305,12 +306,13 @@ def _list_waits(answer: GroupHang) -> list[MemberWait]:
     ]
 
 
-def _merge_statuses(
-    group: str, answers: Sequence[GroupStatus], silent: tuple[SilentMember, ...]
+def merge_statuses(
+    group: str, answers: Sequence[GroupStatus], silent: Sequence[SilentMember]
 ) -> GroupStatus:
-    lost = [MemberView(one.label, "", None, _SILENT, one.reason) for one in silent]
+    """Merge the members of a group's parts, and those without an answer."""
+    lost = [_view_silent(one) for one in silent]
     states = [state for one in answers for state in one.states]
-    states += [MergedState(_SILENT, (one.label,)) for one in silent]
+    states += [MergedState(one.state, (one.label,)) for one in lost]
     return GroupStatus(
         group=group,
         focused=next((one.focused for one in answers if one.focused), ""),
@@ -318,6 +320,13 @@ def _merge_statuses(
         members=(*(each for one in answers for each in one.members), *lost),
         notes=_merge_notes(answers),
     )
+
+
+def _view_silent(member: SilentMember) -> MemberView:
+    """Return what `status` shows of a member without an answer, or of a host that begins."""
+    if member.reason == STARTING:
+        return MemberView(member.label, "", None, STARTING)
+    return MemberView(member.label, "", None, _SILENT, member.reason)
 
 
 def _merge_crashes(

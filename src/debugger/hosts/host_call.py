@@ -7,6 +7,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -51,6 +52,8 @@ class HostCall(Struct, frozen=True):
     # The breakpoints of a group of this machine's, by its name.
     breakpoints_here: Callable[[str], Sequence[Breakpoint]] = lambda _group: ()
     limits: HostLimits = HostLimits()
+    # Receives the name of what has begun on a host, before the host's answer.
+    on_begun: Callable[[Host, str], None] | None = None
 
     def replace_command(
         self, name: str, args: dict[str, Any], *, interrupted: asyncio.Event | None = None
@@ -134,6 +137,7 @@ class HostCall(Struct, frozen=True):
             stream=stream,
             interrupted=interrupted or request.interrupted,
             on_progress=self.on_progress,
+            on_begun=partial(self.on_begun, host) if self.on_begun is not None else None,
         )
 
 

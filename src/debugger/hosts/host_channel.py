@@ -58,7 +58,8 @@ class ChannelBroken(Exception):
 class _Pending:
     """A request that waits for its answer, and the text that its client has not read yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_begun: Callable[[str], None] | None = None) -> None:
+        self.on_begun = on_begun
         self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.sent_s = time.monotonic()
         self.text = ""
@@ -171,6 +172,7 @@ class HostChannel:
         stream: Stream | None = None,
         interrupted: asyncio.Event | None = None,
         on_progress: Callable[[str], None] | None = None,
+        on_begun: Callable[[str], None] | None = None,
     ) -> dict[str, Any]:
         """Send a request and wait for its answer, handing streamed text on.
 
@@ -179,6 +181,7 @@ class HostChannel:
             stream: Receives streamed text; without it the text is in the answer, as `stream`.
             interrupted: When it is set, the wait there is ended, and its answer comes.
             on_progress: Receives what the other side says of its work.
+            on_begun: Receives the name of the session or group that has begun there.
 
         Raises:
             DebuggerError: DENIED for too many at once, PROTOCOL for one that is too long.
@@ -192,7 +195,7 @@ class HostChannel:
             )
         self._number += 1
         number = self._number
-        pending = self._pending[number] = _Pending()
+        pending = self._pending[number] = _Pending(on_begun)
         interrupt = asyncio.create_task(self._cancel_when(number, interrupted))
         try:
             self._send({**message, "id": number})
@@ -295,7 +298,10 @@ class HostChannel:
         pending = self._pending.get(number) if isinstance(number, int) else None
         if pending is None or pending.answer.done():
             return  # its asker has gone
-        if "progress" in message:
+        if "begun" in message:
+            if pending.on_begun is not None:
+                pending.on_begun(str(message["begun"]))
+        elif "progress" in message:
             pending.progress = str(message["progress"])
         elif "stream" in message:
             # Of a client that does not read the end is kept: the last lines say most.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts.answer_merge import (
+    STARTING,
     GroupAnswer,
     HostEvents,
     Relabel,
@@ -22,11 +23,12 @@ from debugger.hosts.answer_merge import (
     list_labels,
     merge_answers,
     merge_events,
+    merge_statuses,
     read_answer,
     relabel_answer,
 )
 from debugger.hosts.first_failure import FirstFailure
-from debugger.hosts.host_address import HostKind, split_pids
+from debugger.hosts.host_address import HostKind
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_list import Host, HostList, HostRequest
 from debugger.model.answers import Answer, Events, HostFailure, HostReplies, HostReply
@@ -35,9 +37,7 @@ from debugger.questions.group.answer import (
     GroupCrash,
     GroupStacks,
     GroupStatus,
-    MemberBranches,
 )
-from debugger.questions.group.branch_answer import add_source_texts
 from debugger.session.group import SilentMember
 
 _OF_GROUPS = re.compile("debugger (?:start|attach|hang|crash|probe|path|diff) --host ")
@@ -66,29 +66,72 @@ class PartReply(Struct, frozen=True):
 class HostGroup:
     """A group with a part on each of several hosts."""
 
-    def __init__(self, name: str, parts: dict[str, str], hosts: Sequence[Host]) -> None:
+    def __init__(
+        self,
+        name: str,
+        parts: dict[str, str],
+        hosts: Sequence[Host],
+        starting: Sequence[Host] = (),
+        start_wait: asyncio.Event | None = None,
+    ) -> None:
         self.name = name
         # The name of the part on each host.
         self.parts = parts
         self.hosts = list(hosts)
         # The host of the member that stopped last, or that is in focus.
-        self.active = self.hosts[0]
+        self.active = (*self.hosts, *starting)[0]
         self.has_focus = False
         # The hosts on which it could not begin.
         self.unreached: list[SilentMember] = []
+        # The hosts that have not begun their part yet.
+        self.starting = list(starting)
+        # The command that ended the group while it began: for the parts that begin later.
+        self.ending: HostCall | None = None
+        # Ends the wait of the command that begins it.
+        self._start_wait = start_wait
         self._labels: dict[str, set[str]] = {one.label: set() for one in hosts}
 
     def add_part(self, host: Host, name: str) -> None:
-        """Add the part of a host that a launcher has reached after the beginning."""
+        """Add the part of a host that began it after the first, or that a launcher has reached."""
+        if host in self.starting:
+            self.starting.remove(host)
         self.parts[host.label] = name
         self._labels.setdefault(host.label, set())
         if host not in self.hosts:
             self.hosts.append(host)
+        if len(self.hosts) == 1:
+            self.active = host
+
+    def order_hosts(self, chosen: Sequence[Host]) -> None:
+        """Put the hosts, which began in any order, into that of the command."""
+        self.hosts.sort(key=chosen.index)
+        if not self.has_focus:
+            self.active = self.hosts[0]
+
+    def note_command(self, call: HostCall) -> None:
+        """Record a command that ends the group: it is for the parts that begin later, too."""
+        is_for_all = call.invocation.args.get("members") is None
+        if self.starting and is_for_all and call.invocation.command.name in ENDING:
+            self.ending = call
+            if self._start_wait is not None:
+                self._start_wait.set()
+
+    def note_failure(self, host: Host, reason: str) -> None:
+        """Record a host that could not begin its part."""
+        if host in self.starting:
+            self.starting.remove(host)
+        elif host in self.hosts:
+            self.forget_host(host)
+        self.unreached.append(SilentMember(f"*@{host.label}", reason))
+
+    def starting_members(self) -> list[SilentMember]:
+        """Return the hosts that have not begun their part yet, in place of their members."""
+        return [SilentMember(f"*@{one.label}", STARTING) for one in self.starting]
 
     @property
     def is_live(self) -> bool:
-        """Whether a host still has sessions of the group, as far as is known."""
-        return any(
+        """Whether a host still has, or will have, sessions of the group, as far as is known."""
+        return bool(self.starting) or any(
             session.startswith(self.parts[host.label])
             for host in self.hosts
             for session in host.sessions
@@ -165,58 +208,6 @@ def has_group_form(call: HostCall) -> bool:
     return is_hang or {"group", "members"} <= names or command.name.split()[0] in _FOR_ALL
 
 
-async def begin_group(
-    hosts: HostList, call: HostCall, chosen: Sequence[Host], session: str | None
-) -> tuple[HostGroup, Answer]:
-    """Start or attach on each host, as one group.
-
-    Raises:
-        DebuggerError: What the first host says, if no host could begin.
-    """
-    args = {one: value for one, value in call.invocation.args.items() if one != "env"}
-    if call.invocation.command.name == "crash":
-        args["is_part"] = True
-    pids = args.get("pids")
-    if isinstance(pids, str):
-        by_host = split_pids(pids, [one.address for one in chosen])
-        chosen = [one for one in chosen if one.label in by_host]
-    given = tuple(call.invocation.args.get("env") or ())
-    changes = {}
-    for number, host in enumerate(chosen):
-        # For the program: which of the hosts it is on.
-        own = (f"DEBUGGER_HOST={host.label}", f"DEBUGGER_HOST_INDEX={number}")
-        env = (*own, f"DEBUGGER_HOST_COUNT={len(chosen)}", *given)
-        if isinstance(pids, str):
-            args["pids"] = by_host[host.label]
-        takes_env = any(one.name == "env" for one in call.invocation.command.parameters)
-        changes[host.label] = {
-            "args": call.map_arguments({**args, **({"env": env} if takes_env else {})}, host),
-            "session": f"{session}@{host.label}" if session is not None else None,
-        }
-    replies = await _ask_hosts(hosts, call, chosen, changes)
-    if all(one.error is not None for one in replies):
-        raise join_failures(replies)
-    begun = [one for one in replies if one.error is None]
-    parts = {
-        one.host.label: str(one.data.get("group") or one.data.get("session") or "") for one in begun
-    }
-    first = begun[0].host.label
-    short = parts[first].removesuffix(f"@{first}")
-    group = HostGroup(short, parts, [one.host for one in begun])
-    if call.invocation.command.name == "crash":
-        await measure_clocks(hosts, call, [one.host for one in begun if one.data.get("member")])
-    failed = [
-        SilentMember(f"*@{one.host.label}", _describe_failure(one.host, one.error))
-        for one in replies
-        if one.error is not None
-    ]
-    answer = merge_replies(group, begun, failed, is_all=True)
-    if isinstance(answer, MemberBranches):
-        answer = add_source_texts(answer)
-    group.unreached = failed
-    return group, answer
-
-
 async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Answer:
     """Run a command on the parts of a group, and merge their answers.
 
@@ -224,6 +215,9 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         DebuggerError: NOT_FOUND for unknown members; what the first host says if all fail.
     """
     command, args = call.invocation.command, dict(call.invocation.args)
+    group.note_command(call)
+    if not group.hosts:
+        return _describe_starting(group, command.name)
     if command.name == "focus":
         return await _focus_member(hosts, call, group, str(args.get("label")))
     members = args.get("members")
@@ -239,17 +233,12 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if takes_group:
             own |= {"group": part, "members": selected[host.label]}
         changes[host.label] = {"args": call.map_arguments(own, host), "session": part}
-    replies = await _ask_hosts(hosts, call, chosen, changes)
+    replies = await ask_hosts(hosts, call, chosen, changes)
     forget_unreached(command.name, replies)
     good = [one for one in replies if one.error is None]
     if not good:
         raise join_failures(replies)
-    silent = [
-        each
-        for one in replies
-        if one.error is not None and not _is_over(one.error)
-        for each in group.silent_members(one.host, one.error.message)
-    ]
+    silent = _list_silent(group, replies, is_all=members is None)
     if command.name == "hang":
         silent += group.unreached
     answer = merge_replies(group, good, silent, is_all=members is None)
@@ -257,6 +246,37 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
         if one.error is not None and one.error.code is ErrorCode.NO_SESSION:
             group.forget_host(one.host)
     return answer
+
+
+def _describe_starting(group: HostGroup, command: str) -> GroupStatus:
+    """Describe a group of which no host has begun its part.
+
+    Raises:
+        DebuggerError: WRONG_STATE for a command that needs members.
+    """
+    starting = group.starting_members()
+    if command != "status" and group.ending is None:
+        names = ", ".join(one.label for one in group.starting)
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE,
+            f"{group.name} is starting on {names}, and has no members yet",
+            hint="debugger status",
+        )
+    notes = ("it ends as soon as it has begun",) if group.ending is not None else ()
+    nothing = GroupStatus(group.name, "", (), (), notes)
+    return merge_statuses(group.name, [nothing], starting)
+
+
+def _list_silent(
+    group: HostGroup, replies: Iterable[PartReply], *, is_all: bool
+) -> list[SilentMember]:
+    silent = [
+        each
+        for one in replies
+        if one.error is not None and not _is_over(one.error)
+        for each in group.silent_members(one.host, one.error.message)
+    ]
+    return [*silent, *(group.starting_members() if is_all else ())]
 
 
 async def measure_clocks(hosts: HostList, call: HostCall, failed: Sequence[Host]) -> None:
@@ -291,7 +311,7 @@ def join_failures(replies: Sequence[PartReply]) -> DebuggerError:
     return DebuggerError(first.code, text, hint=_name_hosts(first.hint or "", alike) or None)
 
 
-def _describe_failure(host: Host, error: DebuggerError) -> str:
+def describe_failure(host: Host, error: DebuggerError) -> str:
     """Describe why a host could not begin, with what helps: the answer itself has no hint."""
     reason = _name_host(host, error.message)
     return f"{reason}; {error.hint}" if error.hint else reason
@@ -331,7 +351,7 @@ async def _learn_labels(hosts: HostList, call: HostCall, group: HostGroup) -> No
         }
         for host in group.hosts
     }
-    for one in await _ask_hosts(hosts, call, group.hosts, changes):
+    for one in await ask_hosts(hosts, call, group.hosts, changes):
         answer = read_answer(one.data)
         if answer is not None:
             group.note_labels(one.host, answer, is_all=True)
@@ -354,7 +374,7 @@ async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label
         }
         for host in chosen
     }
-    replies = await _ask_hosts(hosts, call, chosen, changes)
+    replies = await ask_hosts(hosts, call, chosen, changes)
     failed = next((one.error for one in replies if one.error is not None), None)
     if failed is not None:
         raise failed
@@ -362,11 +382,15 @@ async def _focus_member(hosts: HostList, call: HostCall, group: HostGroup, label
     return merge_replies(group, replies, [], is_all=label == "all")
 
 
-async def _ask_hosts(
+def _ignore_reply(_reply: PartReply) -> None: ...
+
+
+async def ask_hosts(
     hosts: HostList,
     call: HostCall,
     chosen: Sequence[Host],
     changes: Mapping[str, Mapping[str, Any]],
+    note_reply: Callable[[PartReply], None] = _ignore_reply,
 ) -> list[PartReply]:
     """Ask hosts side by side, in their order; one that fails or is late delays no other."""
     awaits = call.invocation.command.name in _AWAITING
@@ -386,6 +410,7 @@ async def _ask_hosts(
             )
             for task in done:
                 found[asking[task].label] = task.result()
+                note_reply(task.result())
                 failure.end_part(asking[task].label)
             if not done and is_ending:
                 break  # what has not answered that its wait is over is frozen

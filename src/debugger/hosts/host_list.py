@@ -41,6 +41,8 @@ class HostRequest:
     stream: Stream | None = None
     interrupted: asyncio.Event | None = None
     on_progress: Callable[[str], None] | None = None
+    # Receives the name of what has begun there, before the answer.
+    on_begun: Callable[[str], None] | None = None
 
 
 @dataclass
@@ -70,6 +72,11 @@ class Host:
     def forget_sessions(self) -> None:
         """Let go of sessions whose end could not be requested: they end there by themselves."""
         self.sessions, self.current = {}, None
+
+    def note_begun(self, name: str) -> None:
+        """Record a session that has begun, until the next answer says more of it."""
+        self.sessions.setdefault(name, {"name": name, "is_live": True})
+        self.current = name
 
     def note_answer(self, answer: Mapping[str, Any]) -> None:
         """Record what an answer says of the host's sessions (`Dispatcher.describe_sessions`)."""
@@ -210,6 +217,7 @@ class HostList:
                     stream=request.stream,
                     interrupted=request.interrupted,
                     on_progress=request.on_progress,
+                    on_begun=_begun_listener(host, request),
                 )
             except asyncio.CancelledError:
                 # Its client has gone; what it has begun there is found, and ended, from here.
@@ -298,6 +306,18 @@ def client_name() -> str:
     """Return the name by which a host knows this daemon: the same for its successor."""
     text = f"{platform.node()}:{os.getuid()}:{paths.runtime_dir()}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _begun_listener(host: Host, request: HostRequest) -> Callable[[str], None] | None:
+    if request.on_begun is None:
+        return None
+    report = request.on_begun
+
+    def note_begun(name: str) -> None:
+        host.note_begun(name)
+        report(name)
+
+    return note_begun
 
 
 def _lost_sessions(host: Host) -> DebuggerError:

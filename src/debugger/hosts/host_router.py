@@ -13,16 +13,11 @@ from msgspec import UNSET, Struct
 from debugger.cli.parser import Invocation
 from debugger.daemon.command_request import CommandReply, CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.hosts.group_beginning import begin_group
 from debugger.hosts.host_address import HostAddress, parse_addresses
 from debugger.hosts.host_call import HostCall, build_reply
 from debugger.hosts.host_channel import HostGreeting
-from debugger.hosts.host_groups import (
-    ENDING,
-    HostGroup,
-    begin_group,
-    has_group_form,
-    run_in_group,
-)
+from debugger.hosts.host_groups import ENDING, HostGroup, has_group_form, run_in_group
 from debugger.hosts.host_list import Host, HostList, RunHere
 from debugger.hosts.host_setup import HostInstaller
 from debugger.hosts.job_hang import begin_call, find_laggards_of_job
@@ -185,9 +180,13 @@ class HostRouter:
 
     async def _run_on_host(self, call: HostCall, route: Route) -> CommandReply:
         host = self.hosts.host_at(route.hosts[0])
-        name = call.invocation.command.name
+        name, before = call.invocation.command.name, self.current
+        # What begins there is the current session before the answer, which may wait for a stop.
+        note_begun = self._make_current if name in _BEGINNING else None
+        own = msgspec.structs.replace(call, on_begun=note_begun)
+        request = own.build_request(host, route.session)
         try:
-            answer = await self.hosts.send_request(host, call.build_request(host, route.session))
+            answer = await self.hosts.send_request(host, request)
         except DebuggerError as error:
             if name not in ENDING or host.is_reached or not host.sessions:
                 raise
@@ -197,11 +196,16 @@ class HostRouter:
             raise DebuggerError(error.code, error.message + note, hint=error.hint) from error
         finally:
             self._follow_current(host)
+        if name in _BEGINNING and not answer.get("success") and self.current is None:
+            self.current = before
         # A member that is chosen in the current group leaves that the current one.
         selects = name in _BEGINNING or not self._find_group(self.current)
         if name in _SELECTING and answer.get("success") and selects:
             self.current = host.current
         return build_reply(answer, call.folders_at(host), host.address)
+
+    def _make_current(self, _host: Host, session: str) -> None:
+        self.current = session
 
     async def _run_remote_shell(self, call: HostCall, route: Route, command: str) -> CommandReply:
         """Start what a launcher of this machine runs on a host, as a part of its group."""
@@ -233,7 +237,12 @@ class HostRouter:
             _, answer = await begin_group(self.hosts, call, chosen, route.session)
             return answer
         own = begin_call(call) if name == "hang" else call
-        beginning = asyncio.create_task(begin_group(self.hosts, own, chosen, route.session))
+        work = (
+            begin_group(self.hosts, own, chosen, route.session)
+            if name == "hang"
+            else self._begin_known_group(call, chosen, route.session)
+        )
+        beginning = asyncio.create_task(work)
         try:
             group, answer = await asyncio.shield(beginning)
         except asyncio.CancelledError:
@@ -247,8 +256,30 @@ class HostRouter:
             return await find_laggards_of_job(
                 call, lambda own: run_in_group(self.hosts, own, group), group.unreached
             )
-        self._add_group(call, group)
         return answer
+
+    async def _begin_known_group(
+        self, call: HostCall, chosen: Sequence[Host], session: str | None
+    ) -> tuple[HostGroup, Answer]:
+        """Begin a group that other commands find at once; one that fails is forgotten."""
+        known: list[HostGroup] = []
+        before = self.current
+
+        def forget_name() -> None:
+            self._groups = {name: one for name, one in self._groups.items() if one not in known}
+
+        def note_group(group: HostGroup) -> None:
+            known[:] = [group]
+            forget_name()
+            self._add_group(call, group)
+
+        try:
+            return await begin_group(self.hosts, call, chosen, session, note_group)
+        except DebuggerError:
+            if self.current in {one.name for one in known}:
+                self.current = before
+            forget_name()
+            raise
 
     async def _finish_beginning(
         self, call: HostCall, beginning: asyncio.Task[tuple[HostGroup, Answer]]
@@ -258,11 +289,9 @@ class HostRouter:
             group, _ = await beginning
             if call.invocation.command.name == "hang":
                 await run_in_group(self.hosts, call.replace_command("stop", {}), group)
-            else:
-                self._add_group(call, group)
 
     def _add_group(self, call: HostCall, group: HostGroup) -> None:
-        """Make a group that has begun the current one, under a name that no other has."""
+        """Make a group that begins the current one, under a name that no other has."""
         # What had these sessions' names before has ended.
         self._groups = {
             name: one for name, one in self._groups.items() if not one.shares_part(group)
@@ -284,6 +313,8 @@ class HostRouter:
         is_for_all = is_named or not group.has_focus or command.name == "focus"
         if has_group_form(call) and is_for_all:
             return await run_in_group(self.hosts, call, group)
+        if not group.hosts:
+            return await run_in_group(self.hosts, call, group)  # which says that it starts
         current = group.active.current or group.parts[group.active.label]
         return await self._run_on_host(call, Route((group.active.address,), current))
 

@@ -83,6 +83,9 @@ _ALONE = re.compile(
     r"|-{5} (?:Native|JavaScript) stack trace -{5}|\s*\d+: 0x[0-9a-f]+ .*\[.*\]$"
     r"|<--- (?:Last few GCs|JS stacktrace) --->|\[\d+:0x[0-9a-f]+\]\s+\d+ ms: "
     r"|[\w.]*RemoteTraceback: ?$|\"{3}$"  # around a worker's traceback, of multiprocessing
+    # Of Abseil's handler of signals, which Ray's workers have.
+    r"|(?:\[[^\]]*\] \S+: )?(?:\*\*\* SIG\w+ received at |PC: @ |\s+@\s+0x)"
+    r"|Stack \(most recent call first\):$"
     r"|={18}$|ThreadSanitizer: reported \d+ warnings|AddressSanitizer report breakpoint hit\."
 )
 # Of Node's report: the place above the line that threw, the marks below it, the error's properties.
@@ -96,6 +99,11 @@ _NODE_ENDS = re.compile(r"Node\.js v\d")
 _HERALD = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at .*:$|terminate called after throwing ")
 _WHAT = re.compile(r"\s*what\(\):\s+")
 _CODE = re.compile(r" \[\w+\](?=: )")
+# What Ray, Open MPI and torch's elastic agent put before each line of a worker.
+_WORKER = re.compile(
+    r"(?P<name>\([^()]{1,80} pid=\d+[^()]{0,40}\)|\[\d+,\d+\]<std(?:err|out)>:"
+    r"|\[(?:rank|default)\d+\]:) ?"
+)
 
 
 def without_traces(
@@ -105,12 +113,27 @@ def without_traces(
 
     `repeated` are lines that the answer shows elsewhere, such as the last line of a traceback.
     """
+    # The traces of several workers may be printed at the same time, line by line.
+    workers: dict[str, list[int]] = {}
     texts = [without_colour(line.text) for line in lines]
+    for at, text in enumerate(texts):
+        worker = _WORKER.match(text)
+        workers.setdefault(worker["name"] if worker is not None else "", []).append(at)
+        texts[at] = text[worker.end() :] if worker is not None else text
+    remaining = sorted(
+        numbers[one]
+        for numbers in workers.values()
+        for one in _outside_traces([texts[at] for at in numbers], repeated)
+    )
+    return tuple(lines[at] for at in remaining), len(lines) - len(remaining)
+
+
+def _outside_traces(texts: Sequence[str], repeated: Collection[str]) -> list[int]:
+    """Return the numbers of the lines that belong to no trace, of one process."""
     repeats = [_CODE.sub("", _WHAT.sub("", text).strip()) in repeated for text in texts]
-    remaining: list[OutputLine] = []
+    remaining: list[int] = []
     in_trace = in_report = in_properties = is_debuggers = False
-    end = _cut_report(texts)
-    for at, (line, text) in enumerate(zip(lines[:end], texts[:end], strict=True)):
+    for at, text in enumerate(texts[: _cut_report(texts)]):
         in_report = in_report or _REPORT.match(text) is not None
         begins = _BEGINS.match(text) is not None
         in_trace = begins or (in_trace and _GOES_ON.match(text) is not None)
@@ -122,13 +145,13 @@ def without_traces(
         elif is_debuggers and not in_trace:  # the exception's own line ends the trace
             is_repeated, is_debuggers = True, False
         if _MARKS.match(text) and at > 1 and _PLACE.match(texts[at - 2]):
-            remaining = [one for one in remaining if one not in lines[at - 2 : at]]
+            remaining = [one for one in remaining if one not in {at - 2, at - 1}]
         if not (in_report or in_trace or in_properties or is_repeated or _ALONE.match(text)):
-            remaining.append(line)
+            remaining.append(at)
         if in_report and _REPORT_ENDS.match(text):
             in_report = False
         in_properties = _PROPERTIES.match(text) is not None or (in_properties and text != "}")
-    return tuple(remaining), len(lines) - len(remaining)
+    return remaining
 
 
 def _cut_report(texts: Sequence[str]) -> int:

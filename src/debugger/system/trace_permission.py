@@ -16,6 +16,7 @@ CAP_SYS_PTRACE = 19
 _SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
 _OURSELVES = "/proc/self/status"
 _FILTERED = "2"  # the mode of seccomp(2) that a container's rules are enforced by
+_LIST = "debugger attach lists the processes"
 _OWN_CHILDREN, _ADMINISTRATORS, _NOBODY = 1, 2, 3
 
 
@@ -59,14 +60,15 @@ def _never_traceable(facts: TraceFacts) -> TraceRefusal | None:
     process = facts.process
     who = f"process {process.pid} ({process.name})"
     if process.is_kernel:
-        return TraceRefusal(f"{who} is a thread of the kernel", "ps lists the processes")
+        return TraceRefusal(f"{who} is a thread of the kernel", _LIST)
     if process.state in {"Z", "X"}:
         return TraceRefusal(
-            f"{who} has ended; its parent has yet to take note", "ps lists the processes"
+            f"{who} has ended; its parent has yet to take note",
+            _LIST,
         )
     if facts.is_init:
         why = "is the first process of this machine, which would stand still with it"
-        return TraceRefusal(f"{who} {why}", "ps lists the processes")
+        return TraceRefusal(f"{who} {why}", _LIST)
     return None
 
 

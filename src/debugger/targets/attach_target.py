@@ -23,6 +23,7 @@ from debugger.targets.attach_request import (
     file_of,
     is_named,
 )
+from debugger.targets.attachable_processes import describe_attachable
 from debugger.targets.kernel_target import to_kernel
 from debugger.targets.process_target import (
     PS,
@@ -262,7 +263,9 @@ def prepare_attach(request: AttachRequest) -> PreparedAttach:
     if request.name is not None:
         return to_process(request, process_by_name(request.name, list(processes.list_processes())))
     if request.what is None:
-        raise DebuggerError(ErrorCode.USAGE, "attach to what?", hint=_WAYS)
+        everything = list(processes.list_processes())
+        text = describe_attachable("attach to what?", everything, request.held)
+        raise DebuggerError(ErrorCode.USAGE, text, hint=_WAYS)
     return to_process(request, process_by_pid(request.what))
 
 

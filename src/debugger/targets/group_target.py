@@ -13,6 +13,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
 from debugger.system import process_info as processes
 from debugger.system.process_info import ProcessInfo
+from debugger.targets.attachable_processes import describe_attachable
 from debugger.targets.process_target import PS, list_candidates, process_by_pid
 
 ATTACHED_MAX = 128  # processes that one attach takes
@@ -52,9 +53,10 @@ def find_group_processes(
     """
     ways = [one for one in (search.name, search.tree, search.pids) if one is not None]
     if len(ways) != 1:
+        text = "a group is attached to by one of --name, --tree and --pids"
         raise DebuggerError(
             ErrorCode.USAGE,
-            "a group is attached to by one of --name, --tree and --pids",
+            text if ways else describe_attachable(text, list(everything), {}),
             hint="debugger attach --group --tree PID",
         )
     if search.pids is not None:

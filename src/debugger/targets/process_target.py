@@ -211,7 +211,7 @@ _CLOSED_PYTHONS = {
 _LISTED_MAX = 10  # processes of one name
 _WORDS_MAX = 100  # characters of a command line
 _SCRIPT_WORDS = 4  # the first words of a command line, in which its script is looked for
-PS = "ps -e lists the processes"
+PS = "debugger attach lists the processes"
 
 
 def process_by_pid(word: str, *, hint: str = "") -> ProcessInfo:

@@ -12,7 +12,7 @@ from debugger.cli import commands, parser
 from debugger.config import Config
 from debugger.daemon.command_request import CommandRequest
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.hosts import host_groups
+from debugger.hosts import group_beginning, host_groups
 from debugger.hosts.host_address import parse_addresses
 from debugger.hosts.host_call import HostCall, HostLimits
 from debugger.hosts.host_groups import HostGroup
@@ -160,3 +160,61 @@ async def test_a_host_that_is_frozen_delays_no_command_beyond_its_own_time() -> 
 
 
 LIMITS = {"status": 0.05, "await --timeout 5": 5.1, "stop": 0.1, "crash --group -- ./a": 60.1}
+
+
+class BeginningHosts:
+    """Daemons that begin a part of a group when a test lets them, and then wait for a stop."""
+
+    def __init__(self) -> None:
+        self.may_begin = {name: asyncio.Event() for name in ("h1", "h2")}
+        self.stopped: list[str] = []
+
+    async def send_request(self, host: Host, request: HostRequest) -> dict[str, Any]:
+        found: Any = GroupStop("train", "", a.Stop(session="", state="running"), RUNNING)
+        if request.message["command"] == "stop":
+            self.stopped.append(host.label)
+        elif request.message["command"] == "status":
+            views = (MemberView("main", "", 1, "running"),)
+            found = GroupStatus("train", "", (MergedState("running", ("main",)),), views)
+        else:
+            assert request.on_begun is not None
+            assert request.interrupted is not None
+            await self.may_begin[host.label].wait()
+            request.on_begun(f"train@{host.label}")
+            await request.interrupted.wait()
+        return {"success": True, "result": to_data(found, budget=None), "text": "x", "exit": 0}
+
+
+async def test_a_group_is_known_and_ends_while_its_hosts_begin() -> None:
+    hosts, has_news, known = BeginningHosts(), asyncio.Event(), list[HostGroup]()
+
+    def note_group(group: HostGroup) -> None:
+        known.append(group)
+        has_news.set()
+
+    async def run_now(*argv: str) -> Any:
+        return await host_groups.run_in_group(cast("HostList", hosts), build_call(*argv), known[-1])
+
+    chosen = build_group().hosts
+    call = build_call("start", "--group", "--host", "h1,h2", "/x/train.py")
+    begin = group_beginning.begin_group(cast("HostList", hosts), call, chosen, None, note_group)
+    beginning = asyncio.create_task(begin)
+    await has_news.wait()
+    assert known[0].name == "train"
+    assert (await run_now("status")).states == (MergedState("starting", ("*@h1", "*@h2")),)
+    with pytest.raises(DebuggerError, match="train is starting on h1, h2, and has no members"):
+        await run_now("continue")
+    has_news.clear()
+    hosts.may_begin["h1"].set()
+    await has_news.wait()
+    assert (await run_now("status")).states == (
+        MergedState("running", ("main@h1",)),
+        MergedState("starting", ("*@h2",)),
+    )
+    await run_now("stop")
+    assert hosts.stopped == ["h1"]
+    # What begins later is ended, too: nobody else would.
+    hosts.may_begin["h2"].set()
+    with pytest.raises(DebuggerError, match="train: stop ended it while it began"):
+        await beginning
+    assert hosts.stopped == ["h1", "h1", "h2"]

@@ -69,6 +69,38 @@ last"""
     assert count == 8
 
 
+def test_the_traces_of_workers_are_left_out_though_their_lines_are_mixed() -> None:
+    """Ray's output of a worker that a signal ended: its lines come between the driver's."""
+    worker = "\x1b[36m(load pid=12824)\x1b[0m"
+    text = f"""Traceback (most recent call last):
+  File "/job/job.py", line 14, in <module>
+    {worker} *** SIGSEGV received at time=1795872895 on cpu 1 ***
+{worker} PC: @     0x7f7413d74219  (unknown)  (unknown)
+{worker}     @     0x7f7413c5a050  (unknown)  (unknown)
+{worker} [2026-11-28 13:34:55,675 E 1 1] logging.cc:474: PC: @     0x7f7413d74219  (unknown)
+{worker} Fatal Python error: Segmentation fault
+main()
+{worker} loading part 2
+{worker} Stack (most recent call first):
+{worker}   File "/usr/lib/python3.11/ctypes/__init__.py", line 519 in string_at
+(load pid=12825) loading part 3
+{worker}   File "/job/job.py", line 8 in load
+{worker}   File "/venv/debugpy/_vendored/pydevd/pydevd_runpy.py", line 118 in _run_code
+{worker}   File "/opt/debugger/backends/adapters/debugpy/server.py", line 401 in <module>
+{worker}
+{worker} Extension modules: msgpack._cmsgpack (total: 12)
+[rank1]: Traceback (most recent call last):
+[1,2]<stderr>:  File "/job/mpi.py", line 3 in step
+[rank1]:   File "/job/train.py", line 3, in step
+done"""
+    kept, _ = without_traces(lines(text))
+    assert [one.text.removeprefix(worker).strip() for one in kept] == [
+        "loading part 2",
+        "(load pid=12825) loading part 3",
+        "done",
+    ]
+
+
 def test_what_python_writes_around_a_workers_traceback_is_left_out() -> None:
     text = """multiprocessing.pool.RemoteTraceback: \n\"\"\"
 Traceback (most recent call last):

@@ -24,9 +24,14 @@ def facts(
 @pytest.mark.parametrize(
     ("known", "says", "advises", "is_certain"),
     [
-        (facts(process={"is_kernel": True}), "kernel", "ps", True),
-        (facts(process={"state": "Z"}), "has ended", "ps", True),
-        (facts(is_init=True, uid=0, root=True), "first process of this machine", "ps", True),
+        (facts(process={"is_kernel": True}), "kernel", "attach lists", True),
+        (facts(process={"state": "Z"}), "has ended", "attach lists", True),
+        (
+            facts(is_init=True, uid=0, root=True),
+            "first process of this machine",
+            "debugger attach lists",
+            True,
+        ),
         (
             facts(process={"tracer": 7}, tracer_name="gdb", uid=0, root=True),
             "traced by process 7 (gdb) already",

@@ -23,6 +23,7 @@ from debugger.targets.attach_target import (
     prepare_attach,
     server_language,
 )
+from debugger.targets.attachable_processes import describe_attachable
 from debugger.targets.process_target import process_by_name
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
@@ -246,3 +247,31 @@ def test_a_server_that_does_not_answer_as_one_is_told_as_that(code, message, the
     assert told.code is then
     assert "the server at host:22 is not a debug server for lldb-dap" in told.message
     assert message in told.message
+
+
+def test_an_attach_that_names_nothing_lists_what_the_user_may_debug() -> None:
+    python, native = ("python3", "train.py"), ("./server", "--fast")
+    everything = [
+        ProcessInfo(10, "python3", python, "/usr/bin/python3", owner=1000),
+        ProcessInfo(11, "python3", python, "/usr/bin/python3", parent=10, owner=1000),
+        ProcessInfo(12, "bash", ("bash",), "/usr/bin/bash", owner=1000),
+        ProcessInfo(13, "other", ("./other",), "/opt/other", owner=1001),
+        ProcessInfo(14, "server", native, "/opt/server", owner=1000, tracer=9),
+        ProcessInfo(15, "kworker", is_kernel=True),
+        *(ProcessInfo(one, "x", ("./x", str(one)), "/opt/x", owner=1000) for one in range(20, 35)),
+    ]
+
+    def describe(user: int, everything: list[ProcessInfo]) -> list[str]:
+        return describe_attachable(
+            "which?", everything, {10: "train"}, user=user, language_of=lambda one: one.name[:6]
+        ).splitlines()
+
+    assert describe(1000, everything[:6]) == [
+        "which?",
+        "  14  server      ./server --fast  (has a debugger)",
+        "  10  python      python3 train.py  (and 1 forks of it)  (session train)",
+    ]
+    # Root may debug all; its own come first, and what is not shown is counted.
+    assert describe(1001, everything[:6])[1:] == ["  13  other       ./other"]
+    assert describe(0, everything)[-1] == "  and 3 more, which ps -e lists"
+    assert describe(7, everything) == ["which?"]

@@ -461,7 +461,8 @@ async def attach(
 ) -> answers.Answer:
     """Attach to a running process, an app on a simulator, a core file or a debug server.
 
-    The process keeps running unless --pause is given. NAME is the name of the process, of its
+    The process keeps running unless --pause is given; without any argument the processes that can
+    be attached to are listed. NAME is the name of the process, of its
     executable or of its script. The adapter is chosen by the kind of process or debug server.
     """
     from debugger.backends import select_backend

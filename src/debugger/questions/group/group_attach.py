@@ -53,7 +53,7 @@ async def attach_group(
             hint="debugger attach --group --pids 1,2,3",
         ) from None
     if not prepared:
-        raise failures[0]
+        raise _join_failures(failures)
     specs = breaks.build_specs(call, near=[], current=None, program=prepared[0].target.program)
     name = call.session_name or f"{_group_name(prepared[0])}{call.sessions.name_suffix}"
     sessions = await _create_sessions(call, name, prepared, specs)
@@ -67,7 +67,7 @@ async def attach_group(
     failures += [one for one in outcomes if one is not None]
     members = await group.members()
     if not members:
-        raise failures[0]
+        raise _join_failures(failures)
     chosen = ChosenMembers(group, tuple(members))
     call.sessions.select(members[0].session.name)
     group.focused = None  # selecting a session puts it in focus
@@ -76,12 +76,28 @@ async def attach_group(
         if request.pause
         else await group_run.describe_group(chosen)
     )
-    # A debugger's own last words, on further lines, are of one process: `attach PID` shows them.
-    notes = [f"not attached: {one.message.splitlines()[0]}" for one in failures[:_NOTED_MAX]]
-    if len(failures) > _NOTED_MAX:
-        notes.append(f"{len(failures) - _NOTED_MAX} more could not be attached to")
+    notes = [f"not attached: {one}" for one in _first_lines(failures[:_NOTED_MAX])]
+    notes += _count_others(failures)
     unbound = breakpoint_notes(members[0].session)
     return msgspec.structs.replace(answer, notes=(*notes, *unbound))
+
+
+def _first_lines(failures: Sequence[DebuggerError]) -> list[str]:
+    """Return the reasons without a debugger's own last words, which `attach PID` shows."""
+    return [one.message.splitlines()[0] for one in failures]
+
+
+def _count_others(failures: Sequence[DebuggerError]) -> list[str]:
+    others = len(failures) - _NOTED_MAX
+    return [f"{others} more could not be attached to"] if others > 0 else []
+
+
+def _join_failures(failures: Sequence[DebuggerError]) -> DebuggerError:
+    """Return the error of a group to no process of which could be attached."""
+    if len(failures) == 1:
+        return failures[0]
+    reasons = "; ".join([*_first_lines(failures[:_NOTED_MAX]), *_count_others(failures)])
+    return DebuggerError(failures[0].code, reasons, hint=failures[0].hint)
 
 
 def _prepare_all(

@@ -49,6 +49,8 @@ class CommandCall:
     session_name: str | None
     interrupted: asyncio.Event
     stream: Callable[[str], Awaitable[None]]
+    # For a daemon of another machine: the name of what has begun.
+    report_begun: Callable[[str], Awaitable[None]]
     stop_daemon: Callable[[], None]
     # Answers of questions are kept as text, which only the daemon's edge can make.
     evidence: EvidenceStore
@@ -358,7 +360,9 @@ async def begin_session(call: CommandCall, session: Session) -> None:
     Raises:
         DebuggerError: What starting, or attaching to, the program raises.
     """
+    group = call.sessions.groups.group_of(session)
     try:
+        await call.report_begun(session.name if group is None else group.name)
         await session.run_job(session.start_program)
     except DebuggerError:
         await call.sessions.close(session, kill=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from debugpy.common import messaging
 
 import debugger.backends.adapters.debugpy as package
 from debugger.backends.adapters.debugpy import injector
@@ -233,3 +235,29 @@ def test_the_mapped_files_of_a_process_have_their_sizes():
     found = injector.read_mapped_files(os.getpid())
     assert any("python" in path and size for path, size in found.items())
     assert injector.read_mapped_files(0) == {}
+
+
+def test_a_refusal_that_nobody_waits_for_ends_no_other_session(
+    wrapper: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child has ended, and its client has hung up before an answer: all share one adapter."""
+    exits: list[int] = []
+    monkeypatch.setattr(os, "_exit", exits.append)
+    monkeypatch.setattr(messaging, "os", os)
+    wrapper._end_one_session_alone()
+    ours, other = socket.socketpair()
+    channel: Any = None
+
+    class Handlers:
+        def evaluate_request(self, request: Any) -> Any:
+            channel.close()
+            raise request.cant_handle("the server disconnected")
+
+    stream = messaging.JsonIOStream.from_socket(ours)
+    channel = messaging.JsonMessageChannel(stream, Handlers())
+    channel.start()
+    body = b'{"seq": 1, "type": "request", "command": "evaluate", "arguments": {}}'
+    with other:
+        other.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        channel.wait()
+    assert exits == []

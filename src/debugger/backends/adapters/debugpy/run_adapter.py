@@ -133,6 +133,17 @@ def _report_children_of_attached() -> None:
     clients.Client.notify_of_subprocess = notify_of_any
 
 
+def _end_one_session_alone() -> None:
+    """Close the channel on which a message could not be handled, and go on with the others.
+
+    debugpy ends its process then. It does so where a child has ended, and its client has gone
+    before the refusal of a request could be sent; all other processes lose their debugger by it.
+    """
+    messaging: Any = import_module("debugpy.common.messaging")
+    # Only in that module, which closes the channel before.
+    messaging.os = _ModuleWithout(os, "_exit")
+
+
 def _has_launched(session: Any) -> bool:
     return bool(session.launcher and session.server and session.client)
 
@@ -222,7 +233,8 @@ if __name__ == "__main__":
     # 4. At a session's end children stay alive, and the port for new ones stays open.
     # 5. A child whose parent has ended is adopted by the launched program's session.
     # 6. The children of a process that was attached to are reported, as those of a launched one.
-    # 7. An injection (attach to a pid) that brings no server is repeated, and a session ends only
+    # 7. A message that cannot be handled ends the session of one process, and not that of all.
+    # 8. An injection (attach to a pid) that brings no server is repeated, and a session ends only
     #    after gdb has left the process.
     #
     # All of it is done before `debugpy.adapter` runs, which imports these modules itself.
@@ -233,6 +245,7 @@ if __name__ == "__main__":
     _let_the_children_go_on()
     _take_in_the_orphans()
     _report_children_of_attached()
+    _end_one_session_alone()
     _leave_after_injection(_inject_again())
     sys.argv = ["debugpy.adapter", *sys.argv[1:]]
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

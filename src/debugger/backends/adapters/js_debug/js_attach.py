@@ -112,7 +112,9 @@ def _inspector_port(pid: int) -> int:
         os.kill(pid, signal.SIGUSR1)
     except OSError as error:
         raise DebuggerError(
-            ErrorCode.LAUNCH_FAILED, f"cannot wake process {pid}: {error.strerror}", hint="ps -ef"
+            ErrorCode.LAUNCH_FAILED,
+            f"cannot wake process {pid}: {error.strerror}",
+            hint="debugger attach lists the processes",
         ) from error
     _opened.add(pid)
     return requested
