@@ -22,8 +22,8 @@ class WalkStep:
     """A line of the table, the words of its command, and what its data must be like.
 
     `name` is "" for a command that only leads on to the next. Where one that `leads` is refused,
-    nothing can be seen up to the next one, or the next start. `otherwise` is what the page says of an adapter with
-    which the command succeeds and the check does not hold.
+    nothing can be seen up to the next one, or the next start. `otherwise` is what the page says of
+    an adapter with which the command succeeds and the check does not hold.
     """
 
     name: str
