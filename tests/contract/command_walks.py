@@ -167,7 +167,7 @@ def walk_running(adapter_spec: AdapterSpec) -> list[WalkStep]:
         ),
         WalkStep("", ["break", f"{adapter_spec.file}:{adapter_spec.stop_line}"]),
         WalkStep("", ["continue"], _is_at(adapter_spec, adapter_spec.stop_line)),
-        *_look_around(adapter_spec),
+        *_inspection_rows(adapter_spec),
         WalkStep(
             "jump LOC",
             ["jump", f"{adapter_spec.file}:{adapter_spec.jump_line or adapter_spec.stop_line}"],
@@ -178,7 +178,7 @@ def walk_running(adapter_spec: AdapterSpec) -> list[WalkStep]:
     ]
 
 
-def _look_around(adapter_spec: AdapterSpec) -> list[WalkStep]:
+def _inspection_rows(adapter_spec: AdapterSpec) -> list[WalkStep]:
     """Walk through every way to look at a stop, in the loop's inner function.
 
     What another program would show is refused here, too, where the adapter has none for it.
