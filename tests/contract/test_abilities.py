@@ -342,17 +342,6 @@ async def test_an_exception_that_nobody_asked_for_stops_nothing(
         assert _stops(one) == 0
 
 
-@with_specs_able_to(abilities.ExceptionAbility)
-async def test_a_word_that_is_no_exception_is_unbound_and_says_so(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    async with drive_backend(adapter_spec) as one:
-        await one.backend.start(adapter_spec.loop())
-        (bound,) = await one.add(BreakpointSpec(catch="no_such_filter"))
-        assert not bound.verified
-        assert "no_such_filter" in (bound.why or "")
-
-
 @with_specs_able_to(abilities.RawCommandAbility)
 async def test_a_command_of_the_debuggers_own_is_run_and_only_one(
     adapter_spec: AdapterSpec, drive_backend: Drive
