@@ -21,7 +21,7 @@ import pytest
 from debugger.backends import select_backend
 from debugger.backends.dap.debug_adapter import AdapterSearch
 from left_out import leave_out
-from warm_daemon import WARM_PROCESS
+from warm_daemon import WARM_PROCESS, WARM_SERVERS
 
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
 hypothesis.settings.register_profile("unhurried", deadline=None)
@@ -62,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_unconfigure() -> None:
     WARM_PROCESS.close()
+    WARM_SERVERS.close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

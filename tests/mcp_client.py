@@ -21,7 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from warm_daemon import WARM_PROCESS
+from warm_daemon import WARM_PROCESS, WARM_SERVERS
 
 CALL_S = 110.0
 _START_S = 60.0
@@ -69,7 +69,7 @@ class McpConnection:
 
 
 def server_command(*words: str) -> list[str]:
-    """Give the words that start the server."""
+    """Give the words that start the server as a user does."""
     return [sys.executable, "-m", "debugger", "mcp", *words]
 
 
@@ -78,9 +78,10 @@ async def connect_stdio(
     *, toolset: str = "core", env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> AsyncIterator[McpConnection]:
     """Start a server, and connect to it over its standard streams."""
-    program, *words = server_command("--toolset", toolset)
     environment = {**os.environ, **(env or {})}
     WARM_PROCESS.hatch(environment)
+    own = ["mcp", "--toolset", toolset]
+    program, *words = WARM_SERVERS.choose_command(own, environment)
     parameters = StdioServerParameters(command=program, args=words, env=environment, cwd=cwd)
     with unwrap_failures():
         async with Client(stdio_client(parameters)) as client:
@@ -131,7 +132,7 @@ async def start_http_server(
     environment = {**os.environ, **(env or {})}
     WARM_PROCESS.hatch(environment)
     process = await asyncio.create_subprocess_exec(
-        *server_command("--toolset", toolset, "--http", at),
+        *WARM_SERVERS.choose_command(["mcp", "--toolset", toolset, "--http", at], environment),
         env=environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -25,6 +25,18 @@ def parse_text(text: str) -> ast.Module:
 
 
 @cache
+def walk_tree(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes of a tree, which is walked once for all rules."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return tuple(ast.walk(tree))
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@cache
 def parse_package() -> Mapping[str, ast.Module]:
     """Return the modules of the package, by their paths in it."""
     return _parse(PACKAGE)

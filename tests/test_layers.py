@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from source_trees import parse_text
+from source_trees import parse_text, walk_tree
 
 SRC = Path(__file__).parent.parent / "src"
 LINES_MAX = 600
@@ -666,7 +666,7 @@ def shape_faults(module: Module) -> list[str]:
         told.append("the docstring does not begin with one line")
     elif "?" in first:
         told.append("the docstring is a question")
-    for node in ast.walk(tree):
+    for node in walk_tree(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_MAX and (module.name, node.name) not in LONG_FUNCTIONS:
@@ -697,7 +697,7 @@ def _loaded_by_name(known: Mapping[str, Module]) -> list[str]:
     package = known.get("debugger.cli.commands")
     if package is None:
         return []
-    for node in ast.walk(package.tree()):
+    for node in walk_tree(package.tree()):
         match node:
             case ast.Assign(targets=[ast.Name(id="_MODULES")], value=value):
                 return [f"debugger.{name}" for name in ast.literal_eval(value)]
@@ -847,7 +847,7 @@ def test_a_function_that_is_excepted_is_long() -> None:
     long = {
         (name, node.name)
         for name, module in MODULES.items()
-        for node in ast.walk(module.tree())
+        for node in walk_tree(module.tree())
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or node.lineno) - node.lineno >= FUNCTION_MAX
     }

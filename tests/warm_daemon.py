@@ -7,16 +7,17 @@ a client does to start one has tests of its own, and the wheel's tests start the
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from debugger import config, paths
 from debugger.backends import select_backend
@@ -24,13 +25,20 @@ from debugger.backends.dap.debug_adapter import AdapterSearch
 from debugger.cli import commands
 from debugger.daemon import daemon_process, dispatch, server
 from debugger.errors import DebuggerError
+from warm_server import NAME, NOWHERE, find_environment_name
 
 # Imported for those that are forked.
 _HELD: Final = (dispatch, server)
+_SERVERS: Final = Path(__file__).with_name("warm_server.py")
 _END_S: Final = 20.0
-_NAME: Final = "DEBUGGER_RUNTIME_DIR"
-# As long as a test's directory, whose name takes its place.
-_NOWHERE: Final = "/tmp/dbg-........"
+# The tests' folders have names of packages: they are not to be found later.
+_BEGIN: Final = """
+import sys
+sys.path.append(sys.argv.pop())
+import warm_daemon
+sys.path.pop()
+warm_daemon.main()
+"""
 
 
 # In the wheel's round they are started as a user's are.
@@ -48,9 +56,9 @@ class WarmProcess:
 
     def hatch(self, env: Mapping[str, str]) -> None:
         """Start the daemon of a test's directory that has had none."""
-        directory = Path(env[_NAME])
+        directory = Path(env[NAME])
         left = (directory / paths.SOCKET, directory / paths.STATE)
-        if not _OFFERS or len(env[_NAME]) != len(_NOWHERE):
+        if not _OFFERS or len(env[NAME]) != len(NOWHERE):
             return
         with self._lock:
             if not any(map(os.path.exists, left)):
@@ -73,8 +81,8 @@ class WarmProcess:
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", __file__],
-                env={**os.environ, _NAME: _NOWHERE},
+                [sys.executable, "-P", "-c", _BEGIN, str(_SERVERS.parent)],
+                env={**os.environ, NAME: NOWHERE},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -82,13 +90,46 @@ class WarmProcess:
         return self._process
 
 
-# One for all tests of a worker.
+class WarmServerProcess:
+    """The process whose forks are MCP servers, and what starts one of them."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._folder = ""
+
+    def choose_command(self, words: list[str], env: Mapping[str, str]) -> list[str]:
+        """Return what starts a server: a client of the process, or a server of its own."""
+        if not _OFFERS or len(env.get(NAME, "")) != len(NOWHERE):
+            return [sys.executable, "-m", "debugger", *words]
+        if self._process is None:
+            self._folder = tempfile.mkdtemp(prefix="warm-", dir="/tmp")
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_SERVERS), f"{self._folder}/socket"],
+                env={**os.environ, NAME: NOWHERE},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert self._process.stdout is not None
+            assert self._process.stdout.readline() == "ready\n"
+        return [sys.executable, "-I", "-S", str(_SERVERS), f"{self._folder}/socket", *words]
+
+    def close(self) -> None:
+        """End the process; its servers have ended with their tests."""
+        if self._process is not None:
+            self._process.communicate(timeout=_END_S)
+            shutil.rmtree(self._folder)
+            self._process = None
+
+
+# One of each for all tests of a worker.
 WARM_PROCESS: Final = WarmProcess()
+WARM_SERVERS: Final = WarmServerProcess()
 
 
 def main() -> None:
     """Fork a daemon for each line, which is its environment."""
-    named = find_environment_name()
+    name_directory = find_environment_name()
     commands.load_all()
     # gdb's versions are asked once here: what they are is inherited by those that are forked.
     select_backend.ADAPTERS["gdb"].find_installation(AdapterSearch(os.environ))
@@ -98,7 +139,7 @@ def main() -> None:
         child = os.fork()
         if not child:
             os.close(ready)
-            become_daemon(json.loads(line), sender, named)
+            become_daemon(json.loads(line), sender, name_directory)
         os.close(sender)
         os.waitpid(child, 0)
         said = os.read(ready, 100)
@@ -107,14 +148,14 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def become_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) -> None:
+def become_daemon(env: dict[str, str], ready: int, name_directory: Callable[[str], object]) -> None:
     os.setsid()
     os.environ.clear()
     os.environ.update(env)
     os.environ.update(daemon_process._daemon_environment())
-    named(env[_NAME])
+    name_directory(env[NAME])
     os.chdir("/")
-    log = daemon_process.open_log(env[_NAME])
+    log = daemon_process.open_log(env[NAME])
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
@@ -124,24 +165,9 @@ def become_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) 
         kept = config.load_config(env).daemon
     except DebuggerError:
         kept = config.DaemonSettings()
-    words = ["--directory", env[_NAME], "--ready-fd", str(ready)]
+    words = ["--directory", env[NAME], "--ready-fd", str(ready)]
     os._exit(
         daemon_process.run_daemon(
             dispatch.build_handler, idle_s=kept.idle_timeout_minutes * 60, argv=words
         )
     )
-
-
-def find_environment_name() -> Callable[[str], Any]:
-    """Find where /proc/PID/environ names the directory, by which a test knows what it left."""
-    block = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
-    text = f"{_NAME}={_NOWHERE}".encode()
-    number = 0
-    while ctypes.string_at(block[number]) != text:
-        number += 1
-    place = block[number]
-    return lambda directory: ctypes.memmove(place, f"{_NAME}={directory}".encode(), len(text))
-
-
-if __name__ == "__main__":
-    main()

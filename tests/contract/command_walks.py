@@ -22,8 +22,8 @@ class WalkStep:
     """A line of the table, the words of its command, and what its data must be like.
 
     `name` is "" for a command that only leads on to the next. Where one that `leads` is refused,
-    nothing can be seen up to the next start. `otherwise` is what the page says of an adapter with
-    which the command succeeds and the check does not hold.
+    nothing can be seen up to the next one, or the next start. `otherwise` is what the page says of
+    an adapter with which the command succeeds and the check does not hold.
     """
 
     name: str
@@ -165,15 +165,9 @@ def walk_running(adapter_spec: AdapterSpec) -> list[WalkStep]:
             start_words(adapter_spec, adapter_spec.loop(), "--stop-on-entry"),
             _stops("entry"),
         ),
-        WalkStep(
-            "",
-            start_words(
-                adapter_spec,
-                adapter_spec.loop(),
-                "--break",
-                f"{adapter_spec.file}:{adapter_spec.stop_line}",
-            ),
-        ),
+        WalkStep("", ["break", f"{adapter_spec.file}:{adapter_spec.stop_line}"]),
+        WalkStep("", ["continue"], _is_at(adapter_spec, adapter_spec.stop_line)),
+        *_inspection_rows(adapter_spec),
         WalkStep(
             "jump LOC",
             ["jump", f"{adapter_spec.file}:{adapter_spec.jump_line or adapter_spec.stop_line}"],
@@ -184,15 +178,13 @@ def walk_running(adapter_spec: AdapterSpec) -> list[WalkStep]:
     ]
 
 
-def walk_inspection(adapter_spec: AdapterSpec) -> list[WalkStep]:
-    """Walk through every way to look at a stop, in the loop's inner function."""
-    inside, turn = f"{adapter_spec.file}:{adapter_spec.stop_line}", adapter_spec.variable
+def _inspection_rows(adapter_spec: AdapterSpec) -> list[WalkStep]:
+    """Walk through every way to look at a stop, in the loop's inner function.
+
+    What another program would show is refused here, too, where the adapter has none for it.
+    """
+    turn = adapter_spec.variable
     return [
-        WalkStep(
-            "",
-            start_words(adapter_spec, adapter_spec.loop(), "--break", inside),
-            _is_at(adapter_spec, adapter_spec.stop_line),
-        ),
         WalkStep("context", ["context"], lambda data: data["source"]),
         WalkStep("source", ["source"], lambda data: any(line["current"] for line in data["lines"])),
         WalkStep(
@@ -237,7 +229,8 @@ def walk_inspection(adapter_spec: AdapterSpec) -> list[WalkStep]:
         WalkStep("disassemble", ["disassemble"], lambda data: len(data["instructions"]) > 1),
         WalkStep("disassemble --source", ["disassemble", "--source"], _has_source),
         WalkStep("modules", ["modules"], lambda data: data["modules"]),
-        WalkStep("", ["stop"]),
+        *(() if adapter_spec.memory else _memory_rows("0x1000", b"\0")),
+        *(() if adapter_spec.watched else _refused_watches(adapter_spec)),
     ]
 
 
@@ -278,16 +271,8 @@ def _start(adapter_spec: AdapterSpec, stopping: StoppedAt, tmp_path: Any = None)
     )
 
 
-def walk_memory(adapter_spec: AdapterSpec) -> list[WalkStep]:
-    """Walk through memory; without a program for it, in the loop, to be refused."""
-    if adapter_spec.memory is None:
-        at, address = f"{adapter_spec.file}:{adapter_spec.stop_line}", "0x1000"
-        begin = start_words(adapter_spec, adapter_spec.loop(), "--break", at)
-    else:
-        begin, address = _start(adapter_spec, adapter_spec.memory), adapter_spec.memory.address
-    holds = adapter_spec.memory.holds if adapter_spec.memory is not None else b"\0"
+def _memory_rows(address: str, holds: bytes) -> list[WalkStep]:
     return [
-        WalkStep("", begin),
         WalkStep(
             "memory read",
             ["memory", "read", address, "--count", str(len(holds))],
@@ -296,67 +281,68 @@ def walk_memory(adapter_spec: AdapterSpec) -> list[WalkStep]:
         WalkStep(
             "memory write", ["memory", "write", address, "2a"], lambda data: data["bytes"] == "2a"
         ),
+    ]
+
+
+def walk_memory(adapter_spec: AdapterSpec) -> list[WalkStep]:
+    """Walk through memory, and watch a variable that changes several times."""
+    memory, watched = adapter_spec.memory, adapter_spec.watched
+    rows: list[WalkStep] = []
+    if memory is not None:
+        rows += [
+            WalkStep("", _start(adapter_spec, memory)),
+            *_memory_rows(memory.address, memory.holds),
+        ]
+    if not watched:
+        return [*rows, WalkStep("", ["stop"])] if rows else []
+    if memory is None or memory.at != watched[0].at:
+        rows.append(WalkStep("", _start(adapter_spec, watched[0])))
+    expression, values = watched[0].expression, watched[0].values
+    last = f"{expression} == {values[-1]}"
+    return [
+        *rows,
+        *_watch_rows("watch EXPR", ["watch", expression], values[0]),
+        *_watch_rows("watch --condition", ["watch", expression, "--condition", last], values[-1]),
+        WalkStep("", ["stop"]),
+        # The changes are few: what is stopped at for other reasons starts anew.
+        WalkStep("", _start(adapter_spec, watched[0])),
+        *_watch_rows("watch --read", ["watch", expression, "--read"]),
+        *_watch_rows("watch --access", ["watch", expression, "--access"]),
         WalkStep("", ["stop"]),
     ]
 
 
-def walk_watchpoints(adapter_spec: AdapterSpec) -> list[WalkStep]:
-    """Walk through watchpoints; without a program for it, in the loop, to be refused."""
-    if not adapter_spec.watched:
-        begin = start_words(
-            adapter_spec,
-            adapter_spec.loop(),
-            "--break",
-            f"{adapter_spec.file}:{adapter_spec.stop_line}",
-        )
-        return [
-            WalkStep("", begin),
-            *(WalkStep(name, words) for name, words in _watches(adapter_spec.variable, "true")),
-            WalkStep("watch list", ["watch", "list"], lambda data: data["breakpoints"] == []),
-            WalkStep(
-                "watch remove", ["watch", "remove", "--all"], lambda data: data["removed"] == []
-            ),
-            WalkStep("", ["stop"]),
-        ]
-    watched = adapter_spec.watched[0]
-    begin = _start(adapter_spec, watched)
-    rows: list[WalkStep] = []
-    last = watched.values[-1]
-    for name, words in _watches(watched.expression, f"{watched.expression} == {last}"):
-        now = last if "--condition" in name else watched.values[0]
-        if "list" in name or "remove" in name:
-            continue
-        rows += [
-            WalkStep("", begin),
-            WalkStep(name, words, _is_watchpoint, leads=True),
-            WalkStep(
-                "", ["continue"], _watch_stop(now, is_read="--read" in name or "--access" in name)
-            ),
-            WalkStep("watch list", ["watch", "list"], lambda data: len(data["breakpoints"]) == 1),
-            WalkStep("watch remove", ["watch", "remove", "--all"], lambda data: data["removed"]),
-            WalkStep("", ["stop"]),
-        ]
-    return rows
+def _watch_rows(name: str, words: list[str], now: str = "") -> list[WalkStep]:
+    """Watch, stop where the value is `now`, or any, and let the watchpoint go."""
+    return [
+        WalkStep(name, words, _is_watchpoint, leads=True),
+        WalkStep("", ["continue"], _watch_stop(now)),
+        WalkStep("watch list", ["watch", "list"], lambda data: len(data["breakpoints"]) == 1),
+        WalkStep("watch remove", ["watch", "remove", "--all"], lambda data: data["removed"]),
+    ]
+
+
+def _refused_watches(adapter_spec: AdapterSpec) -> list[WalkStep]:
+    variable = adapter_spec.variable
+    return [
+        WalkStep("watch EXPR", ["watch", variable]),
+        WalkStep("watch --read", ["watch", variable, "--read"]),
+        WalkStep("watch --access", ["watch", variable, "--access"]),
+        WalkStep("watch --condition", ["watch", variable, "--condition", "true"]),
+        WalkStep("watch list", ["watch", "list"], lambda data: data["breakpoints"] == []),
+        WalkStep("watch remove", ["watch", "remove", "--all"], lambda data: data["removed"] == []),
+    ]
 
 
 def _is_watchpoint(data: Data) -> bool:
     return data["verified"] and data["kind"] == "watchpoint"
 
 
-def _watches(expression: str, condition: str) -> list[tuple[str, list[str]]]:
-    return [
-        ("watch EXPR", ["watch", expression]),
-        ("watch --read", ["watch", expression, "--read"]),
-        ("watch --access", ["watch", expression, "--access"]),
-        ("watch --condition", ["watch", expression, "--condition", condition]),
-    ]
-
-
-def _watch_stop(now: str, *, is_read: bool) -> Callable[[Data], bool]:
+def _watch_stop(now: str) -> Callable[[Data], bool]:
     def holds(data: Data) -> bool:
         if data["reason"] != "watchpoint" or not data["watched"]:
             return False
-        return is_read or data["watched"][0]["value"] == now
+        return not now or data["watched"][0]["value"] == now
 
     return holds
 
@@ -444,10 +430,8 @@ def has_text(data: Data, text: str) -> bool:
 WALKS: dict[str, Callable[..., list[WalkStep]]] = {
     "breakpoints": lambda adapter_spec, _: walk_breakpoints(adapter_spec),
     "running": lambda adapter_spec, _: walk_running(adapter_spec),
-    "looking": lambda adapter_spec, _: walk_inspection(adapter_spec),
     "values": lambda adapter_spec, _: walk_values(adapter_spec),
     "memory": lambda adapter_spec, _: walk_memory(adapter_spec),
-    "watching": lambda adapter_spec, _: walk_watchpoints(adapter_spec),
     "exceptions": lambda adapter_spec, _: walk_exceptions(adapter_spec),
     "live": walk_live,
     "reading": walk_input,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,37 +57,6 @@ def test_the_abilities_are_found():
     } < set(ALL)
 
 
-@with_every_spec
-async def test_a_debugger_has_the_abilities_that_it_declares_and_refuses_the_others(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    async with drive_backend(adapter_spec) as one:
-        await _in_the_loop(one, adapter_spec)
-        for kind in ALL:
-            if kind in adapter_spec.abilities:
-                assert one.backend.find_ability(kind) is one.backend.find_ability(kind), kind
-                continue
-            with pytest.raises(DebuggerError, match=f"{adapter_spec.name} cannot") as raised:
-                one.backend.find_ability(kind)
-            assert raised.value.code is ErrorCode.NOT_SUPPORTED
-            assert raised.value.hint
-            assert (
-                adapter_spec.debug_adapter.ability_alternatives.get(
-                    kind, select_backend.adapters_with(kind)
-                )
-                in raised.value.hint
-            )
-    assert (
-        adapter_spec.abilities
-        == adapter_spec.debug_adapter.request_abilities
-        | adapter_spec.debug_adapter.own_abilities.keys()
-    )
-    assert (
-        not adapter_spec.debug_adapter.request_abilities
-        & adapter_spec.debug_adapter.broken_abilities
-    )
-
-
 @with_specs_able_to(abilities.MemoryAbility)
 async def test_memory_is_read_and_written(
     adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
@@ -110,36 +79,110 @@ async def test_memory_is_read_and_written(
             assert raised.value.code is ErrorCode.EVALUATION_FAILED
 
 
-@with_specs_able_to(abilities.RegisterAbility)
-async def test_each_frames_registers_have_the_address_that_it_is_at(
+def _has_what_it_declares(backend: Any, adapter_spec: AdapterSpec) -> None:
+    """Check that a backend has the abilities that it declares, and refuses the others."""
+    for kind in ALL:
+        if kind in adapter_spec.abilities:
+            assert backend.find_ability(kind) is backend.find_ability(kind), kind
+            continue
+        with pytest.raises(DebuggerError, match=f"{adapter_spec.name} cannot") as raised:
+            backend.find_ability(kind)
+        assert raised.value.code is ErrorCode.NOT_SUPPORTED
+        assert raised.value.hint
+        assert (
+            adapter_spec.debug_adapter.ability_alternatives.get(
+                kind, select_backend.adapters_with(kind)
+            )
+            in raised.value.hint
+        )
+    assert (
+        adapter_spec.abilities
+        == adapter_spec.debug_adapter.request_abilities
+        | adapter_spec.debug_adapter.own_abilities.keys()
+    )
+    assert (
+        not adapter_spec.debug_adapter.request_abilities
+        & adapter_spec.debug_adapter.broken_abilities
+    )
+
+
+async def _registers_have_the_address(
+    one: DrivenBackend, adapter_spec: AdapterSpec, stop: Stopped
+) -> None:
+    ability = one.backend.find_ability(abilities.RegisterAbility)
+    for frame in (await one.frames(stop))[:2]:
+        groups = await ability.read_registers(frame)
+        assert all(group.name and group.registers for group in groups)
+        values = {each.name.lower(): each.value for one in groups for each in one.registers}
+        counter = values.get("rip") or values.get("pc") or ""
+        assert int(counter, 16) == int(frame.address or "", 16)
+
+
+async def _machine_code_begins_at_the_address(
+    one: DrivenBackend, adapter_spec: AdapterSpec, stop: Stopped
+) -> None:
+    address = await _address(one, stop)
+    ability = one.backend.find_ability(abilities.DisassemblyAbility)
+    shown = await ability.read_instructions(address, 5)
+    assert [each.address for each in shown] == sorted({each.address for each in shown})
+    assert (len(shown), shown[0].address) == (5, address)
+    assert (shown[0].file, shown[0].line) == (adapter_spec.file, adapter_spec.stop_line)
+    assert all(each.text for each in shown)
+    with pytest.raises(DebuggerError) as raised:
+        await ability.read_instructions(_NO_ADDRESS, 5)
+    assert raised.value.code is ErrorCode.EVALUATION_FAILED
+
+
+async def _program_is_the_first_module(
+    one: DrivenBackend, adapter_spec: AdapterSpec, stop: Stopped
+) -> None:
+    # debugpy 1.8.22 lists the modules of the frames that it has shown.
+    await one.frames(stop)
+    modules = await one.backend.find_ability(abilities.ModuleAbility).list_modules()
+    assert modules[0].path == adapter_spec.loop().program
+    assert all(module.name for module in modules)
+
+
+async def _program_is_among_its_sources(
+    one: DrivenBackend, adapter_spec: AdapterSpec, stop: Stopped
+) -> None:
+    ability = one.backend.find_ability(abilities.LoadedSourceAbility)
+    assert adapter_spec.loop().program in await ability.list_loaded_sources()
+
+
+async def _only_one_command_of_its_own_is_run(
+    one: DrivenBackend, adapter_spec: AdapterSpec, stop: Stopped
+) -> None:
+    wanted = adapter_spec.raw
+    assert wanted is not None
+    frame = await one.frame(stop)
+    ability = one.backend.find_ability(abilities.RawCommandAbility)
+    assert wanted.says in await ability.run_raw(wanted.command, frame)
+    for command in (f"{wanted.command}\n{wanted.command}", f"{wanted.command}\r"):
+        with pytest.raises(DebuggerError) as raised:
+            await ability.run_raw(command, frame)
+        assert raised.value.code is ErrorCode.USAGE
+
+
+# What is read at one stop, and changes nothing.
+READ: dict[type[Any], Callable[[DrivenBackend, AdapterSpec, Stopped], Awaitable[None]]] = {
+    abilities.RegisterAbility: _registers_have_the_address,
+    abilities.DisassemblyAbility: _machine_code_begins_at_the_address,
+    abilities.ModuleAbility: _program_is_the_first_module,
+    abilities.LoadedSourceAbility: _program_is_among_its_sources,
+    abilities.RawCommandAbility: _only_one_command_of_its_own_is_run,
+}
+
+
+@with_every_spec
+async def test_a_debugger_reads_what_it_declares_and_refuses_the_rest(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):
     async with drive_backend(adapter_spec) as one:
         stop = await _in_the_loop(one, adapter_spec)
-        ability = one.backend.find_ability(abilities.RegisterAbility)
-        for frame in (await one.frames(stop))[:2]:
-            groups = await ability.read_registers(frame)
-            assert all(group.name and group.registers for group in groups)
-            values = {each.name.lower(): each.value for one in groups for each in one.registers}
-            counter = values.get("rip") or values.get("pc") or ""
-            assert int(counter, 16) == int(frame.address or "", 16)
-
-
-@with_specs_able_to(abilities.DisassemblyAbility)
-async def test_machine_code_is_shown_from_an_address_on(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    async with drive_backend(adapter_spec) as one:
-        address = await _address(one, await _in_the_loop(one, adapter_spec))
-        ability = one.backend.find_ability(abilities.DisassemblyAbility)
-        shown = await ability.read_instructions(address, 5)
-        assert [each.address for each in shown] == sorted({each.address for each in shown})
-        assert (len(shown), shown[0].address) == (5, address)
-        assert (shown[0].file, shown[0].line) == (adapter_spec.file, adapter_spec.stop_line)
-        assert all(each.text for each in shown)
-        with pytest.raises(DebuggerError) as raised:
-            await ability.read_instructions(_NO_ADDRESS, 5)
-        assert raised.value.code is ErrorCode.EVALUATION_FAILED
+        _has_what_it_declares(one.backend, adapter_spec)
+        for kind in READ.keys() & adapter_spec.abilities:
+            await READ[kind](one, adapter_spec, stop)
 
 
 @with_specs_able_to(abilities.InstructionBreakpointAbility)
@@ -161,43 +204,19 @@ async def test_an_address_is_stopped_at(adapter_spec: AdapterSpec, drive_backend
 
 
 @with_specs_able_to(abilities.InstructionStepAbility)
-@pytest.mark.parametrize("how", [ResumeKind.STEP, ResumeKind.NEXT])
-async def test_one_instruction_is_stepped(
-    adapter_spec: AdapterSpec, drive_backend: Drive, how: ResumeKind
-):
+async def test_one_instruction_is_stepped(adapter_spec: AdapterSpec, drive_backend: Drive):
     async with drive_backend(adapter_spec) as one:
         stop = await _in_the_loop(one, adapter_spec)
-        address = await _address(one, stop)
-        assert stop.thread is not None
         ability = one.backend.find_ability(abilities.InstructionStepAbility)
-        await ability.step_instruction(how, stop.thread)
-        stop = await one.seen.next(Stopped)
-        assert stop.reason is StopReason.STEP
-        assert 0 < await _address(one, stop) - address < 16
-        frame = await one.frame(stop)
-        assert (frame.function, frame.line) == (adapter_spec.inner, adapter_spec.stop_line)
-
-
-@with_specs_able_to(abilities.ModuleAbility)
-async def test_the_program_is_the_first_of_the_modules(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    async with drive_backend(adapter_spec) as one:
-        # debugpy 1.8.22 lists the modules of the frames that it has shown.
-        await one.frames(await _in_the_loop(one, adapter_spec))
-        modules = await one.backend.find_ability(abilities.ModuleAbility).list_modules()
-        assert modules[0].path == adapter_spec.loop().program
-        assert all(module.name for module in modules)
-
-
-@with_specs_able_to(abilities.LoadedSourceAbility)
-async def test_the_program_is_among_its_loaded_sources(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    async with drive_backend(adapter_spec) as one:
-        await _in_the_loop(one, adapter_spec)
-        ability = one.backend.find_ability(abilities.LoadedSourceAbility)
-        assert adapter_spec.loop().program in await ability.list_loaded_sources()
+        for how in (ResumeKind.STEP, ResumeKind.NEXT):
+            address = await _address(one, stop)
+            assert stop.thread is not None
+            await ability.step_instruction(how, stop.thread)
+            stop = await one.seen.next(Stopped)
+            assert stop.reason is StopReason.STEP
+            assert 0 < await _address(one, stop) - address < 16
+            frame = await one.frame(stop)
+            assert (frame.function, frame.line) == (adapter_spec.inner, adapter_spec.stop_line)
 
 
 @with_specs_able_to(abilities.JumpAbility)
@@ -340,33 +359,6 @@ async def test_an_exception_that_nobody_asked_for_stops_nothing(
         await one.backend.run_program()
         await one.seen.next(ExitedProgram)
         assert _stops(one) == 0
-
-
-@with_specs_able_to(abilities.ExceptionAbility)
-async def test_a_word_that_is_no_exception_is_unbound_and_says_so(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    async with drive_backend(adapter_spec) as one:
-        await one.backend.start(adapter_spec.loop())
-        (bound,) = await one.add(BreakpointSpec(catch="no_such_filter"))
-        assert not bound.verified
-        assert "no_such_filter" in (bound.why or "")
-
-
-@with_specs_able_to(abilities.RawCommandAbility)
-async def test_a_command_of_the_debuggers_own_is_run_and_only_one(
-    adapter_spec: AdapterSpec, drive_backend: Drive
-):
-    wanted = adapter_spec.raw
-    assert wanted is not None
-    async with drive_backend(adapter_spec) as one:
-        frame = await one.frame(await _in_the_loop(one, adapter_spec))
-        ability = one.backend.find_ability(abilities.RawCommandAbility)
-        assert wanted.says in await ability.run_raw(wanted.command, frame)
-        for command in (f"{wanted.command}\n{wanted.command}", f"{wanted.command}\r"):
-            with pytest.raises(DebuggerError) as raised:
-                await ability.run_raw(command, frame)
-            assert raised.value.code is ErrorCode.USAGE
 
 
 @with_specs_able_to(abilities.ReturnValueAbility)

@@ -122,7 +122,7 @@ def _walk(
     known = {"THREAD": "1", "ADDRESS": "0x1000", "REF": "v1"}
     is_skipping = False
     for row in rows:
-        is_skipping = is_skipping and row.words[0] != "start"
+        is_skipping = is_skipping and not row.leads and row.words[0] != "start"
         if is_skipping:
             continue
         if row.words[0] == "attach" and (pid := run_listening()) is not None:

@@ -39,7 +39,7 @@ async def _next(
 
 @pytest.mark.parametrize("spec", [BreakpointSpec(function="helper"), _line("helper")])
 @_native_specs
-async def test_a_breakpoint_shows_the_arguments(
+async def test_a_breakpoint_and_its_condition_have_the_arguments(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], spec: BreakpointSpec
 ):
     async with drive_backend(adapter_spec) as one:
@@ -48,16 +48,9 @@ async def test_a_breakpoint_shows_the_arguments(
         stop = await _next(one, stop)
         assert stop.reason in {StopReason.BREAKPOINT, StopReason.FUNCTION_BREAKPOINT}
         assert await one.value(stop, "k") == "2"
-
-
-@pytest.mark.parametrize("spec", [BreakpointSpec(function="helper"), _line("helper")])
-@_native_specs
-async def test_a_condition_is_of_the_arguments(
-    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], spec: BreakpointSpec
-):
-    async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(_PROGRAM(Path()), replace(spec, condition="k == 3"))
-        assert await one.value(stop, "k") == "3"
+        await one.add(replace(spec, condition="k == 4"))
+        stop = await _next(one, stop)
+        assert await one.value(stop, "k") == "4"
         assert len(stop.hits) == 1
 
 

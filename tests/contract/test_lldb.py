@@ -57,41 +57,47 @@ _PASSING = {
     "log": {"log": "here"},
     "other thread": {"thread": 1},
 }
+_AFTER_LOG = ("log", "other thread")
 
 
 @pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP])
-@pytest.mark.parametrize("way", _PASSING)
 @_lldb_specs
 async def test_a_step_that_jumps_to_it_ends(
-    adapter_spec: AdapterSpec,
-    drive_backend: Callable[[AdapterSpec], Any],
-    way: str,
-    how: ResumeKind,
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], how: ResumeKind
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await _before(one, "jumps", marked_breakpoint("again", **_PASSING[way]))
-        await _stepped(one, stop, how, to="again")
-        logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
-        assert logged == ["here"] * (way == "log")
-        failed = [event for event in one.seen if isinstance(event, ConditionError)]
-        assert bool(failed) is (way == "condition that fails")
+        program = native_program("stepping.c", "9")(Path())
+        stop = await one.to_stop(program, marked_breakpoint("jumps"))
+        for way, changes in _PASSING.items():
+            (bound,) = await one.add(marked_breakpoint("again", **changes))
+            assert bound.verified, bound
+            stop = await _stepped(one, stop, how, to="again")
+            logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
+            assert logged == ["here"] * (way in _AFTER_LOG)
+            failed = [event for event in one.seen if isinstance(event, ConditionError)]
+            assert bool(failed) is (way != "condition")
+            stop = await _stepped(one, stop, how, to="lowers")
+            stop = await _stepped(one, stop, how, to="jumps")
 
 
 @pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP, ResumeKind.FINISH])
-@pytest.mark.parametrize("way", _PASSING)
 @_lldb_specs
 async def test_a_step_that_returns_to_it_ends(
-    adapter_spec: AdapterSpec,
-    drive_backend: Callable[[AdapterSpec], Any],
-    way: str,
-    how: ResumeKind,
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], how: ResumeKind
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await _before(one, "adds", marked_breakpoint("back", **_PASSING[way]))
-        if how is not ResumeKind.FINISH:
-            await one.go_on(stop, how)
+        program = native_program("stepping.c", "9")(Path())
+        stop = await one.to_stop(program, marked_breakpoint("adds"))
+        for changes in _PASSING.values():
+            (bound,) = await one.add(marked_breakpoint("back", **changes))
+            assert bound.verified, bound
+            if how is not ResumeKind.FINISH:
+                await one.go_on(stop, how)
+                stop = await one.seen.next(Stopped)
+            await _stepped(one, stop, how, to="back")
+            await one.add(marked_breakpoint("adds"))
+            await one.go_on(stop)
             stop = await one.seen.next(Stopped)
-        await _stepped(one, stop, how, to="back")
 
 
 @pytest.mark.parametrize("way", [{"condition": "total == 1000"}, {"log": "here"}])

@@ -43,7 +43,7 @@ async def _make_hot(live, way):
 async def test_threads_that_are_hot_pause_in_the_programs_code_and_are_unharmed(start_engine, way):
     # There the first instruction has room for a jump, so that most time is spent in what logs.
     program = build_program("hammer.c", "-O2" if way == "record" else "-O0")
-    rounds = "60000000"
+    rounds = "30000000"
     status, out, _ = program.alone(rounds)
     live = await start_engine(program, rounds)
     await _make_hot(live, way)

@@ -1,5 +1,6 @@
 /* Where a step ends by a jump, and where it ends in the caller, at the beginning of a line. */
 #include <stdio.h>
+#include <stdlib.h>
 
 static int total;
 
@@ -10,16 +11,17 @@ static void add(int i) {
 static void count_down(int n) {
     do {
         total += n; // @again
-        n--;
+        n--; // @lowers
     } while (n > 0); // @jumps
 }
 
-int main(void) {
-    for (int i = 0; i < 3; i++) {
+int main(int argc, char **argv) {
+    int turns = argc > 1 ? atoi(argv[1]) : 3;
+    for (int i = 0; i < turns; i++) {
         add(i);
         total++; // @back
     }
-    count_down(4);
+    count_down(turns + 1);
     printf("total %d\n", total);
     return 0;
 }

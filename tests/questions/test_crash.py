@@ -80,6 +80,14 @@ fn main() {
 """
 
 
+@pytest.fixture(scope="module")
+def recursion(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recursion")
+    (folder / "deep.rs").write_text(RECURSION)
+    subprocess.run(["rustc", "-g", "deep.rs"], cwd=folder, check=True, capture_output=True)
+    return folder / "deep"
+
+
 @pytest.mark.parametrize(
     "by",
     [
@@ -89,12 +97,9 @@ fn main() {
     ],
 )
 def test_a_deep_recursion_of_rust_is_a_stack_overflow_with_its_first_arguments(
-    cli: Callable[..., Any], tmp_path: Path, by: tuple[str, str]
+    cli: Callable[..., Any], recursion: Path, by: tuple[str, str]
 ) -> None:
-    source, program = tmp_path / "deep.rs", tmp_path / "deep"
-    source.write_text(RECURSION)
-    subprocess.run(["rustc", "-g", source, "-o", program], check=True, capture_output=True)
-    answer = cli("crash", "--json", *by, "--", program, check=0, timeout=120).data["data"]
+    answer = cli("crash", "--json", *by, "--", recursion, check=0, timeout=120).data["data"]
     assert (answer["kind"], answer["signal"]) == ("stack_overflow", "SIGSEGV")
     assert "frames of deep::fact" in answer["cause"]
     assert 'name="start"' in [f"{one['name']}={one['value']}" for one in answer["locals"]]

@@ -174,7 +174,8 @@ def test_an_invariant_is_checked_at_the_hits_of_the_filter(
         return found["checks"], found["invariants"][0]["outcome"]
 
     assert checks("--until", "mark") == (6, "held")
-    assert checks("--after", "mark")[1] == "false from the beginning"
+    if at.startswith("boxes.py"):  # the other questions ask it of each language
+        assert checks("--after", "mark")[1] == "false from the beginning"
     assert checks("--when", "v > 1", "--first", "3") == (3, "held")
 
 

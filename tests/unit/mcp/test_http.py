@@ -58,6 +58,25 @@ def test_anything_else_is_none(given) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("0.0.0.0:0", "0.0.0.0 is not this machine alone"),
+        (":0", "every address is not this machine alone"),
+        ("[::]:0", ":: is not this machine alone"),
+        ("192.168.0.1:80", "192.168.0.1 is not this machine alone"),
+        ("example.com:80", "example.com is not this machine alone"),
+        ("127.0.0.1", "not HOST:PORT: 127.0.0.1"),
+        ("127.0.0.1:99999", "not HOST:PORT: 127.0.0.1:99999"),
+        ("127.0.0.1:x", "not HOST:PORT: 127.0.0.1:x"),
+    ],
+)
+def test_an_address_that_is_refused_is_named(given, says) -> None:
+    with pytest.raises(DebuggerError) as failed:
+        parse_listen_address(given)
+    assert failed.value.message.startswith(says)
+
+
+@pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Bearer x", "bearer  sec ret", "Basic secret"]
 )
 def test_a_header_without_the_token_does_not_match(header) -> None:
