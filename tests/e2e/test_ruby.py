@@ -245,7 +245,7 @@ def test_a_server_that_is_no_debugger_is_said_in_time(cli, running_ruby):
     process = running_ruby("ruby", "-rsocket", "-e", f"{code}; sleep")
     port = int(process.stdout.readline())
     told = cli("attach", "--connect", f"localhost:{port}", check=1)
-    assert "not rdbg" in told.err
+    assert "not a debug server for rdbg" in told.err
     assert "rdbg --open" in told.err
     os.kill(process.pid, signal.SIGKILL)
 

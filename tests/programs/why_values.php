@@ -149,3 +149,18 @@ echo "y $y\n";  // @mark11
 usort($rows, fn($p, $q) => $q <=> $p);
 $first = $rows[0];
 echo "first $first\n";  // @mark12
+
+final class Basket
+{
+    public array $lines = [];
+
+    public function prices(): array
+    {
+        return array_map(fn($line) => $line->price, $this->lines);
+    }
+}
+$basket = new Basket();
+$basket->lines[] = (object) ['price' => 40];
+$basket->lines[0]->price -= 60;
+[$cost] = $basket->prices();
+echo "cost $cost\n";  // @mark13

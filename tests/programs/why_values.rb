@@ -156,3 +156,8 @@ end
 fiber.resume(1)
 fiber.resume(6)
 puts "spent #{spent}"  # @mark15
+
+stock = Hash.new([])
+stock[:pens] << "blue"
+inks = stock[:inks]
+puts "inks #{inks}"  # @mark16

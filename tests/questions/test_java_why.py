@@ -112,6 +112,20 @@ def test_a_key_class_without_a_hash_explains_the_null(shared_cli: Cli, classes: 
     ]
 
 
+def test_a_key_of_another_wrapper_explains_the_null(shared_cli: Cli, classes: Path) -> None:
+    found = follow(shared_cli, classes, "name", "crash", "wrapper")
+    (fact,) = found["links"][-1]["details"]
+    assert fact.endswith("is another object: a Integer, and what is looked for is a Long")
+
+
+def test_an_exception_that_the_library_throws_again_leads_to_what_it_was_thrown_for(
+    shared_cli: Cli, classes: Path
+) -> None:
+    found = follow(shared_cli, classes, "a caught exception", "crash", "again")
+    assert steps(found)[0] == ("other", line("limits"))
+    assert found["links"][0]["text"] == "IllegalStateException thrown for most=5"
+
+
 def test_a_text_that_calls_built_does_not_end_where_its_builder_was_made(
     shared_cli: Cli, classes: Path
 ) -> None:

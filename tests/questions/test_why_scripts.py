@@ -21,6 +21,7 @@ PHP = [
     ("$code", "} catch (RuntimeException $error) {", "not followed"),
     ("$y", "$found[$id] = 'nobody';", "constant"),
     ("$first", "usort($rows, fn($p, $q) => $q <=> $p);", "not followed"),
+    ("$cost", "$basket->lines[0]->price -= 60;", "not followed"),
 ]
 RUBY = [
     ("size", "@entries[key] ||= { name: name, size: name.size }", "constant"),
@@ -36,10 +37,12 @@ RUBY = [
     ("first", "sorted = [3, 1, 2].sort { |a, b| b <=> a }", "not followed"),
     ("cell", "grid[0][1] = 7", "constant"),
     # Its body is no line of its own.
-    ("double", "def twice(number) = number * 2", "not followed"),
+    ("double", "def twice(number) = number * 2", "constant"),
     # A thread's and a fiber's blocks write variables of the code that made them.
     ("spent", "thread = Thread.new { [3, 4].each { |one| spent += one } }", "not followed"),
     ("spent", "got = Fiber.yield start", "not followed"),
+    # The default of a hash is one object for all keys.
+    ("inks", 'stock[:pens] << "blue"', "constant"),
 ]
 
 
@@ -113,10 +116,25 @@ def test_why_says_that_a_place_was_not_reached_and_that_a_name_is_unknown(cli, t
     missed = cli("why", "$x", "--at", "short.php:4", *words, cwd=tmp_path, check=None)
     assert "short.php:4 was not reached" in missed.err
     assert "(a PHP that it starts is not recorded)" in missed.err
+    blank = cli("why", "$x", "--at", "short.php:5", *words, cwd=tmp_path, check=None)
+    assert "no code at short.php:5; the next line with code that ran is 6" in blank.err
     unknown = cli("why", "$y", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
     assert "Undefined variable $y" in unknown.err
     failed = cli("why", "nothing()", "--at", "short.php:6", *words, cwd=tmp_path, check=None)
     assert "undefined function nothing()" in failed.err
+
+
+@pytest.mark.adapter("xdebug")
+def test_why_follows_an_argument_that_php_refused(cli, tmp_path):
+    script = tmp_path / "refused.php"
+    script.write_text(
+        "<?php\nfunction price(int $p): int { return $p * 2; }\n"
+        "$prices = [4, 9];\nfor ($i = 0; $i <= 2; $i++) {\n    echo price($prices[$i]);\n}\n"
+    )
+    words = ("--json", "crash", "--", "php", script)
+    origin = answer_data(cli(*words, cwd=tmp_path, check=0))["why"]
+    assert (origin["expression"], origin["value"]) == ("$p", "null")
+    assert origin["text"] == "$prices has no element [2]"
 
 
 @pytest.mark.adapter("rdbg")

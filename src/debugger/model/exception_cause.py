@@ -228,15 +228,15 @@ def _explain_null(
     operands: Sequence[str],  # noqa: ARG001
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
-    said = parse_null_message(text)
-    if said is None:
+    null = parse_null_message(text)
+    if null is None:
         return None
     empty = [one for one in accesses if _is_nothing(one, values)]
-    named = [one for one in empty if said.name in {"", one.inner, one.how}]
+    named = [one for one in empty if null.name in {"", one.inner, one.how}]
     one = next(iter(named or empty), None)
     is_pointer = "nil pointer" in text
     kind = "null_pointer" if is_pointer else "nothing"
-    label = "nil pointer" if is_pointer else said.what
+    label = "nil pointer" if is_pointer else null.what
     error = "" if is_pointer else f" ({short})"
     if one is None:
         message = text.partition("runtime error: ")[2] or text
@@ -245,7 +245,7 @@ def _explain_null(
     mark = "->" if one.how == "->" else "."
     inner = f"[{one.inner}]" if one.how == "[]" else f"{mark}{one.inner}" if one.inner else ""
     part = f"{inner} of it" if inner else "what it points to"
-    message = f"{label}: {one.base} is {said.what}, {part} is {said.verb}{error}"
+    message = f"{label}: {one.base} is {null.what}, {part} is {null.verb}{error}"
     return ExceptionCause(kind, message, culprit=one.base)
 
 

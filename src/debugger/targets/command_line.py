@@ -45,6 +45,7 @@ _PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
     "-Xfaulthandler": ("PYTHONFAULTHANDLER", "1"),
     "-Xtracemalloc": ("PYTHONTRACEMALLOC", "1"),
 }
+_FILES = (".rb", ".php", ".java", ".jar", ".class", ".kt")
 _LONGEST_WORD = 60  # characters of a word in an error
 _NEAR = 0.8
 # What runs a command in a project's own virtual environment: `uv run pytest`.
@@ -261,7 +262,7 @@ def _require_file(name: str, lookup: CommandLookup, verb: str, *, before: str = 
         near = near_files(os.path.basename(name), near_names)
         near = near or _very_near(os.path.basename(name), lookup.similar_names(name))
     suggestion = os.path.join(os.path.dirname(name), near[0]) if near else ""
-    kind = "file" if before else "command"
+    kind = "file" if before or name.endswith((*_SCRIPTS, *_FILES)) else "command"
     there = f"; there is {', '.join(near[:3])}" if near else ""
     example = before + (suggestion or ("SCRIPT" if before else "./program ARGUMENTS"))
     raise DebuggerError(

@@ -2,6 +2,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Wrong values, each with its origin some calls and objects away; the argument chooses one. */
 public class Origins {
@@ -67,7 +68,9 @@ public class Origins {
     }
 
     static void count(int at, int by) {
-        counts[at] = by;  // @counts
+        int next = at;
+        counts[next++] = by;  // @counts
+        shared = next;
     }
 
     static void fill() {
@@ -89,6 +92,12 @@ public class Origins {
             parse(line);
         } finally {
             shared++;
+        }
+    }
+
+    static void limit(int most) {
+        if (most > 3) {
+            throw new IllegalStateException("too many");  // @limits
         }
     }
 
@@ -172,6 +181,20 @@ public class Origins {
                 for (String name : QUEUE) {
                     drop(name);
                 }
+            }
+            case "again" -> {
+                RuntimeException[] kept = new RuntimeException[1];
+                try {
+                    limit(words.length + 4);
+                } catch (IllegalStateException failed) {
+                    kept[0] = failed;
+                }
+                Optional.empty().orElseThrow(() -> kept[0]);
+            }
+            case "wrapper" -> {
+                nameOf(3);
+                String name = NAMES.get((Object) Long.valueOf(3));  // @wrapper
+                System.out.println(name.length());
             }
             default -> System.out.println("?");
         }

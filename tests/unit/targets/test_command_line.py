@@ -200,6 +200,7 @@ def test_what_cannot_be_meant_is_refused_with_what_to_do(words: list[str], says:
     [
         (["./prgo"], "there is prog", "debugger crash -- ./prog"),
         (["nothing-like-it"], "no such command", "debugger crash -- ./program ARGUMENTS"),
+        (["nothing-like-it.rb"], "no such file", "debugger crash -- ./program ARGUMENTS"),
         (["python3", "scrip.py"], "there is script.py", "debugger crash -- python3 script.py"),
     ],
 )

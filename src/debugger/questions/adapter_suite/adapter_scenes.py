@@ -129,10 +129,9 @@ class AdapterScenes:
             raise SceneFailed(f"stopped by {stop.reason}, at no line")
         is_there = base_name(frame.file or "") == base_name(at.file or "")
         if not is_there or frame.line != at.line:
-            raise SceneFailed(
-                f"stopped by {stop.reason} at {base_name(frame.file or '?')}:{frame.line}, "
-                f"not at line {at.line}"
-            )
+            place = f"{base_name(frame.file or '?')}:{frame.line}"
+            moved = f" (if it moved the breakpoint there: --at {place})" if is_there else ""
+            raise SceneFailed(f"stopped by {stop.reason} at {place}, not at line {at.line}{moved}")
         return f"{stop.reason} at {base_name(frame.file or '')}:{frame.line}"
 
     async def _see_stack(self, run: RunningQuestion) -> str:

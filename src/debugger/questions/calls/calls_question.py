@@ -55,6 +55,11 @@ _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = (
     "what it called is of a second run, at other addresses, in which all calls were traced (frida)"
 )
+_SUSPENDED = "COROUTINE_SUSPENDED"  # what a suspend function of Kotlin returns meanwhile
+_PARTS = (
+    "a suspend function: what it runs after a suspension is a call of its own here, and its "
+    "parameters are null or 0 on its first line"
+)
 _ENDED_EARLY = (
     "what it called is not known: the second run, to see that, was ended before it was called"
 )
@@ -140,6 +145,11 @@ def _location_of(answer: Calls) -> str:
     return f"{Path(first.file).name}:{first.line}"
 
 
+def _note_parts(answer: Calls) -> Calls:
+    is_suspended = any(one.value == _SUSPENDED for one in answer.lives)
+    return _calls_with_note(answer, _PARTS) if is_suspended else answer
+
+
 def _calls_with_note(answer: Calls, *texts: str) -> Calls:
     return structs.replace(answer, notes=(*answer.notes, *texts))
 
@@ -200,6 +210,7 @@ async def record_calls(
         )
         answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
         is_chosen = bool(when or filtered.hits)
+        answer = _note_parts(answer)
         return await with_callees(program, place, answer, depth=depth, is_chosen=is_chosen)
     place = await asyncio.to_thread(resolve_function, place, program.source_roots)
     refuse_thread_name(filtered.hits)

@@ -55,6 +55,7 @@ COMPILED = (
 _EMPTY = "its input is empty: --stdin FILE gives it one"
 _LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
 _RUST_OVERFLOW = "has overflowed its stack"
+_NO_LINES = "its class has no line numbers, and no names of locals: compile it with javac -g"
 _RUNS_ON = "it runs on, without the debugger"
 _ENDED_THEN = "the program was ended then"
 _HANDLED = (
@@ -276,7 +277,10 @@ def _notes_of_output(run: RunningQuestion, crash: CrashStop, lines: Sequence[str
         tasks = exit_calls.describe_task_error(sessions, raised, run.session.target.cwd)
     notes = python_stack(lines) if facts.signal is not None else []
     empty = [_EMPTY] if "EOFError" in (facts.exception or "") else []
-    return [*notes, *empty, *tasks, *typescript_notes(lines)]
+    frame = crash.scene.frame
+    is_java = run.session.traits.runtime is Runtime.JAVA
+    unlined = [_NO_LINES] if is_java and frame is not None and frame.line is None else []
+    return [*notes, *empty, *tasks, *typescript_notes(lines), *unlined]
 
 
 def _exit_of(last: answers.Stop, facts: CrashFacts) -> tuple[int | None, str | None]:

@@ -26,6 +26,7 @@ from debugger.questions.holds.captured_checks import capture_check
 from debugger.questions.holds.logged_checks import PlaceVisit, lvalues_of, parse_truth
 from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.who_wrote.value_writers import skip_made_setter
 from debugger.session import inspection
 from debugger.session.session import Session
 from debugger.sources.function_names import last_part
@@ -406,6 +407,7 @@ def describe_statement(
 
     Of a parameter it is the call that has passed it, unless it is a callee that has written.
     """
+    frames = skip_made_setter(frames)
     if not has_callee and enters_function(frames, after.values):
         frames = frames[1:]
     here = frames[0]

@@ -31,6 +31,15 @@ _WORDS = frozenset(
 )
 _GO = re.compile(r"func\s+(?:\(\s*\w*\s*\*?(?P<owner>\w+)[^)]*\)\s*)?(?P<name>\w+)\s*[\[(]")
 _RUST = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const\s+|unsafe\s+)*fn\s+(?P<name>\w+)")
+# With type parameters, and the type that an extension function extends.
+_KOTLIN = re.compile(
+    r"\s*(?:@\w+(?:\([^)]*\))?\s+|[a-z]+\s+)*?fun\s+(?:<[^>]*>\s*)?(?:[\w.?*]+(?:<[^()]*>)?\??\.)?"
+    r"`?(?P<name>\w+)`?\s*\("
+)
+_KOTLIN_OWNER = re.compile(
+    r"\s*(?:@\w+(?:\([^)]*\))?\s+|[a-z]+\s+)*?"
+    r"(?:class|interface|object)\b\s*(?P<name>\w*)"
+)
 _C = re.compile(r"\s*(?:[\w:<>,*&~\[\]]+[\s*&]+)*?(?P<name>~?[A-Za-z_][\w:]*~?\w*)\s*\(")
 _GO_CLOSURE = re.compile(r"(?:(?P<name>\w+)\s*:?=\s*)?(?<!\w)func\s*\(.*\{\s*\Z")
 _OWNER = re.compile(
@@ -39,6 +48,7 @@ _OWNER = re.compile(
     r"(?:class|struct|namespace|mod|trait|interface|record|enum|impl(?:<[^>]*>)?(?:\s+[\w:<>]+\s+for)?)"
     r"\s+(?P<name>\w[\w:]*)"
 )
+_OPERATORS = ("=", "+", "-", "*", "/", "&&", "||", "?:", ".", ",", "->")
 _COMMENT = ("//", "/*", "*")
 _LOOP = re.compile(r"\s*(?:'\w+:\s*)?(?:for|while|loop|do)\b")
 _HEAD_LINES = 12  # lines of a function's head
@@ -77,7 +87,7 @@ def source_files_of(program: str | None, cwd: str, language: str) -> list[str]:
     if language == "java":
         is_source = program.endswith((".java", ".class", ".jar"))
         roots = [*(folders[:1] if is_source else ()), *java_project.list_modules(cwd), cwd]
-        return [str(one) for one in project_files(list(dict.fromkeys(roots)), (".java",))]
+        return [str(one) for one in project_files(list(dict.fromkeys(roots)), (".java", ".kt"))]
     if program.endswith(".go") or Path(program).is_dir():
         root = program if Path(program).is_dir() else folders[0]
         return [str(one) for one in project_files([root], (".go",))]
@@ -119,24 +129,26 @@ def _scan_functions(path: str, text: Sequence[str]) -> Iterator[FunctionLines]:
     for number, line in enumerate(text, 1):
         while scopes and number > scopes[-1].last:
             scopes.pop()
-        head = _OWNER.match(line) if not path.endswith(".go") else None
-        if head is not None:
-            span = find_span(path, text, number, head["name"])
+        owner = _owner_name(path, line)
+        is_block = not path.endswith(".kt") or _kotlin_body(text, number) == "{"
+        if owner is not None:
+            span = find_span(path, text, number, owner) if is_block else None
             if span is not None and span[0] == number:
-                scopes.append(_Scope(head["name"].replace("::", "."), span[1]))
+                scopes.append(_Scope(owner.replace("::", "."), span[1]))
                 continue
         is_inside = bool(scopes) and scopes[-1].is_function
         names = _closure_names(scopes[-1], line) if is_inside and path.endswith(".go") else []
         if not is_inside or path.endswith(".rs"):
             names = list(filter(None, [_head_name(path, line)]))
-        span = (
-            find_span(path, text, number, "func" if is_inside and names[1:] else names[0])
-            if names
-            else None
-        )
+        span = None
+        if names and not is_block:
+            span = _expression_span(text, number)
+        elif names:
+            name = "func" if is_inside and names[1:] else names[0]
+            span = find_span(path, text, number, name)
         if span is None or span[0] != number:
             continue
-        first = _first_line(text, number, span[1])
+        first = _first_line(text, number, span[1]) if is_block else span[0]
         around = [one.name for one in scopes]
         for name in names:
             yield FunctionLines(".".join((*around, name)), path, first, span[1])
@@ -155,6 +167,44 @@ def _closure_names(around: _Scope, line: str) -> list[str]:
     return [number, found["name"] or number]
 
 
+def _owner_name(path: str, line: str) -> str | None:
+    """Return the name of the class or the namespace that a line begins; None if it begins none."""
+    if path.endswith(".kt"):
+        found = _KOTLIN_OWNER.match(line)
+        return (found["name"] or None) if found is not None else None  # a companion has its class's
+    found = _OWNER.match(line) if not path.endswith(".go") else None
+    return found["name"] if found is not None else None
+
+
+def _kotlin_body(text: Sequence[str], head: int) -> str:
+    """Return what begins the body of a function or class of Kotlin: `{`, `=`, or nothing."""
+    depth = 0
+    for number in range(head, min(head + _HEAD_LINES, len(text) + 1)):
+        for letter in text[number - 1]:
+            depth += (letter in "([") - (letter in ")]")
+            if letter in "{=" and not depth:
+                return letter
+        below = text[number].lstrip() if number < len(text) else ""
+        if not depth and not below.startswith(("{", "=", ":")):
+            return ""
+    return ""
+
+
+def _expression_span(text: Sequence[str], head: int) -> tuple[int, int] | None:
+    """Return the lines of a function of Kotlin whose body stands behind an equals sign."""
+    if _kotlin_body(text, head) != "=":
+        return None
+    depth = 0
+    for number in range(head, min(head + LINES_MAX, len(text) + 1)):
+        line = text[number - 1]
+        depth += sum(line.count(one) for one in "([{") - sum(line.count(one) for one in ")]}")
+        below = text[number].lstrip() if number < len(text) else ""
+        goes_on = line.rstrip().endswith(_OPERATORS) or below.startswith((".", "?.", "?:", "="))
+        if depth <= 0 and not goes_on:
+            return head, number
+    return None
+
+
 def _head_name(path: str, line: str) -> str:
     if line.lstrip().startswith((*_COMMENT, "#", "return")):
         return ""
@@ -163,7 +213,8 @@ def _head_name(path: str, line: str) -> str:
         if found is None:
             return ""
         return f"{found['owner']}.{found['name']}" if found["owner"] else found["name"]
-    found = (_RUST if path.endswith(".rs") else _C).match(line)
+    pattern = _RUST if path.endswith(".rs") else _KOTLIN if path.endswith(".kt") else _C
+    found = pattern.match(line)
     name = found["name"] if found is not None else ""
     return "" if name in _WORDS else name.replace("::", ".")
 
@@ -244,7 +295,7 @@ def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:
     text = lines_of(one.file)
     yield CheckedLine(one.file, _entry_line(one, text), "entry", one.name)
     # Where the code of all returns is at the closing bracket, the lines of `return` are not needed.
-    if one.file.endswith((".go", ".java", *_SCRIPTS)):
+    if one.file.endswith((".go", ".java", ".kt", *_SCRIPTS)):
         returns = [
             number
             for number in range(one.first, one.last)

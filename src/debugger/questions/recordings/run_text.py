@@ -93,7 +93,8 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     value += f", not {shorten_value(origin.other, _VALUE)}" if origin.other is not None else ""
     parts = [f"why: {shorten_value(origin.expression + origin.part, _VALUE)}{value}"]
     if origin.text:
-        where = f" at {line_of(origin.frame)}" if origin.frame is not None else ""
+        place = line_of(origin.frame) if origin.frame is not None else ""
+        where = f" at {place}" if place else ""  # of code without lines only the function is known
         function = f" in {function_of(origin.frame)}" if origin.frame is not None else ""
         text = f": {shorten_value(origin.statement, _CODE)}" if origin.statement else ""
         back = f", {origin.links} links back" if origin.links > 1 else ""

@@ -26,6 +26,7 @@ from debugger.questions.who_wrote.value_writers import (
     ValueWrite,
     WriteLocation,
     WriteRequest,
+    skip_made_setter,
 )
 from debugger.session.session import Session
 
@@ -150,5 +151,5 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
 
 
 def _to_write(one: _Write) -> ValueWrite:
-    stack = tuple(WriteLocation(name, file, line) for name, file, line in one.stack)
+    stack = tuple(skip_made_setter([WriteLocation(*each) for each in one.stack]))
     return ValueWrite(stack, one.old, one.new)

@@ -58,6 +58,18 @@ class NamingLine(Struct, frozen=True):
     is_loop: bool = False
 
 
+class PhpReference(Struct, frozen=True):
+    """Another name that a function gave the variable by `&`, and how to read the variable there."""
+
+    name: str
+    value: str
+    owner: str
+
+    def find_names(self, line: str) -> list[re.Match[str]]:
+        """Return where a line has the name."""
+        return list(re.finditer(rf"(?<![\w$>:])\${re.escape(self.name)}\b", line))
+
+
 def parse_variable(expression: str) -> PhpVariable | None:
     """Parse an expression that can be written; None for any other."""
     match = _EXPRESSION.fullmatch(expression.strip())
@@ -76,11 +88,13 @@ def find_naming_lines(file: str, text: str, variable: PhpVariable) -> Iterator[N
     else:
         pattern = re.compile(rf"(?<![\w$>:])\${name}\b|\$GLOBALS\[['\"]{name}['\"]\]")
     global_name = re.compile(rf"\bglobal\b[^;]*\${name}\b|\$GLOBALS\[['\"]{name}['\"]\]")
+    bound = _reference_pattern(pattern)
     lines = text.splitlines()
     is_global = is_in_signature = False
+    reference: PhpReference | None = None
     for number, line in enumerate(lines, 1):
         if _FUNCTION.search(line):
-            is_global = False
+            is_global, reference = False, None
             is_in_signature = _SIGNATURE.search(line) is not None
         if not variable.operator and global_name.search(line):
             is_global = True
@@ -88,22 +102,44 @@ def find_naming_lines(file: str, text: str, variable: PhpVariable) -> Iterator[N
         is_in_signature = is_in_signature and not re.search(r"[{;]", line)
         if was_in_signature or _COMMENT.match(line):
             continue
-        found = list(pattern.finditer(line))
+        found, owner, value = _find_on_line(line, pattern, variable, reference)
+        binding = bound.search(line) if found else None
+        if binding is not None:
+            reference = PhpReference(binding["item"] or binding["name"], value, owner)
         if not found:
             continue
-        writing = next((one for one in found if _may_write(line, one)), None)
-        match = writing or found[0]
-        owner = match.groupdict().get("owner") or ""
-        value = match[0] if variable.operator else f"${variable.name}"
         yield NamingLine(
             file=file,
             line=_statement_start(lines, number),
             owner=owner if variable.operator != "::$" else "",
             value=f"{value}{variable.keys}",
-            may_write=writing is not None,
+            may_write=any(_may_write(line, one) for one in found),
             in_global_scope=is_global,
             is_loop=_LOOP.search(line) is not None,
         )
+
+
+def _reference_pattern(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """Return a pattern of what makes another name a reference to a variable, or to a part of it."""
+    named = pattern.pattern.replace("?P<owner>", "")
+    return re.compile(
+        rf"\bforeach\s*\(\s*(?:{named})\S*\s+as\s+(?:\$\w+\s*=>\s*)?&\s*\$(?P<item>\w+)"
+        rf"|\$(?P<name>\w+)\s*=\s*&\s*(?:{named})"
+    )
+
+
+def _find_on_line(
+    line: str, pattern: re.Pattern[str], variable: PhpVariable, reference: PhpReference | None
+) -> tuple[list[re.Match[str]], str, str]:
+    """Return where a line names a variable, the object there, and how to read the value."""
+    found = list(pattern.finditer(line))
+    if not found and reference is not None:
+        return reference.find_names(line), reference.owner, reference.value
+    if not found:
+        return [], "", ""
+    match = next((one for one in found if _may_write(line, one)), found[0])
+    value = match[0] if variable.operator else f"${variable.name}"
+    return found, match.groupdict().get("owner") or "", value
 
 
 def _may_write(line: str, match: re.Match[str]) -> bool:

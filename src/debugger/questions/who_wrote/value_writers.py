@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
 from debugger.model.program import EvaluationPurpose, Frame
-from debugger.session import inspection, stop_report
+from debugger.session import inspection, source_files, stop_report
 from debugger.session.session import Session
 
 _INLINED_STEP, _INLINED_MAX = 8, 256  # bytes of code before an inlined function's instruction
@@ -23,6 +24,36 @@ _FRAMES = 40  # frames to search for the owner of an address
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
 _BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's file
+
+
+class _SourceFrame(Protocol):
+    @property
+    def function(self) -> str: ...
+    @property
+    def file(self) -> str | None: ...
+    @property
+    def line(self) -> int | None: ...
+
+
+_AnyFrame = TypeVar("_AnyFrame", bound=_SourceFrame)
+
+
+def skip_made_setter(frames: list[_AnyFrame]) -> list[_AnyFrame]:
+    """Return frames without the innermost one if kotlinc made it: the setter of a property.
+
+    Its line is that of the declaration (`class Account(var balance: Int)`), which writes nothing.
+    """
+    first = frames[0] if len(frames) > 1 else None
+    if first is None or not (first.file or "").endswith(".kt") or not first.line:
+        return frames
+    setter = re.search(r"\.set(?P<first>[A-Z])(?P<rest>\w*)$", first.function)
+    lines = source_files.read_source(first.file or "") if setter is not None else None
+    if setter is None or lines is None or first.line > len(lines):
+        return frames
+    name = f"{setter['first'].lower()}{setter['rest']}"
+    text = lines[first.line - 1]
+    is_declared = re.search(rf"\bvar\s+(?:is)?{name}\b", text, re.IGNORECASE) is not None
+    return frames[1:] if is_declared and not re.search(r"\bset\s*\(", text) else frames
 
 
 async def line_before(session: Session, frame: Frame) -> int | None:

@@ -535,7 +535,7 @@ async def _note_write(
     if found.owner and not any(one.function == found.owner for one in stack.frames):
         return  # other functions used the same memory
     own = [one for one in stack.frames if not is_library(one.file, session.target.cwd)]
-    shown = own or list(stack.frames[:1])
+    shown = value_writers.skip_made_setter(own) or list(stack.frames[:1])
     sites = [WriteLocation(one.function, one.file, one.line) for one in shown[:_STACK]]
     if shown and shown[0].index == 0:
         pc = shown[0].address or ""

@@ -15,12 +15,10 @@ from debugger.questions.why.answer import (
 )
 from debugger.questions.why.script_links import FollowedValue
 from debugger.questions.why.script_origins import ScriptOrigins
-from debugger.questions.why.script_values import Slot, writer_of
+from debugger.questions.why.script_refused import RefusedCall
+from debugger.questions.why.script_values import writer_of
 from debugger.questions.why.statement_origin import OriginKind
-from debugger.recorders.script.step_history import (
-    Change,
-    Step,
-)
+from debugger.recorders.script.step_history import Change, PassedValue, Step
 
 _DROPPED = "it was written before the part of the run that was recorded, its last {:,} records"
 
@@ -28,12 +26,44 @@ _DROPPED = "it was written before the part of the run that was recorded, its las
 class ScriptChain(ScriptOrigins):
     """Makes the links of one value: which statement changed it, and what that read."""
 
-    def follow(self, expression: str, call: int, index: int) -> None:
+    def follow(
+        self, expression: str, call: int, index: int, value: PassedValue | None = None
+    ) -> None:
         """Follow the value that an expression has at a record."""
-        value = self._find(expression, call, index)
-        if value is None:
+        found = self._find(expression, call, index)
+        if found is None:
             origin = statements.classify(expression)
-            value = self._follow_origin(origin, call, index, None, None)
+            found = self._follow_origin(origin, call, index, value, None)
+        self._follow_links(found)
+
+    def follow_refused(self, refused: RefusedCall, name: str) -> str | None:
+        """Follow an argument that PHP did not take; return its value, None if it is not known."""
+        step, value = refused.step, None
+        chosen = self._argument_text(refused.arguments, refused.parameters.index(name), name)
+        if chosen is not None:
+            value = self._value_of(chosen, step)
+        self._add_passed(step, f"{name} passed to {refused.function}", value)
+        if chosen is None:
+            self._end(ChainEnd.NOT_FOLLOWED, f"no argument of the statement is {name}")
+            return None
+        origin = statements.classify(chosen)
+        self._follow_links(self._follow_origin(origin, step.call, step.index, None, step))
+        return value
+
+    def _value_of(self, text: str, step: Step) -> str | None:
+        """Return the value that an expression had in a statement, as far as it was recorded."""
+        origin = statements.classify(text)
+        if origin.kind is OriginKind.CONSTANT:
+            return origin.text
+        slot = self._values.resolve(text, step.call, step.index)
+        if slot is not None:
+            return slot.value.text
+        if self._missing_element(text, step.call, step.index) is not None:
+            return "null"
+        child, is_named = self._giving_call(origin, step.call, step, None)
+        return child.result.text if child is not None and child.result and is_named else None
+
+    def _follow_links(self, value: FollowedValue | None) -> None:
         while value is not None:
             if len(self.links) >= self._links_most:
                 self._end(ChainEnd.BOUND, f"{self._links_most} links were followed")
@@ -81,24 +111,6 @@ class ScriptChain(ScriptOrigins):
             return False
         self._visited.add(key)
         return True
-
-    def _changed_content(self, value: FollowedValue, change: Change | None) -> FollowedValue | None:
-        """Return the element of an array or a hash of Ruby that was changed since it was stored."""
-        number = value.slot.value.object
-        if self._is_php or not number or not (value.slot.value.text or "").startswith(("[", "{")):
-            return None
-        after = change.index if change is not None else -1
-        owner = f"O{number}"
-        last: Change | None = None
-        for some in self._history.changes.get(owner, {}).values():
-            for one in some:
-                is_later = one.scanned >= 0 and after < one.index <= value.index
-                if is_later and (last is None or one.index > last.index):
-                    last = one
-        if last is None or (owner, last.path, last.index) in self._visited:
-            return None
-        slot = Slot(owner, last.path, last.value)
-        return FollowedValue(slot, f"{value.text}{''.join(last.path)}", value.call, last.index)
 
     def _equal_write(self, value: FollowedValue, change: Change | None) -> Step | None:
         """Return a later statement that assigned the same value again; it is no change."""
@@ -186,8 +198,12 @@ class ScriptChain(ScriptOrigins):
         source = None
         is_assigned = name.startswith("[") or statements.assigns_name(text, bare)
         if change.owner.startswith("L") and not is_assigned:
-            loop = self._enclosing_loop(step, bare) if self._is_php else None
-            if loop is not None:
+            counted = self._counting_loop(step, bare) if self._is_php else None
+            loop = self._enclosing_loop(step, bare) if self._is_php and not counted else None
+            if counted is not None:
+                line, text = counted
+                is_assigned = True
+            elif loop is not None:
                 line, text = loop
                 source, is_assigned = statements.loop_source(text, bare), True
             elif self._follow_caught(value, change, step):
@@ -232,6 +248,10 @@ class ScriptChain(ScriptOrigins):
         if static is not None:
             return static
         origin, keys = statements.origin_in(text, [bare, *change.path[1:]])
+        key = statements.destructured_key(text, bare)
+        if key is not None:
+            left = (key, *change.path[1:])
+            return self._follow_origin(origin, step.call, step.index, None, step, keys=left)
         left = change.path[1 + keys :]
         assigned = self._history.last_change(change.owner, change.path[: 1 + keys], change.index)
         passed = assigned.value if left and assigned is not None else change.value
@@ -315,6 +335,16 @@ class ScriptChain(ScriptOrigins):
             self._end(ChainEnd.NOT_FOLLOWED, "the exception was thrown there")
             return True
         return False
+
+    def _counting_loop(self, step: Step, name: str) -> tuple[int, str] | None:
+        """Return the line and the head of the `for` around a statement that counts by a name."""
+        function = self._history.function_of(step.call)
+        lines = self._lines_of(function.file)
+        for line in range(min(step.line, len(lines)), max(function.line, 1) - 1, -1):
+            head = statements.counting_loop(statements.statement_lines(lines, line), name)
+            if head is not None:
+                return line, head
+        return None
 
     def _enclosing_loop(self, step: Step, name: str) -> tuple[int, str] | None:
         """Return the `foreach` above a statement that gives its elements to a name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -18,12 +19,35 @@ from debugger.questions.why.answer import (
 from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.script_arguments import ScriptArguments
 from debugger.questions.why.script_links import FollowedValue
+from debugger.questions.why.script_values import Slot
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.recorders.script.step_history import PassedValue, Step, StepCall
+from debugger.recorders.script.step_history import (
+    HASH_DEFAULT,
+    Change,
+    PassedValue,
+    Step,
+    StepCall,
+)
 
 _OPERANDS = 8
+# A method of Ruby whose body stands behind an equals sign.
+_ENDLESS = re.compile(r"def\s+(?:self\.)?\w+[?!]?\s*(?:\([^()]*\))?\s*=\s+(?P<value>.+)$")
 _ENSURE = re.compile(r"\s*ensure\b")
+_DEFAULT = ": this is the default of the hash, one object for all keys that it does not have"
+_NOTHING = frozenset({"null", "nil"})
+_ITEMS_KNOWN = 250
+_DEPTH_KNOWN = 4
 _GUILTY = frozenset({"null", "nil", "NaN", "NAN", "INF", "false"})
+
+
+@dataclass(frozen=True)
+class MissingElement:
+    """An element that is not there: what is said, and the key's name or the container to follow."""
+
+    text: str
+    source: str
+    # The number of the object that a hash of Ruby gives instead; 0 without one.
+    default: int
 
 
 class ScriptOrigins(ScriptArguments):
@@ -79,6 +103,11 @@ class ScriptOrigins(ScriptArguments):
         part = statements.literal_part(origin.text, keys[0]) if keys else None
         if part is not None:
             return statements.classify(part), None, keys[1:]
+        mapped = statements.mapped_part(origin.text, keys[0]) if len(keys) == 1 else None
+        slot = self._values.resolve(mapped, call, index) if mapped is not None else None
+        value_now = self._followed.slot.value.text if self._followed is not None else None
+        if mapped is not None and slot is not None and slot.value.text == value_now:
+            return statements.classify(mapped), None, ()
         subscript = statements.split_subscript(origin.text)
         if subscript is not None:
             called = statements.classify(subscript[0])
@@ -136,12 +165,83 @@ class ScriptOrigins(ScriptArguments):
         for one in names:
             is_path = statements.PATH.fullmatch(one) is not None
             operands += [one] if is_path else statements.computed(one).operands
-        if origin.kind is OriginKind.OPERAND:
+        is_operand = origin.kind is OriginKind.OPERAND and not is_part
+        missing = self._missing_element(origin.text, call, index) if is_operand else None
+        if missing is not None and (value is None or value.text in _NOTHING):
+            operands = [self._add_missing(missing, call, index)]
+        elif missing is not None and value is not None and missing.default == value.object != 0:
+            self._add_missing(missing, call, index, what=_DEFAULT)
+            slot = Slot(f"O{value.object}", (), value)
+            content = self._changed_content(FollowedValue(slot, origin.text, call, index), None)
+            if content is not None:
+                return content
+        elif origin.kind is OriginKind.OPERAND:
             operands = [re.sub(r"(?:\?->|->|&?\.|\[)[^.\[>]*$", "", origin.text)]
         chosen = self._choose_operand(origin, list(dict.fromkeys(operands)), call, index, value)
         if chosen is None and self.ending is None:
             self._end(*self._unfollowed(origin, is_part=is_part))
         return chosen
+
+    def _changed_content(self, value: FollowedValue, change: Change | None) -> FollowedValue | None:
+        """Return the element of an array or a hash of Ruby that was changed since it was stored."""
+        number = value.slot.value.object
+        if self._is_php or not number or not (value.slot.value.text or "").startswith(("[", "{")):
+            return None
+        after = change.index if change is not None else -1
+        owner = f"O{number}"
+        last: Change | None = None
+        for some in self._history.changes.get(owner, {}).values():
+            for one in some:
+                is_later = one.scanned >= 0 and after < one.index <= value.index
+                if is_later and (last is None or one.index > last.index):
+                    last = one
+        if last is None or (owner, last.path, last.index) in self._visited:
+            return None
+        slot = Slot(owner, last.path, last.value)
+        return FollowedValue(slot, f"{value.text}{''.join(last.path)}", value.call, last.index)
+
+    def _missing_element(self, text: str, call: int, index: int) -> MissingElement | None:
+        """Return what is known of an element that is not there; None if it is, or may be."""
+        container = statements.container_of(text)
+        slot = self._values.resolve(container, call, index) if container is not None else None
+        if container is None or slot is None or not (slot.value.text or "").startswith(("[", "{")):
+            return None
+        subscript = text[len(container) :].strip()
+        key = self._values.key_of(subscript, call, index)
+        owner, path = slot.owner, slot.path
+        if not self._is_php:
+            owner, path = f"O{slot.value.object}", ()
+        # Of a large or a deep one not all elements were recorded.
+        count = sum(1 for _ in self._history.items_of(owner, path, index))
+        is_complete = count < _ITEMS_KNOWN and len(path) < _DEPTH_KNOWN
+        if key is None or not is_complete or self._values.resolve(text, call, index) is not None:
+            return None
+        name = subscript[1:-1].strip()
+        is_name = statements.PATH.fullmatch(name) and name not in {"true", "false"}
+        default = self._values.read(owner, (*path, HASH_DEFAULT), index)
+        return MissingElement(
+            text=f"{container} has no element {key}",
+            source=name if is_name else container,
+            default=default.value.object if default is not None else 0,
+        )
+
+    def _add_missing(
+        self, missing: MissingElement, call: int, index: int, *, what: str = ""
+    ) -> str:
+        """Add the link of a missing element; return what to follow."""
+        step = self._history.last_step(call, index + 1)
+        line = step.line if step is not None else self._history.function_of(call).line
+        self.links.append(
+            WhyLink(
+                kind=LinkKind.OTHER,
+                certainty=LinkCertainty.SEEN,
+                text=f"{missing.text}{what}",
+                frame=self._frame(call, line),
+                statement=self._statement(call, line),
+                stack=self._stack(call),
+            )
+        )
+        return missing.source
 
     @staticmethod
     def _unfollowed(origin: StatementOrigin, *, is_part: bool) -> tuple[ChainEnd, str]:
@@ -160,6 +260,8 @@ class ScriptOrigins(ScriptArguments):
     ) -> FollowedValue | None:
         """Add the link of a called function's result; None if none of them gave the value."""
         child, is_named = self._giving_call(origin, call, step, value)
+        if child is None and keys and origin.kind is OriginKind.CALL:
+            child, keys = self._mapped_element(call, step, keys[0]), keys[1:]
         if child is None or child.result is None:
             return None
         if len(self.links) >= self._links_most:
@@ -180,12 +282,27 @@ class ScriptOrigins(ScriptArguments):
             )
         )
         last = self._history.last_step(child.number, child.end)
-        if last is None:
+        if last is None and not _ENDLESS.match(text):
             self._end(ChainEnd.NOT_FOLLOWED, f"what {text} gives is not followed")
             return None
         inner = self._returned_origin(text)
         index = child.end - 1
         return self._follow_origin(inner, child.number, index, child.result, last, keys=keys)
+
+    def _mapped_element(self, call: int, step: Step, key: str) -> StepCall | None:
+        """Return the call of a block that gave the followed element to what `map` returns."""
+        results = [
+            one
+            for one in self._children(call, step, 1 << 60)
+            if one.result is not None
+            and re.match(r"block |\{closure", self._history.function_of(one.number).name)
+        ]
+        at = int(key[1:-1]) if re.fullmatch(r"\[\d+\]", key) else len(results)
+        found = results[at] if at < len(results) else None
+        value = self._followed.slot.value if self._followed is not None else None
+        if found is None or found.result is None or value is None:
+            return None
+        return found if found.result.text == value.text else None
 
     def _result_line(self, child: StepCall) -> int:
         """Return the line that gave a call's result: not that of an `ensure` that ran after it."""
@@ -227,6 +344,7 @@ class ScriptOrigins(ScriptArguments):
         if returned is not None:
             return statements.classify(returned["value"])
         inner = re.match(r"def\s[^;]*;\s*(?P<value>.*?);?\s*end$", text)
+        inner = inner or _ENDLESS.match(text)
         text = inner["value"] if inner is not None else text
         target = re.match(r"(?P<name>[@$]{0,2}\w+)\s*(?:\|\||&&)?=(?![=~>])", text)
         if target is not None:

@@ -84,6 +84,9 @@ _KEYWORDS = frozenset(
         "next",
     ]
 )
+_SEVERAL = re.compile(r"(?:\[|list\(|\(?)(?P<targets>(?:[^=]|=>)+,(?:[^=]|=>)+?)[\])]?$")
+_SINGLE = re.compile(r"(?:\[|list\()(?P<targets>[^=,]+)[\])]$")
+_TARGET = re.compile(r"(?:[^=]+=>\s*)?\*?[$@\w][\w$@.:>\-\[\]'\"]*")
 _LOOP = re.compile(r"\bforeach\s*\((?P<of>.+)\bas\b(?P<names>[^)]*)\)")
 
 
@@ -104,6 +107,11 @@ def statement_lines(lines: Sequence[str], number: int) -> str:
         if not (is_open or is_literal or goes_on or below.startswith((".", "->", "?->", "&."))):
             break
     return " ".join(one for one in found if one)
+
+
+def is_blank(line: str) -> bool:
+    """Return whether a line of Ruby or PHP has no code: a comment, or the end of a block alone."""
+    return _without_comment(line).strip() in {"", "end", "}", "};", "});", "{", "<?php"}
 
 
 def _without_comment(line: str) -> str:
@@ -213,9 +221,8 @@ def _assignments(plain: str) -> Iterator[re.Match[str]]:
 def _origin_of(
     left: str, right: str, operator: str, names: Sequence[str]
 ) -> tuple[StatementOrigin, int] | None:
-    several = re.match(r"(?:\[|list\(|\(?)(?P<targets>[^=]+,[^=]+?)[\])]?$", left)
-    is_pattern = left.startswith("[") or not left.endswith("]")
-    if several is not None and not operator and is_pattern:
+    several = _SEVERAL.match(left) or _SINGLE.match(left)
+    if several is not None and not operator and _is_pattern(left):
         targets = [one.strip() for one in several["targets"].split(",")]
         for at, one in enumerate(targets):
             if _is_target(one.split("=>")[-1].strip(), names[0]):
@@ -238,6 +245,10 @@ def _origin_of(
         text = f"{target} {operator} {right}"
         return StatementOrigin(OriginKind.COMPUTED, text, operands=operands), len(names) - 1
     return classify(right), own_keys
+
+
+def _is_pattern(left: str) -> bool:
+    return left.startswith("[") or not left.endswith("]")
 
 
 def _ends_with(left: str, names: Sequence[str]) -> bool:
@@ -306,6 +317,36 @@ def literal_part(text: str, key: str) -> str | None:
         if pair is not None and _is_key(pair["key"], key):
             return pair["value"]
     return None
+
+
+def mapped_part(text: str, key: str) -> str | None:
+    """Return the part of an element that `array_map(fn($x) => $x->part, $list)` or `map` gives."""
+    arrow = re.fullmatch(
+        r"array_map\(\s*(?:static\s+)?fn\s*\([^()$]*(?P<name>\$\w+)\s*\)\s*(?::\s*\??\w+\s*)?=>\s*"
+        r"(?P<part>[^,()]+),\s*(?P<list>[^,]+)\)",
+        text,
+    )
+    block = re.fullmatch(
+        r"(?P<list>[^{}&]+?)\.map\s*\{\s*\|(?P<name>\w+)\|\s*(?P<part>[^{}]+?)\s*\}", text
+    )
+    named = re.fullmatch(r"(?P<list>[^{}&]+?)\.map\(&:(?P<part>\w+)\)", text)
+    found = arrow or block
+    if named is not None:
+        return f"{named['list']}{key}.{named['part']}"
+    if found is None or not key.startswith("["):
+        return None
+    name = re.escape(found["name"])
+    part = re.fullmatch(rf"{name}(?P<rest>(?:(?:->|\.)\w+|\[[^\[\]]*\])*)", found["part"].strip())
+    return f"{found['list'].strip()}{key}{part['rest']}" if part is not None else None
+
+
+def counting_loop(statement: str, name: str) -> str | None:
+    """Return the head of a `for` that changes a name after each turn."""
+    head = re.match(r"for\s*\(", statement)
+    end = closing_bracket(statement, head.end() - 1) if head is not None else -1
+    if end < 0 or not assigns_name(statement[:end].rpartition(";")[2], name):
+        return None
+    return statement[: end + 1]
 
 
 def _first_part(text: str) -> str:
@@ -520,11 +561,36 @@ def _split_at(text: str, operators: Sequence[str]) -> tuple[str, str, str] | Non
     return None
 
 
+def destructured_key(statement: str, name: str) -> str | None:
+    """Return the key of the element that `[$a, $b] = …` or `a, b = …` gives to a name.
+
+    None where the statement takes nothing apart, or lists the values one by one.
+    """
+    text = statement.strip().rstrip(";").strip()
+    for match in _assignments(blank_strings(text)):
+        left, right = text[: match.start()].strip(), _first_part(text[match.end() :])
+        several = _SEVERAL.match(left) or _SINGLE.match(left)
+        targets = [one.strip() for one in several["targets"].split(",")] if several else []
+        is_pattern = _is_pattern(left) and all(_TARGET.fullmatch(one) for one in targets)
+        if match["operator"] or not is_pattern:
+            continue
+        is_listed = len(split_arguments(right.strip("[]"))) == len(targets)
+        is_listed = is_listed and (len(targets) > 1 or right.startswith("["))
+        for at, one in enumerate(targets):
+            if one.startswith("*") or is_listed:
+                break
+            key, arrow, target = one.rpartition("=>")
+            if _is_target(target.strip(), name):
+                return f"[{key.strip()}]" if arrow else f"[{at}]"
+    return None
+
+
 def assigns_name(statement: str, name: str) -> bool:
     """Return whether a statement assigns to a name, or to an element of it, by an operator."""
     word = re.escape(name)
     plain = blank_strings(statement)
-    listed = rf"(?:\[|list\()[^=()]*(?<!\w){word}[^=()]*[\])]\s*=(?![=>~])"
+    within = r"(?:[^=()]|=>)*"
+    listed = rf"(?:\[|list\(){within}(?<!\w){word}{within}[\])]\s*=(?![=>~])"
     several = rf"^[^=(]*(?<!\w){word}\s*,[^=(]*=(?![=>~])|^[^=(]*,\s*\*?{word}\s*=(?![=>~])"
     target = rf"(?<!\w){word}\s*(?:\[[^=]*?\]\s*)*(?:[^\w\s=!<>]{{1,3}}|<<)?=(?![=>~])"
     step = rf"(?:\+\+|--)\s*\S*?{word}(?!\w)|(?<!\w){word}(?:\[[^\]]*\])*\s*(?:\+\+|--|<<(?!<))"

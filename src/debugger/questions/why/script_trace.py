@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
@@ -17,8 +19,10 @@ from debugger.model.text_filters import clip_text
 from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why import script_statement as statements
 from debugger.questions.why.answer import Why, chain_cause
 from debugger.questions.why.script_chain import ScriptChain
+from debugger.questions.why.script_refused import find_refused_call
 from debugger.questions.why.why_request import WhyRequest, repeat_with, require_innermost
 from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
 from debugger.recorders.script.script_recorder import (
@@ -34,6 +38,7 @@ _NO_PLACE = "{} was not reached in code of the program's own"
 # Of PHP a file is recorded by the process that begins with it, and by the forks of that process.
 _NO_CHILDREN = " (a PHP that it starts is not recorded)"
 _METHOD = "recording each statement of its own code, {:,} of them"
+_REFUSED = "{} did not begin: PHP refused its arguments"
 _ERROR = 160  # characters of a program's own error
 _FILE_MAX = 4 << 20  # bytes of a source
 
@@ -50,6 +55,11 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     assert isinstance(launch, LaunchTarget)
     began = asyncio.get_running_loop().time()
     recorder, ran = await _record(call, question, launch, request)
+    if request.is_thrown and question.language == PHP:
+        found = _trace_refused(recorder.histories, request)
+        if found is not None:
+            took_s = round(asyncio.get_running_loop().time() - began, 1)
+            return msgspec.structs.replace(found, timed_out=ran.is_timed_out, took_s=took_s)
     history, hit = find_hit(recorder.histories, request)
     if history is None or hit is None:
         is_php = question.language == PHP
@@ -66,7 +76,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         is_php=question.language == PHP,
         links_most=request.links,
     )
-    await asyncio.to_thread(chain.follow, request.expression, hit.call, hit.index)
+    await asyncio.to_thread(chain.follow, request.expression, hit.call, hit.index, hit.value)
     value = f"{request.expression}={hit.value.text}"
     unseen = f"{value} at {request.place}: {chain.ending or 'no write of it was seen'}"
     function, line = hit.stack[0]
@@ -86,6 +96,46 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=_notes(history),
     )
+
+
+def _trace_refused(histories: Sequence[StepHistory], request: WhyRequest) -> Why | None:
+    """Return the origin of an argument that PHP refused; None if the function began.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for an expression that is no parameter of the function.
+    """
+    at, lines_of = request.at, lru_cache(maxsize=None)(_read_lines)
+    if at is None or not at.file or at.line is None:
+        return None
+    file = os.path.realpath(at.file)
+    for history in histories:
+        refused = find_refused_call(history, file, at.line, lines_of)
+        if refused is None:
+            continue
+        name = request.expression
+        if name not in refused.parameters:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"{_REFUSED.format(refused.function)}, {name} is none",
+                hint=repeat_with(next(iter(refused.parameters), "NAME"), request.place),
+            )
+        chain = ScriptChain(history, lines_of, is_php=True, links_most=request.links)
+        text = chain.follow_refused(refused, name)
+        value = f"{name}={text}" if text is not None else name
+        return Why(
+            expression=name,
+            place=request.place,
+            cause=chain_cause(value, chain.links, f"{value} at {request.place}"),
+            value=text or "not known",
+            frame=FrameView(0, refused.function, at.file, at.line),
+            links=tuple(chain.links),
+            ended=chain.ended,
+            ending=chain.ending,
+            runs=request.runs + 1,
+            method=_METHOD.format(len(history.steps)),
+            notes=(*_notes(history), _REFUSED.format(refused.function)),
+        )
+    return None
 
 
 async def _record(
@@ -162,6 +212,16 @@ def _not_reached(
             hint=repeat_with(request.expression, request.place),
         )
     hits = max((len(one.hits) for one in histories), default=0)
+    at = request.at
+    if not hits and at is not None and at.file and at.line and _is_blank_line(at.file, at.line):
+        below = _line_after(histories, os.path.realpath(at.file), at.line)
+        place = f"{Path(at.file).name}:{below}" if below else f"{Path(at.file).name}:LINE"
+        next_line = f"the next line with code that ran is {below}" if below else "none below it ran"
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no code at {request.place}; {next_line}",
+            hint=repeat_with(request.expression, place),
+        )
     times = f", only {hits:,} times" if hits else ""
     where = _NO_CHILDREN if is_php else ""
     return DebuggerError(
@@ -169,6 +229,22 @@ def _not_reached(
         f"{_NO_PLACE.format(request.location_text())}{times}{where}{_describe_end(ran)}",
         hint="debugger path -- CMD shows what ran",
     )
+
+
+def _is_blank_line(file: str, line: int) -> bool:
+    lines = _read_lines(os.path.realpath(file))
+    return 0 < line <= len(lines) and statements.is_blank(lines[line - 1])
+
+
+def _line_after(histories: Sequence[StepHistory], file: str, line: int) -> int:
+    """Return the first line below one that ran; 0 if none did."""
+    ran = {
+        step.line
+        for one in histories
+        for step in one.steps
+        if step.line > line and one.function_of(step.call).file == file
+    }
+    return min(ran, default=0)
 
 
 def _describe_end(ran: CompletedRun) -> str:

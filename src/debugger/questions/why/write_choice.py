@@ -199,7 +199,7 @@ def find_assignment(position: ValuePosition, runs: NativeRuns) -> tuple[TraceEve
     result, owner = runs.last, owner_of(position)
     if result is None or owner is None:
         return None
-    function, names = runs.sources.function_of(owner), _locals_around(position, owner)
+    function, names = runs.sources.function_of(owner), _enclosing_locals(position, owner)
     if function is None or len(names) != 1:
         return None
     last = re.search(r"[.>](\w+)$", position.expression)
@@ -220,7 +220,7 @@ def find_same_write(
     owner = owner_of(position)
     if runs.last is None or owner is None:
         return None
-    function, names = runs.sources.function_of(owner), _locals_around(position, owner)
+    function, names = runs.sources.function_of(owner), _enclosing_locals(position, owner)
     if function is None or len(names) != 1:
         return None
     numbers = runs.sources.assigning_lines(function, names[0])
@@ -231,7 +231,7 @@ def find_same_write(
     return None if is_running else (event, names[0])
 
 
-def _locals_around(position: ValuePosition, owner: TraceFrame) -> list[str]:
+def _enclosing_locals(position: ValuePosition, owner: TraceFrame) -> list[str]:
     """Return the names of a frame's locals in whose memory a value is."""
     return [
         name

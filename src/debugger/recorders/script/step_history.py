@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+HASH_DEFAULT = "(default)"  # among the elements of a hash of Ruby
 Path = tuple[str, ...]  # a name, and the keys behind it
 
 
@@ -198,7 +199,8 @@ class StepHistory:
     def items_of(self, owner: str, path: Path, index: int) -> Iterator[Change]:
         """Yield the elements that a container has at a record."""
         for each in self.changes.get(owner, {}):
-            if len(each) == len(path) + 1 and each[:-1] == path:
+            is_item = len(each) == len(path) + 1 and each[:-1] == path
+            if is_item and each[-1] != HASH_DEFAULT:
                 found = self.last_change(owner, each, index)
                 if found is not None and found.path == each and found.value.text is not None:
                     yield found

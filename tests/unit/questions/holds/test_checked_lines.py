@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from debuggees import PROGRAMS
@@ -52,3 +54,24 @@ def test_a_name_means_the_functions_that_it_ends(
 def test_a_name_that_no_source_has_is_near_to_others(sources: list[str]) -> None:
     assert matching_functions("totl", sources) == []
     assert "shop.Cart.total" in near_function_names("totl", sources)
+
+
+def test_functions_of_kotlin_are_blocks_or_expressions(tmp_path: Path) -> None:
+    source = tmp_path / "Shop.kt"
+    source.write_text(
+        "data class Item(val name: String)\n"
+        "class Cart {\n"
+        "    fun add(item: Item) { items += item }\n"
+        "    private suspend fun <T> load(\n        from: T,\n    ): Int {\n"
+        "        return 1\n    }\n"
+        "    companion object {\n        fun make() = Cart()\n    }\n"
+        "}\n"
+        "fun List<Item>.total(): Int =\n    this.map { it.name.length }\n        .sum()\n"
+    )
+    found = [(one.name, one.first, one.last) for one in list_functions(str(source))]
+    assert found == [
+        ("Cart.add", 3, 3),
+        ("Cart.load", 7, 8),
+        ("Cart.make", 10, 10),
+        ("total", 13, 15),
+    ]

@@ -81,3 +81,19 @@ def test_the_code_that_records_quotes_the_path():
     variable = PhpVariable("x", "->", "$this")
     line = next(find_naming_lines("a.php", "<?php\n$this->x = 1;\n", variable))
     assert "'/tmp/it\\'s'" in recording_code(3, variable, line, "/tmp/it's")
+
+
+def test_a_reference_is_another_name_of_a_variable():
+    text = (
+        "<?php\nforeach ($this->rows as $key => &$row) {\n    $row += 1;\n}\n$x = $row;\n"
+        "function other() {\n    $row = 2;\n}\n"
+    )
+    found = list(find_naming_lines("a.php", text, PhpVariable("rows", "->", "$cart", "[0]")))
+    assert [(one.line, one.value, one.may_write) for one in found] == [
+        (2, "$this->rows[0]", False),
+        (3, "$this->rows[0]", True),
+        (5, "$this->rows[0]", False),
+    ]
+    assert {one.owner for one in found} == {"$this"}
+    text = "<?php\n$other = &$sum;\n$other += 2;\n"
+    assert [one.line for one in find_naming_lines("a.php", text, PhpVariable("sum"))] == [2, 3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from debugger.questions.who_wrote.value_writers import (
     group_writes,
     last_before,
     line_before,
+    skip_made_setter,
 )
 from debugger.questions.why.answer import LinkCertainty, LinkKind, WhyLink
 from debugger.questions.why.last_write import write_of_link
@@ -104,3 +106,21 @@ def test_a_caller_whose_line_is_not_known_has_none() -> None:
     (found,) = group_writes([_write(10, "1", caller=0)])
     caller = answer._writer_view(found).stack[0]
     assert (caller.function, caller.line) == ("main", None)
+
+
+def test_the_setter_that_kotlinc_makes_is_passed_over(tmp_path: Path) -> None:
+    source = tmp_path / "Bank.kt"
+    source.write_text(
+        "class Account(var balance: Int) {\n"
+        "    var limit: Int = 0\n        set(value) { field = value }\n}\n"
+    )
+
+    def skip(function: str, number: int) -> str:
+        frames = [WriteLocation(function, str(source), number), WriteLocation("main", "x.kt", 9)]
+        return skip_made_setter(frames)[0].function
+
+    assert skip("Account.setBalance", 1) == "main"
+    assert skip("Account.setLimit", 3) == "Account.setLimit"
+    assert skip("Account.spend", 1) == "Account.spend"
+    alone = [WriteLocation("Account.setBalance", str(source), 1)]
+    assert skip_made_setter(alone) == alone

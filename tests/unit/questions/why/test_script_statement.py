@@ -101,3 +101,58 @@ def test_which_statements_assign_to_a_name():
     assert statements.assigns_name("a, b = f", "b")
     assert not statements.assigns_name("f($row, $x = 1);", "row")
     assert not statements.assigns_name("if ($row == 1) {", "row")
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "key"),
+    [
+        ("[$a, $b] = f();", "$b", "[1]"),
+        ("['lo' => $a, 'hi' => $b] = f();", "$b", "['hi']"),
+        ("first, last = ends", "last", "[1]"),
+        ("head, *rest = list", "head", "[0]"),
+        ("head, *rest = list", "rest", None),
+        ("[$a, $b] = [$b, $a];", "$a", None),
+        ("for ($i = 0, $j = 1; $i < 3; $i++) {", "$j", None),
+        ("f($a, $b = 5);", "$b", None),
+        ("[$a] = f();", "$a", "[0]"),
+        ("[$a] = [$b];", "$a", None),
+        ("$a = f();", "$a", None),
+    ],
+)
+def test_the_key_that_a_statement_takes_apart(statement, name, key):
+    assert statements.destructured_key(statement, name) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("array_map(fn($x) => $x->price, $this->lines)", "$this->lines[0]->price"),
+        ("array_map(fn(Line $x): int => $x->price, $lines)", "$lines[0]->price"),
+        ("array_map(fn($x) => $x * 2, $lines)", None),
+        ("@lines.map { |one| one[1] }", "@lines[0][1]"),
+        ("lines.map(&:price)", "lines[0].price"),
+        ("lines.map { |one| one.price * 2 }", None),
+    ],
+)
+def test_the_part_of_an_element_that_map_gives(text, part):
+    assert statements.mapped_part(text, "[0]") == part
+
+
+def test_the_loop_that_counts_by_a_name():
+    assert statements.counting_loop("for ($i = 0; $i <= count($a); $i++) {", "$i") == (
+        "for ($i = 0; $i <= count($a); $i++)"
+    )
+    assert statements.counting_loop("for ($i = 0; $i < 3; $i++) {", "$j") is None
+    assert statements.counting_loop("$i++;", "$i") is None
+
+
+def test_lines_without_code():
+    assert [
+        one for one in ("", "  // x", "}", "  end", "# y", "$a;") if statements.is_blank(one)
+    ] == [
+        "",
+        "  // x",
+        "}",
+        "  end",
+        "# y",
+    ]

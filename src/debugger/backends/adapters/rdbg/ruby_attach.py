@@ -147,7 +147,7 @@ async def enter_by_server(address: tuple[str, int], code: str) -> None:
         writer.close()
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
-            f"the server at {host}:{port} is not rdbg, or serves another client",
+            "it does not answer as the server of the gem debug does",
             hint=_OPEN,
         ) from error
 

@@ -19,6 +19,22 @@ from debugger.backends.adapters.xdebug import php_code
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
 
 _SAVED_FRAMES = 6  # whose variables are saved at a throw
+# Xdebug lists the variables that are everywhere among those of the script's own frame, too, once
+# something has read them.
+_NOT_LOCAL = frozenset(
+    {
+        f"${php_code.STATE}",
+        "$GLOBALS",
+        "$_COOKIE",
+        "$_ENV",
+        "$_FILES",
+        "$_GET",
+        "$_POST",
+        "$_REQUEST",
+        "$_SERVER",
+        "$_SESSION",
+    }
+)
 _LOCALS = 0  # the context of DBGp
 _UNSET = "uninitialized"
 
@@ -130,7 +146,7 @@ async def list_variables(engine: DbgpEngine, stack: PhpStack, level: int) -> lis
     return [
         one
         for one in (dbgp.list_properties(reply) if reply is not None else [])
-        if one.get("type") != _UNSET and one.get("name") != f"${php_code.STATE}"
+        if one.get("type") != _UNSET and one.get("name") not in _NOT_LOCAL
     ]
 
 

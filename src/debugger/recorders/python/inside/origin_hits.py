@@ -151,7 +151,7 @@ class OriginHits:
 
     def meet_location(self, scope: Any, frame: FrameType) -> None:
         """Count a hit of the location, and report the requested one."""
-        if not self._counts(lambda: (scope.globals, dict(scope.held))):
+        if not self._is_counted(lambda: (scope.globals, dict(scope.held))):
             return
         if self._nth < 0 or self._count == self._nth:
             self._take_hit(scope, frame)
@@ -162,7 +162,7 @@ class OriginHits:
         If the last hit is requested, only the place of the hits after many is kept, and a run that
         knows its number finds the value.
         """
-        if not self._counts(lambda: (frame.f_globals, self._parts.variables(code, frame))):
+        if not self._is_counted(lambda: (frame.f_globals, self._parts.variables(code, frame))):
             return
         if 0 < self._nth != self._count:
             return
@@ -184,7 +184,7 @@ class OriginHits:
         }
         self._kept.append(hit)
 
-    def _counts(self, find_names: Any) -> bool:
+    def _is_counted(self, find_names: Any) -> bool:
         """Return whether a hit counts, by the condition on its names; it is counted then."""
         if self._recorder.is_evaluating:
             return False  # the expression's own call comes to the location

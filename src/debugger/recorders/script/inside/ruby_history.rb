@@ -8,6 +8,7 @@ module DebuggerRecorder
     DEPTH = 3        # of objects in objects
     OBJECTS_MAX = 60 # that are compared at one statement
     ITEMS_MAX = 200  # of an array or a hash that are compared
+    HASH_DEFAULT = Hash.instance_method(:default)
     # A string that may be changed in place, with what it was.
     Text = ::Struct.new(:object, :copy)
 
@@ -84,13 +85,19 @@ module DebuggerRecorder
     def contents(value)
       case value
       when Array then value.first(ITEMS_MAX).each_with_index.map { |one, at| ["[#{at}]", one] }
-      when Hash then value.first(ITEMS_MAX).map { |key, one| ["[#{Values.format(key)}]", one] }
+      when Hash then value.first(ITEMS_MAX).map { |key, one| ["[#{Values.format(key)}]", one] } + default_of(value)
       when Module then variables(value) + class_variables(value)
       when Struct then value.each_pair.map { |name, one| ["@#{name}", one] } + variables(value)
       else variables(value)
       end
     rescue StandardError
       nil
+    end
+
+    # What each key gives that a hash does not have, if that can be changed.
+    def default_of(hash)
+      default = HASH_DEFAULT.bind_call(hash)
+      plain?(default) ? [] : [["(default)", default]]
     end
 
     def variables(value)

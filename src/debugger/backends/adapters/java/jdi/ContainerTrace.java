@@ -3,10 +3,12 @@ package debugger.jdi;
 import com.sun.jdi.ClassType;
 import com.sun.jdi.Method;
 import com.sun.jdi.ObjectReference;
+import com.sun.jdi.PrimitiveValue;
 import com.sun.jdi.Value;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 
 /** Follows what calls of the library give: elements of containers, inputs, and what it computes. */
@@ -29,6 +31,9 @@ final class ContainerTrace {
             "java.lang.StringBuffer", "java.util.StringJoiner", "java.util.concurrent.atomic.",
             "java.util.BitSet", "java.util.regex.Matcher", "java.nio.", "java.io.StringWriter",
             "java.io.ByteArrayOutputStream");
+    private static final Map<String, String> WRAPPERS = Map.of("int", "Integer", "long", "Long",
+            "short", "Short", "byte", "Byte", "char", "Character", "double", "Double",
+            "float", "Float", "boolean", "Boolean");
     private static final int ENTRIES_MAX = 10_000;
     private static final int CONTAINERS_MAX = 4;
     private static final int KEYS_SHOWN = 4;
@@ -317,7 +322,7 @@ final class ContainerTrace {
             String other = report.text(new ValueReader.Known(one.key()));
             if (other != null && other.equals(wanted)) {
                 report.addDetail("a key that looks the same is there, and is another object: "
-                        + explainEquality(one.key()));
+                        + explainDifference(one.key(), key.value()));
                 return report.end("not followed", "the two keys are not equal");
             }
             boolean isNear = other != null && plain(other).equals(plain(wanted));
@@ -333,6 +338,17 @@ final class ContainerTrace {
 
     private static String plain(String text) {
         return text.replaceAll("[^\\p{L}\\p{N}]", "").toLowerCase(Locale.ROOT);
+    }
+
+    /** Explains why a key with the same text as the wanted one is another one. */
+    private static String explainDifference(Value key, Object wanted) {
+        String name = key == null ? "null" : Names.shorten(key.type().name());
+        String other = wanted instanceof PrimitiveValue plain
+                ? WRAPPERS.getOrDefault(plain.type().name(), plain.type().name())
+                : wanted instanceof ObjectReference object
+                ? Names.shorten(object.referenceType().name()) : name;
+        return name.equals(other) ? explainEquality(key)
+                : "a " + name + ", and what is looked for is a " + other;
     }
 
     private static String explainEquality(Value key) {

@@ -16,6 +16,7 @@ final class FailedCode {
     private final ObjectReference thrown;
     private final String type;
     private final RecordedFrame frame;
+    private final RecordedFrame top;  // where it was thrown, perhaps in the library
     private final StackAnalysis analysis;
     private final boolean isOwn;  // the program's own instruction failed, not the library's
     private final ValueNode.Call call;
@@ -29,6 +30,7 @@ final class FailedCode {
         frame = moment.frames().get(index);
         analysis = StackAnalysis.of(frame.method());
         isOwn = index == 0;
+        top = moment.frames().get(0);
         call = analysis.callAt(frame.code());
         opcode = analysis.opcode(frame.code());
         stack = analysis.stackAt(frame.code());
@@ -73,7 +75,11 @@ final class FailedCode {
         }
         Culprit before = findEarlier();
         ValueNode node = before != null ? null : isOwn ? findOperand() : findArgument();
-        return node == null ? before : new Culprit(node, null);
+        // As that of a coroutine, which the library throws again to the one who waits for it.
+        boolean isAgain = before == null && node == null && !isOwn && call != null
+                && Throwables.isThrownAgain(thrown, top);
+        return isAgain ? new Culprit(new ValueNode.Caught(), new ValueReader.Known(thrown))
+                : node == null ? before : new Culprit(node, null);
     }
 
     /** Returns the exception that is thrown again, or that is the cause of the one thrown. */

@@ -355,6 +355,20 @@ final class StackAnalysis {
         addWrite(code, "local", slot, null, null, null, by);
     }
 
+    /** Returns what the instruction that increments a variable adds; null of any other one. */
+    Integer incrementAt(int code) {
+        int opcode = u1(code);
+        if (opcode == 132) {
+            return Integer.valueOf((byte) u1(code + 2));
+        }
+        return opcode == 196 && u1(code + 1) == 132 ? Integer.valueOf(s2(code + 4)) : null;
+    }
+
+    /** Tells whether code between two instructions is jumped over under a condition. */
+    boolean branchesBetween(int first, long last) {
+        return branches.stream().anyMatch(one -> one.code() > first && one.code() < last);
+    }
+
     private void addWrite(int code, String kind, int slot, ConstantPool.Member field,
             ValueNode owner, ValueNode index, ValueNode value) {
         writes.add(new Write(code, kind, slot, field, owner, index, value));

@@ -127,6 +127,18 @@ final class Throwables {
         return "";
     }
 
+    /** Tells whether an exception was created in the program's own code, and not by this frame. */
+    static boolean isThrownAgain(ObjectReference thrown, RecordedFrame frame) {
+        if (!(read(thrown, "stackTrace") instanceof ArrayReference trace) || trace.length() == 0
+                || !(trace.getValue(0) instanceof ObjectReference first)) {
+            return false;  // nobody has asked for its frames
+        }
+        String type = text(read(first, "declaringClass"));
+        boolean isHere = type.equals(frame.method().declaringType().name())
+                && text(read(first, "methodName")).equals(frame.method().name());
+        return !isHere && !Names.isLibrary(type);
+    }
+
     /** Returns the frames of an exception's trace that are the program's own, the innermost first. */
     private static List<String> ownPlaces(
             Calls calls, ThreadReference thread, ObjectReference thrown) {

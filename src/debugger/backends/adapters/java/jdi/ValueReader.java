@@ -2,6 +2,7 @@ package debugger.jdi;
 
 import com.sun.jdi.ArrayReference;
 import com.sun.jdi.Field;
+import com.sun.jdi.IntegerValue;
 import com.sun.jdi.Method;
 import com.sun.jdi.ObjectReference;
 import com.sun.jdi.ReferenceType;
@@ -66,14 +67,22 @@ final class ValueReader {
         }
         Value value = frame.locals().get(local.slot);
         StackAnalysis analysis = StackAnalysis.of(frame.method());
+        int added = 0;
         for (StackAnalysis.Write one : analysis.writes()) {
             boolean isBetween = one.kind().equals("local") && one.slot() == local.slot
                     && one.code() > local.code && one.code() < frame.code();
-            if (isBetween && local.code < frame.code()) {
+            if (!isBetween) {
+                continue;
+            }
+            Integer amount = analysis.incrementAt(one.code());
+            if (amount == null || analysis.branchesBetween(local.code, frame.code())) {
                 return null;  // it was changed since it was read
             }
+            added += amount;
         }
-        return new Known(value);
+        // Of `items[i++] = x` the variable has its new value when the element is written.
+        return new Known(value instanceof IntegerValue number && added != 0
+                ? vm.mirrorOf(number.value() - added) : value);
     }
 
     /** Finds the field that an instruction names, of an object or, without one, a static one. */

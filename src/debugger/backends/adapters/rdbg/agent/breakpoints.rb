@@ -88,6 +88,12 @@ module DebuggerAgent
       @codes.select { |one| METHOD.match?(one.label) }.map { |one| one.base_label }.uniq
     end
 
+    # What is said about a line behind the last one with code.
+    def last_code_text
+      last = code_lines.last
+      last ? "; the last line with code is #{last}" : ""
+    end
+
     def code_lines
       @codes.flat_map { |one| lines_of(one) }.uniq.sort
     end
@@ -204,7 +210,7 @@ module DebuggerAgent
 
       return answer.merge(verified: true, line: line) if line
 
-      answer.merge(message: "no code at #{File.basename(path)}:#{breakpoint.key}")
+      answer.merge(message: "no code at #{File.basename(path)}:#{breakpoint.key}#{lines.last_code_text}")
     end
 
     def describe_function(breakpoint)
