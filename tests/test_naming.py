@@ -286,7 +286,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/java": 271,
     "recorders/native": 662,
     "recorders/node": 936,
-    "recorders/python": 13416,
+    "recorders/python": 13417,
     "recorders/script": 276,
     "session": 5484,
     "session/inside": 69,

@@ -28,6 +28,7 @@ _CRASH, _FAIL = "crash", "fail"
 # What is evaluated again for its part.
 _EVALUATED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _TEXTS = (str, bytes)
+_NONE = type(None)
 # Outcomes of pytest that are no failures.
 _OUTCOMES = frozenset({"Skipped", "XFailed", "Exit", "SkipTest"})
 
@@ -365,7 +366,8 @@ class OriginHits:
         known.leaves = code.co_name
         is_exit = isinstance(error, SystemExit)
         in_main = get_ident() == self._main
-        known.ends_program = not is_exit or (in_main and error.code not in (None, 0))
+        # With a status alone it is an ordinary end; a message is printed like an error's.
+        known.ends_program = not is_exit or (in_main and type(error.code) not in (_NONE, int, bool))
         self._escaped.append(known)
         del self._escaped[:-_ERRORS]
         if is_test and self._failed is None and known.error[1] not in _OUTCOMES:
@@ -403,8 +405,7 @@ class OriginHits:
         if self.event == _CRASH:
             last = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
             same = self._hits_of_chain(last)
-            # One that ends another thread, or an exit with a message or a status, is not the last
-            # one of the interpreter.
+            # One that ends another thread is not the last one of the interpreter, nor is an exit.
             others = [one for one in self._escaped if one.ends_program]
             found = same or (others if last is None else [])
             return found[-1] if found else None
