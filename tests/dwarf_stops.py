@@ -50,7 +50,7 @@ def compile_debuggee(name: str, level: int, directory: Path, *options: str) -> P
     """Build a debuggee with debug information at a level of optimisation."""
     path = find_source(name)
     program = directory / "".join([path.stem, path.suffix[1:], str(level), *options])
-    if program.exists():
+    if program.exists() and program.stat().st_mtime >= path.stat().st_mtime:
         return program
     command = [word.format(level) for word in _COMMANDS[path.suffix]]
     draft = directory / f"{program.name}.{os.getpid()}"
