@@ -53,13 +53,9 @@ def parse_cargo(words: Sequence[str]) -> CargoCommand | None:
         return None
     is_test = rest.pop(0) in _TEST
     options: list[str] = []
-    while rest and rest[0].startswith("-") and rest[0] != "--":
-        option = rest.pop(0)
-        options.append(option)
-        if option in _VALUED and rest:
-            options.append(rest.pop(0))
     filters: list[str] = []
-    while is_test and rest and rest[0] != "--":
+    # What follows the first word of `cargo run` that is no option is the program's.
+    while rest and rest[0] != "--" and (is_test or rest[0].startswith("-")):
         word = rest.pop(0)
         (options if word.startswith("-") else filters).append(word)
         if word in _VALUED and rest:

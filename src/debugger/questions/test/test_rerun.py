@@ -31,6 +31,7 @@ from debugger.questions.test.value_sources import find_value_sources, root_names
 from debugger.questions.why.why_request import GO_FAIL
 from debugger.session import source_files
 from debugger.sources.project_files import TEST_PROGRAM
+from debugger.targets.cargo_command import built_programs
 
 _STOPS_MAX = 500  # passes of the assertion's line
 _PANIC = "panic: "  # of Go, as the report of its tests has it
@@ -288,12 +289,7 @@ async def _rerun_cargo(setting: RunnerSetting, named: NamedFailure) -> DebuggedR
     at = setting.words.index("--") if "--" in setting.words else len(setting.words)
     own = list(setting.words[:at])
     output = await setting.run_helper([*own, "--no-run", "--message-format=json"])
-    found: list[tuple[str, str]] = []
-    for line in output.splitlines():
-        message = _json_object(line)
-        program = message.get("executable")
-        if message.get("reason") == "compiler-artifact" and isinstance(program, str):
-            found.append((program, str(Path(str(message.get("manifest_path", ""))).parent)))
+    found = built_programs(output)
     for program, folder in found[:_PROGRAMS_MAX]:
         if len(found) > 1:
             listed = await setting.run_helper([program, "--list", "--format=terse"], cwd=folder)

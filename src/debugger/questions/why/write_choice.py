@@ -196,17 +196,15 @@ def find_assignment(position: ValuePosition, runs: NativeRuns) -> tuple[TraceEve
 
     None where the source does not show that, or where the last run did not record them all.
     """
-    result, owner = runs.last, owner_of(position)
-    if result is None or owner is None:
+    found = _find_local(position, runs)
+    if found is None:
         return None
-    function, names = runs.sources.function_of(owner), _enclosing_locals(position, owner)
-    if function is None or len(names) != 1:
-        return None
+    owner, function, name = found
     last = re.search(r"[.>](\w+)$", position.expression)
     field = position.part.field if position.part is not None else last[1] if last else ""
-    numbers = runs.sources.settled_lines(function, names[0], field)
+    numbers = runs.sources.settled_lines(function, name, field)
     event = _last_of_lines(position, runs, function, numbers, owner)
-    return (event, names[0]) if event is not None else None
+    return (event, name) if event is not None else None
 
 
 def find_same_write(
@@ -217,27 +215,32 @@ def find_same_write(
     A hardware watchpoint reports no write that changes nothing. None where the source does not show
     all assignments, or where the line has not run to its end.
     """
-    owner = owner_of(position)
-    if runs.last is None or owner is None:
+    found = _find_local(position, runs)
+    if found is None:
         return None
-    function, names = runs.sources.function_of(owner), _enclosing_locals(position, owner)
-    if function is None or len(names) != 1:
-        return None
-    numbers = runs.sources.assigning_lines(function, names[0])
+    owner, function, name = found
+    numbers = runs.sources.assigning_lines(function, name)
     event = _last_of_lines(position, runs, function, numbers, owner)
     if event is None or (write is not None and event.sequence < write.sequence):
         return None
     is_running = event.frames[0].line == owner.line
-    return None if is_running else (event, names[0])
+    return None if is_running else (event, name)
 
 
-def _enclosing_locals(position: ValuePosition, owner: TraceFrame) -> list[str]:
-    """Return the names of a frame's locals in whose memory a value is."""
-    return [
+def _find_local(
+    position: ValuePosition, runs: NativeRuns
+) -> tuple[TraceFrame, NativeFunction, str] | None:
+    """Return the frame, the function and the name of the one local in whose memory a value is."""
+    owner = owner_of(position)
+    function = runs.sources.function_of(owner) if owner is not None else None
+    if owner is None or function is None:
+        return None
+    names = [
         name
         for name, one in owner.vars.items()
         if name.isidentifier() and struct_parts.is_inside(position.value, one)
     ]
+    return (owner, function, names[0]) if len(names) == 1 else None
 
 
 def _last_of_lines(
