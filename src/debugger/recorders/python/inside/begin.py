@@ -147,9 +147,18 @@ class ProcessRecording:
             shared.add("bytecode", "code_rewriter", "code_splicer", "code_cache", "code_events")
             shared.add("exec_watch", "function_search", "hooked_calls", "line_edges", "rewritten")
             shared.add("traced")
-            self._events = shared.__dict__["RewrittenCalls"](self._book, shared)
+            self._rewrite_calls(shared)
         else:
             self._events = CodePart("traced").CallTracer(self._book, self._watch, shared)
+
+    def _rewrite_calls(self, shared: Any) -> None:
+        """Let the program's code report its events itself."""
+        book, events = self._book, shared.CodeEvents(self._book, shared)
+        book.collect_lines = events.collect_lines
+        book.further_calls = events.further_calls
+        # Made now, as long as the functions that set tracers are the interpreter's own.
+        tracer = shared.CallTracer(book, None, shared)
+        self._events = shared.RewrittenCalls(book, shared, events, tracer)
 
     def _can_rewrite(self) -> bool:
         """Return whether the program's code can report its events itself, which costs less.
@@ -192,10 +201,12 @@ class ProcessRecording:
             "origin_texts",
             "origin_buffers",
             "origin_choice",
+            "origin_codes",
             "origin_iterators",
             "origin_library",
             "origin_merges",
             "origin_moves",
+            "origin_results",
             "origin_hits",
             "origin_shared",
             "value_difference",
@@ -203,12 +214,21 @@ class ProcessRecording:
             "journal",
             "runners",
         )
-        shared = SharedNames(*map(CodePart, names))
+        names += ("traced",)
+        shared: Any = SharedNames(*map(CodePart, names))
         shared.__dict__.update(known.__dict__)
-        recorder = CodePart("origin_recorder").OriginRecorder(order, self._journal, write, shared)
-        self._book = recorder
+        made = CodePart("origin_recorder").OriginRecorder
         # By sys.settrace in all versions: each line and return of the program's own code counts.
-        self._events = CodePart("traced").CallTracer(recorder, None, shared, recorder.called)
+        if order["origin"]["event"] or not self._can_rewrite():
+            recorder = self._book = made(order, self._journal, write, shared)
+            self._events = shared.CallTracer(recorder, None, shared, recorder.called)
+            return
+        shared.add("numbered_calls", "numbered_code", "counted_code", "rewritten", "exec_watch")
+        shared.load_part = CodePart
+        numbered = shared.NumberedCalls(shared)
+        numbered.recorder = self._book = made(order, self._journal, write, shared, numbered)
+        tracer = shared.CallTracer(self._book, None, shared, numbered.on_call)
+        self._events = shared.NumberedProgram(self._book, numbered, tracer, shared)
 
     def begin(self) -> None:
         """Write the head of the record, and request events."""

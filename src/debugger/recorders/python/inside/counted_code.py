@@ -1,8 +1,9 @@
-"""Puts a counter of calls into the code of a function (CPython 3.12 and 3.13).
+"""Puts a counter of calls into the code of a function (CPython 3.11 to 3.13).
 
 The counter is an iterator, of which each call takes one. That costs four instructions, which call
 nothing and cannot fail, where a callback of sys.monitoring costs more than most functions do. The
-variables, positions and handlers of the code stay.
+variables, positions and handlers of the code stay. The number of the call can be kept in a
+variable.
 """
 
 from __future__ import annotations
@@ -17,14 +18,25 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-_VERSIONS = ((3, 12), (3, 13))  # whose bytecode is known
+_VERSIONS = ((3, 11), (3, 12), (3, 13))  # whose bytecode is known
 _RESUME = opmap.get("RESUME", -1)
 _ENTRY = 3  # the bits of RESUME's argument that are 0 where a function begins
 _BYTE = 8
+_LAST = 255  # of a number in one byte
 _NO_LOCATION = 0xF8  # an entry of a location table, without its size
 _ENTRY_UNITS = 8  # of such an entry
 _BEGINS = 0x80  # of the first byte of an entry
 _STACK = 2  # values that the counter has on the stack
+_OPTIMIZED = 0x1
+_SHARED = (
+    "LOAD_CLOSURE",
+    "LOAD_DEREF",
+    "STORE_DEREF",
+    "DELETE_DEREF",
+    "LOAD_CLASSDEREF",
+    "MAKE_CELL",
+)
+_SHARED_OPS = frozenset(opmap[name] for name in (*_SHARED, "MAKE_CELL") if name in opmap)
 
 
 class CallCounter(repeat):  # type: ignore[type-arg]
@@ -54,14 +66,21 @@ def can_count() -> bool:
     return bool(is_known and has_lock)
 
 
-def add_counter(code: CodeType, counter: CallCounter, tables: Any) -> CodeType | None:
+def add_counter(
+    code: CodeType, counter: CallCounter, tables: Any, numbers: Any = None, name: str = ""
+) -> CodeType | None:
     """Return code that takes one of a counter at each call; None if its form is not known.
 
     Args:
         code: The code of a function, a generator or a coroutine.
         counter: What counts.
         tables: The definitions of `bytecode`.
+        numbers: Another iterator, of which each call takes one as well.
+        name: The variable of a function that gets what it gave.
     """
+    known = code.co_nlocals
+    if name and code.co_flags & _OPTIMIZED:
+        code = _add_variable(code, name)
     text = code.co_code
     entry = text[::2].find(_RESUME)
     if entry < 0 or text[2 * entry + 1] & _ENTRY:
@@ -70,9 +89,13 @@ def add_counter(code: CodeType, counter: CallCounter, tables: Any) -> CodeType |
     at = _find_location(code.co_linetable, body)
     if at < 0:
         return None
-    taken = _instruct("POP_TOP") * _STACK
-    added = _instruct("LOAD_CONST", len(code.co_consts))
-    added += _instruct("FOR_ITER", len(taken) // 2) + taken
+    constants = [*code.co_consts, counter]
+    added = _take_one(len(constants) - 1, _instruct("POP_TOP"))
+    if numbers is not None:
+        constants.append(numbers)
+        has_room = code.co_nlocals > known
+        keep = _instruct("STORE_FAST", known) if has_room else _instruct("POP_TOP")
+        added += _take_one(len(constants) - 1, keep)
     units = len(added) // 2
     full, rest = divmod(units, _ENTRY_UNITS)
     nowhere = bytes((_NO_LOCATION | _ENTRY_UNITS - 1,)) * full
@@ -88,12 +111,39 @@ def add_counter(code: CodeType, counter: CallCounter, tables: Any) -> CodeType |
     ]
     made: CodeType = code.replace(
         co_code=text[: 2 * body] + added + text[2 * body :],
-        co_consts=(*code.co_consts, counter),
+        co_consts=tuple(constants),
         co_linetable=code.co_linetable[:at] + nowhere + code.co_linetable[at:],
         co_exceptiontable=tables.write_regions(regions),
         co_stacksize=code.co_stacksize + _STACK,
     )
     return made
+
+
+def _take_one(constant: int, keep: bytes) -> bytes:
+    """Return what takes one of an iterator, and keeps or drops it."""
+    taken = keep + _instruct("POP_TOP")
+    return _instruct("LOAD_CONST", constant) + _instruct("FOR_ITER", len(taken) // 2) + taken
+
+
+def _add_variable(code: CodeType, name: str) -> CodeType:
+    """Return code with room for a variable behind its own.
+
+    Variables that inner functions share are behind it, and get other numbers; if one of these has
+    no room in its instruction, nothing is changed.
+    """
+    first = code.co_nlocals
+    text = bytearray(code.co_code)
+    if code.co_cellvars or code.co_freevars:
+        if sys.version_info >= (3, 13):
+            return code  # there the instructions of other variables have such numbers, too
+        for at in range(0, len(text), 2):
+            if text[at] not in _SHARED_OPS or text[at + 1] < first:
+                continue
+            if text[at + 1] == _LAST or (at and text[at - 2] == opmap["EXTENDED_ARG"]):
+                return code
+            text[at + 1] += 1
+    names = (*code.co_varnames, name)
+    return code.replace(co_code=bytes(text), co_nlocals=first + 1, co_varnames=names)
 
 
 def _find_location(table: bytes, unit: int) -> int:

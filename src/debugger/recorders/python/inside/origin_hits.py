@@ -173,7 +173,7 @@ class OriginHits:
             return
         # The way of most hits, kept short.
         hit = OriginHit(self._count)
-        call = self._recorder.numbers.get(id(frame), 0)
+        call = self._recorder.number_of(frame)
         if call != self._call:
             self._call, self._located = call, self._locate(frame)
         windows = self._recorder.windows
@@ -216,7 +216,7 @@ class OriginHits:
         code = scope.code
         name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
         file = self._recorder.chosen.file(code.co_filename) or code.co_filename
-        hit.frame = [file, name, frame.f_lineno or 0]
+        hit.frame = [file, name, frame.f_lineno or code.co_firstlineno]
         hit.located = self._locate(frame)
         is_test = self.event == _FAIL and code.co_name.startswith("test")
         if (not self.event or is_test) and self._searches < _SEARCHES:

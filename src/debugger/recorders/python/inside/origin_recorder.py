@@ -37,30 +37,12 @@ class _SharedState:
         self.missing = links.MISSING
 
 
-class _FollowedCode:
-    """A code object of the program's own."""
-
-    __slots__ = (
-        *("calls", "code", "enter", "generates", "is_entry", "is_import", "is_location", "is_own"),
-        *("plans", "unrecorded_trace", "watched"),
-    )
-
-    def __init__(self, code: CodeType, *, is_own: bool) -> None:
-        self.code = code
-        self.is_own = is_own  # and not made by a library
-        self.generates = False
-        self.is_entry = self.is_location = self.is_import = False
-        self.plans: Any = None  # of its statements, once they are needed
-        self.watched = False  # it may write one of the watched names
-        self.calls = 0
-        self.unrecorded_trace: Any = None  # the trace function of calls that are not recorded
-        self.enter: Any = None  # handles the frame of the question's own expression
-
-
 class OriginRecorder:
     """Follows the values of one process."""
 
-    def __init__(self, order: dict[str, Any], journal: Any, write: Any, parts: Any) -> None:
+    def __init__(
+        self, order: dict[str, Any], journal: Any, write: Any, parts: Any, numbered: Any = None
+    ) -> None:
         self._journal = journal
         self._write = write
         self._parts = parts
@@ -72,14 +54,24 @@ class OriginRecorder:
         self.reader.cached = parts.CachedResults(self.reader, parts, self.plans)
         self._writes = parts.StatementWrites(self.reader, parts, parts, inputs, items)
         self._arguments = parts.ArgumentOrigins(self.reader, parts, parts, self.plans)
+        self._results = parts.CallResults(
+            self.reader, self._writes, self._arguments, self.plans, parts
+        )
         closures = parts.ClosureLinks(parts.is_same)
-        self.windows = parts.CallWindows(order["origin"])
+        self.numbered: Any = numbered  # numbers the calls of code that takes numbers itself
+        self.windows: Any = (
+            parts.CallWindows(order["origin"])
+            if numbered is None
+            else parts.NumberedWindows(order["origin"], numbered.numbers)
+        )
         self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
         self._positions = parts.CallPositions()
         self._hits = parts.OriginHits(order, self, write, parts)
+        self._followed = parts.FollowedCodes(self.chosen, self._hits, self.windows, parts)
         self.codes: dict[int, Any] = {}
+        self.plain_codes: dict[int, CodeType] = {}  # by the identity of code that takes numbers
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
-        self.numbers: dict[int, int] = {}  # of the own calls, by frame
+        self._numbers: dict[int, int] = {}  # of the own calls, by frame
         self._threads: dict[int, int] = {}
         self._failing: dict[int, Any] = {}  # exceptions in calls that are not recorded, by frame
         self.began = now()
@@ -105,38 +97,41 @@ class OriginRecorder:
         """Return the state that other recorders have of a thread; this one has none."""
         return None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is recorded."""
+        return bool(self._hits.is_over)
+
     # -- calls -------------------------------------------------------------------------------------
 
     def called(self, frame: FrameType, event: str, _argument: Any) -> Any:
         """Begin to follow a call (a trace function); None for code that is not the program's."""
         code = frame.f_code
-        known = self.codes.get(id(code), 0)
-        if known is None or event != "call" or self._hits.is_over:
+        if self.codes.get(id(code), 0) is None or event != "call" or self._hits.is_over:
             return None
         try:
-            if known == 0:
-                known = self._add_code(code, frame)
-                if known is None:
-                    return None
+            known = self.find_code(frame)
+            if known is None:
+                return None
             windows = self.windows
             windows.count = number = windows.count + 1
             if number >= windows.border and windows.pass_border():
-                self._begin_window(frame)
+                self.begin_window(frame)
             if not (windows.is_full or number in windows.kept or known.watched or known.generates):
                 # The way of most calls, kept short.
                 windows.unrecorded += 1
                 windows.gap = number
-                known.calls += 1
-                self.numbers[id(frame)] = number
+                known.met += 1
+                self._numbers[id(frame)] = number
                 if known.is_entry:
                     self._hits.meet_unrecorded(code, frame)
                 return known.unrecorded_trace
-            return self._follow_call(known, frame, number)
+            return self.follow_call(known, frame, number)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
-            self._end_at_fault(error)
+            self.end_at_fault(error)
             return None
 
-    def _follow_call(self, known: Any, frame: FrameType, number: int) -> Any:
+    def follow_call(self, known: Any, frame: FrameType, number: int) -> Any:
         """Begin or go on with a call that may be recorded."""
         code, windows = known.code, self.windows
         if known.enter is not None:
@@ -148,22 +143,44 @@ class OriginRecorder:
                 self._find_caller(scope, frame)
                 return scope.trace
             return self._skip_call(known, frame)
-        self.numbers[id(frame)] = number
-        known.calls += 1
+        known.met += 1
+        if self.numbered is None:
+            self._numbers[id(frame)] = number
         if known.is_import and windows.is_full:
             if windows.skips_imports:
                 windows.skip_import(id(frame))
                 return self._skip_call(known, frame)
             windows.importing += 1
-        is_kept = number in windows.kept
-        is_recorded = windows.is_full or is_kept
-        if not is_recorded and known.watched:
-            known.watched = windows.watch_call()
-        if not (is_recorded or known.watched):
+        if not self._is_recorded(known, number):
             return self._skip_call(known, frame)
-        scope = self._enter_call(known, frame)
-        scope.is_kept = is_kept or not is_recorded
-        if not is_recorded:
+        # Its code counts it next.
+        return self._record_call(known, frame, number, known.calls + (known.counter is not None))
+
+    def enter_numbered(self, known: Any, frame: FrameType, number: int) -> Any:
+        """Begin with a call whose code has taken its number, and return its trace function."""
+        if self._is_recorded(known, number):
+            return self._record_call(known, frame, number, known.calls)
+        if known.is_entry:
+            self._hits.meet_unrecorded(known.code, frame)
+        return known.unrecorded_trace
+
+    def _is_recorded(self, known: Any, number: int) -> bool:
+        """Return whether a call is recorded, at least its writes of watched names."""
+        windows = self.windows
+        if windows.is_full or number in windows.kept:
+            return True
+        if known.watched:
+            known.watched = windows.watch_call()
+        return bool(known.watched)
+
+    def _record_call(self, known: Any, frame: FrameType, number: int, call: int) -> Any:
+        windows = self.windows
+        is_kept = number in windows.kept
+        if known.counter is not None:
+            windows.record_call()
+        scope = self._enter_call(known, frame, number, call)
+        scope.is_kept = is_kept or not windows.is_full
+        if not (is_kept or windows.is_full):
             windows.skip_call()
             scope.is_partial = True
             scope.plans = self._parts.WatchedPlans(known.plans, windows.watched)
@@ -189,38 +206,54 @@ class OriginRecorder:
         """Return a scope without links, of a call that is not recorded."""
         scope = self._parts.CallScope(self._shared, code, frame.f_globals, ())
         scope.held, scope.line = self._parts.variables(code, frame), frame.f_lineno
-        scope.number = self.numbers.get(id(frame), 0)
+        scope.number = self.number_of(frame)
         scope.thread = self._thread_number()
         return scope
 
-    def _add_code(self, code: CodeType, frame: FrameType) -> Any:
-        """Decide whether code is followed: the program's own, and constructors made for it."""
-        file = code.co_filename
-        is_made = file == "<string>" and (code.co_name == "__init__" or _makes_tuple(code))
-        is_own = code.co_name not in _INNER - {"<lambda>"} and bool(self.chosen.file(file))
-        if is_own and self._parts.looks_at_itself(code):
-            is_own = False
-        known = _FollowedCode(code, is_own=is_own) if is_own or is_made else None
-        self.codes[id(code)] = known
+    def find_code(self, frame: FrameType) -> Any:
+        """Return what is known of a frame's code; None if it is not followed."""
+        code = frame.f_code
+        known = self.codes.get(id(code), 0)
+        if known != 0:
+            return known
+        known = self.codes[id(code)] = self._followed.make(code, self._trace_unrecorded)
         if known is None:
             # Kept, so that no other code gets its identity.
             self.codes[-id(code)] = code
             return None
-        hits = self._hits
-        known.generates = bool(code.co_flags & self._parts.GENERATES)
-        known.is_location, known.is_entry = hits.has_line(code), hits.is_entry(code)
-        known.watched = not self.windows.watched.isdisjoint(code.co_names)
-        if known.is_location or hits.event:
-            known.unrecorded_trace = self._trace_unrecorded
+        if self.numbered is not None:
+            known.counter = self.numbered.counter_of(code)
         if code.co_name == "<module>":
             known.is_import = frame.f_globals.get("__name__") != "__main__"
             self._shared.closures.add_code(code)
         return known
 
-    def _enter_call(self, known: Any, frame: FrameType) -> Any:
+    def is_own(self, code: CodeType) -> bool:
+        """Return whether code is the program's own, and is followed."""
+        return bool(self._followed.is_own(code))
+
+    def needs_each_call(self, code: CodeType) -> bool:
+        """Return whether calls of code are of interest that are not recorded by their number."""
+        return bool(self._followed.needs_each_call(code))
+
+    def line_in(self, code: CodeType) -> int:
+        """Return the location's line, if it is one of code; 0 for none."""
+        return int(self._hits.line) if self._hits.has_line(code) else 0
+
+    def meet_unrecorded(self, frame: FrameType) -> None:
+        """Count a hit of the location in a call that is not recorded."""
+        self._hits.meet_unrecorded(frame.f_code, frame)
+
+    def number_of(self, frame: FrameType) -> int:
+        """Return which of the program's calls a frame is; 0 if that is not known."""
+        if self.numbered is not None:
+            return int(self.numbered.number_of(frame))
+        return self._numbers.get(id(frame), 0)
+
+    def _enter_call(self, known: Any, frame: FrameType, number: int, call: int) -> Any:
         code = known.code
-        scope = self._new_scope(known, frame)
-        scope.call = known.calls
+        scope = self._new_scope(known, frame, number)
+        scope.call = call
         scope.line = code.co_firstlineno
         if code.co_flags & _OPTIMIZED:
             name = code.co_name
@@ -238,14 +271,14 @@ class OriginRecorder:
             self._hits.meet_location(scope, frame)
         return scope
 
-    def _new_scope(self, known: Any, frame: FrameType) -> Any:
+    def _new_scope(self, known: Any, frame: FrameType, number: int) -> Any:
         if known.plans is None:
             known.plans = self.plans.of_code(known.code) if known.is_own else {}
         scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, known.plans)
         self.scopes[id(frame)] = scope
         scope.held = frame.f_locals
         scope.thread = self._thread_number()
-        scope.number = self.numbers.get(id(frame), 0)
+        scope.number = number
         self._find_caller(scope, frame)
         if scope.parent is None:
             scope.frames = tuple(self.stack_numbers(frame, _OUTWARD))
@@ -258,8 +291,8 @@ class OriginRecorder:
         found: list[int] = []
         back: FrameType | None = frame
         while back is not None and len(found) < most:
-            if self.codes.get(id(back.f_code)) is not None:
-                found.append(self.numbers.get(id(back), 0))
+            if self.find_code(back) is not None:
+                found.append(self.number_of(back))
             back = back.f_back
         return found
 
@@ -271,7 +304,7 @@ class OriginRecorder:
         """
         scope = self._parts.ExpressionScope(self._shared, outer, code, node)
         self._writes.prepare(scope.statements[0], scope)
-        known = self.codes[id(code)] = _FollowedCode(code, is_own=False)
+        known = self.codes[id(code)] = self._parts.FollowedCode(code, is_own=False)
         frames: list[int] = []
 
         def enter(frame: FrameType) -> None:
@@ -283,7 +316,8 @@ class OriginRecorder:
         try:
             # A trace function runs with tracing off.
             names = {**outer.globals, **dict(outer.held)}
-            value = sys.call_tracing(_evaluate_traced, (code, names))
+            trace = self.numbered.on_call if self.numbered is not None else None
+            value = sys.call_tracing(_evaluate_traced, (code, names, trace))
         finally:
             self.windows.restore(saved)
             for one in frames:
@@ -292,12 +326,12 @@ class OriginRecorder:
 
     # -- windows -----------------------------------------------------------------------------------
 
-    def _begin_window(self, frame: FrameType) -> None:
+    def begin_window(self, frame: FrameType) -> None:
         """Record the calls that are running, the outermost first, from where they are now on."""
         running: list[tuple[Any, FrameType]] = []
         back = frame.f_back
         while back is not None and len(running) < _DEEP:
-            known = self.codes.get(id(back.f_code))
+            known = self.find_code(back)
             if known is not None:
                 running.append((known, back))
             back = back.f_back
@@ -309,7 +343,7 @@ class OriginRecorder:
                     continue
                 scope.plans, scope.is_partial = known.plans, False
             else:
-                scope = self._new_scope(known, one)
+                scope = self._new_scope(known, one, self.number_of(one))
                 scope.is_kept = scope.number in self.windows.kept
             scope.lasti, scope.line = one.f_lasti, one.f_lineno
             statements = scope.plans.get(one.f_lineno, ())
@@ -320,16 +354,20 @@ class OriginRecorder:
 
     def _pause_call(self, known: Any, frame: FrameType) -> None:
         """Record a running call no longer."""
-        self.scopes.pop(id(frame), None)
+        scope = self.scopes.pop(id(frame), None)
+        if scope is not None:
+            scope.held = {}  # or it would keep what the call lets go
         self._unrecorded_trace(known, frame)
         self.windows.skip_call()
+        if self.numbered is not None:
+            self.numbered.pause_call(known, frame)
 
     def _skip_imports(self, frame: FrameType) -> None:
         """Record nothing until the outermost of the modules that are being imported is done."""
         outermost = 0
         back: FrameType | None = frame
         while back is not None:
-            known = self.codes.get(id(back.f_code))
+            known = self.find_code(back)
             if known is not None and known.is_import and id(back) in self.scopes:
                 outermost = id(back)
             back = back.f_back
@@ -352,10 +390,12 @@ class OriginRecorder:
                     self.windows.end_skipped_import()
                 error = self._failing.pop(id(frame), None)
                 last = self._parts.last_instruction(frame.f_code, frame.f_lasti)
+                if self.numbered is not None and last not in self._parts.YIELDS:
+                    self.numbered.end_call(frame)
                 if error is not None and argument is None and last not in self._parts.RETURNS:
                     self._leave_code(frame, error)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
-            self._end_at_fault(error)
+            self.end_at_fault(error)
             return None
         return self._trace_unrecorded
 
@@ -369,7 +409,7 @@ class OriginRecorder:
         for name in names[1:]:
             link = scope.names.get(name)
             if link is not None:
-                link.callee = _class_name(made)
+                link.callee = self._parts.class_name(made)
                 self.reader.store.put(made, f".{name}", link)
 
     def _find_caller(self, scope: Any, frame: FrameType) -> None:
@@ -381,7 +421,7 @@ class OriginRecorder:
             found = self.scopes.get(id(outer))
             if found is not None and found.code is outer.f_code:
                 break
-            if self.codes.get(id(outer.f_code)) is not None:
+            if self.find_code(outer) is not None:
                 return  # a call of the program's own that is not recorded
             inner, outer = outer, outer.f_back
         else:
@@ -421,7 +461,7 @@ class OriginRecorder:
                 if event == "line":
                     if not windows.is_full and not self._is_kept(scope):
                         self._pause_call(known, frame)
-                        if known.is_location:
+                        if known.is_location and frame.f_trace is not None:
                             self._trace_unrecorded(frame, event, argument)
                         return None
                     self._on_line(scope, frame, known)
@@ -430,17 +470,23 @@ class OriginRecorder:
                 elif event == "exception":
                     self._on_exception(scope, frame, argument)
             except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
-                self._end_at_fault(error)
+                self.end_at_fault(error)
                 return None
             return traced
 
         return traced
 
+    def is_kept(self, known: Any, frame: FrameType) -> bool:
+        """Return whether a running call is recorded outside of windows."""
+        scope = self.scopes.get(id(frame))
+        return scope is not None and scope.code is known.code and self._is_kept(scope)
+
     def _is_kept(self, scope: Any) -> bool:
         """Return whether a call is recorded outside of the windows, within its bound."""
         return bool(scope.is_kept) and not self.windows.is_kept_over(scope.spent)
 
-    def _end_at_fault(self, error: Exception) -> None:
+    def end_at_fault(self, error: Exception) -> None:
+        """Record an error of our own, and nothing after it."""
         if self.fault(error):
             self._hits.is_over = True
 
@@ -483,66 +529,24 @@ class OriginRecorder:
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_yield = last in self._parts.YIELDS and code.co_flags & self._parts.GENERATES
         if scope.error is not None and value is None and last not in self._parts.RETURNS:
-            self.scopes.pop(id(frame), None)
+            self._end_scope(frame)
             error, scope.error = scope.error, None
             self._leave_code(frame, error)
             return
         scope.held = frame.f_locals
         if code.co_flags & _OPTIMIZED or is_yield:
-            self._note_result(scope, frame, value, is_yield=bool(is_yield))
+            self._results.note_result(scope, frame, value, is_yield=bool(is_yield))
         if not is_yield:
             self._finish_statements(scope, 0)
-            self.scopes.pop(id(frame), None)
+            self._end_scope(frame)
             parent = scope.parent
             if parent is not None and not code.co_flags & _OPTIMIZED:
                 parent.classes[code.co_name] = scope.names
 
-    def _note_result(self, scope: Any, frame: FrameType, value: Any, *, is_yield: bool) -> None:
-        """Give the caller's statement the link of the value that a call returned or yielded."""
-        parent, code = scope.parent, scope.code
-        if parent is None:
-            return
-        if _makes_tuple(code) and type(value) is not tuple:
-            self._arguments.note_made_tuple(scope, value, _class_name(value))
-            return
-        if code.co_name == "__init__" and code.co_varnames:
-            made = scope.held.get(code.co_varnames[0])
-            link = parent.new_link("made", code, "new", (), self._parts.snap_value(made))
-            is_own = code.co_filename != "<string>"
-            link.callee, link.line = code if is_own else _class_name(made), scope.stack[1]
-            parent.add_return(scope.position, type(made).__name__, link)
-            return
-        if code.co_flags & _ITERATED and not is_yield and value is None:
-            return  # who goes through it gets what it has yielded
-        node, line = scope.result_node(self.plans, value, is_yield=is_yield)
-        pieces: tuple[Any, ...] = ()
-        snap = self._parts.snap_value(value)
-        if node is None and code.co_name == "<lambda>":
-            how, sources, note = "", (), ""
-        elif node is None and (scope.is_partial or value is not None):
-            how, sources, note = "unrecorded", (), code.co_name
-        elif node is None:
-            how, sources, note = "constant", (), "no return statement"
-        else:
-            is_delegated = isinstance(node, ast.YieldFrom)
-            scope.value = value
-            how, sources = (
-                self._writes.element_origin(node.value, value, scope)
-                if is_delegated
-                else self.reader.origin(node, scope, snap)
-            )
-            note, pieces = scope.note, scope.pieces
-            if not is_delegated:
-                self._writes.note_container(node, how, sources, value, scope)
-        kind = "yielded" if is_yield else "returned"
-        link = scope.new_link(kind, code, how, sources, snap)
-        link.callee, link.line, link.note = code, line or frame.f_lineno or scope.line, note
-        link.pieces = pieces
-        link.size = len(value) if type(value) in _TEXTS else None
-        parent.add_return(scope.position, code.co_name, link)
-        self.reader.cached.note_result(scope, link)
-        if scope.is_cached and code.co_argcount == 1:  # a library's descriptor may store it
-            self.reader.store.put(scope.held[code.co_varnames[0]], f".{code.co_name}", link)
+    def _end_scope(self, frame: FrameType) -> None:
+        self.scopes.pop(id(frame), None)
+        if self.numbered is not None:
+            self.numbered.end_call(frame)
 
     # -- exceptions --------------------------------------------------------------------------------
 
@@ -564,7 +568,7 @@ class OriginRecorder:
             self._hits.meet_error(scope, frame, error, is_new=is_new)
             return
         self._failing[id(frame)] = error
-        known = self.codes.get(id(frame.f_code))
+        known = self.find_code(frame)
         if known is not None:
             self._hits.meet_error(self.bare_scope(frame.f_code, frame), frame, error, is_new=is_new)
 
@@ -573,7 +577,7 @@ class OriginRecorder:
         outer = frame.f_back
         if outer is not None and outer.f_code.co_name in _INNER:
             outer = outer.f_back
-        if outer is None or self.codes.get(id(outer.f_code)) is None:
+        if outer is None or self.find_code(outer) is None:
             self._hits.leave_code(error, frame.f_code)
 
     def end(self) -> None:
@@ -582,16 +586,12 @@ class OriginRecorder:
         self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
 
 
-def _class_name(value: Any) -> str:
-    return str(type.__dict__["__name__"].__get__(type(value)))
-
-
-def _makes_tuple(code: CodeType) -> bool:
-    """Return whether code is the constructor that `namedtuple` makes."""
-    return code.co_name == "<lambda>" and code.co_varnames[:1] == ("_cls",)
-
-
-def _evaluate_traced(code: CodeType, names: dict[str, Any]) -> Any:
-    """Evaluate code below `sys.call_tracing`."""
-    _set_trace(_get_trace())  # Python 3.11 traces only after that
-    return eval(code, names)  # noqa: S307 - the user's own
+def _evaluate_traced(code: CodeType, names: dict[str, Any], trace: Any) -> Any:
+    """Evaluate code below `sys.call_tracing`, with a trace function where none is set."""
+    before = _get_trace()
+    _set_trace(before or trace)  # Python 3.11 traces only after that
+    try:
+        return eval(code, names)  # noqa: S307 - the user's own
+    finally:
+        if before is None:
+            _set_trace(None)

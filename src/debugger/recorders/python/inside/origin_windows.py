@@ -15,6 +15,7 @@ _NEVER = 1 << 62
 _SLACK = 100  # two runs may differ by one call in so many
 _LAST_CALLS = 500  # before the end of a window, which are recorded whatever they cost
 _NARROWED = 8  # the part of a window that is kept when the budget is used up
+_LOOKS = 8  # in the part that a window may be narrowed to
 _WATCHED_CALLS = 15_000
 _KEPT_STATEMENTS = 3_000  # of a call that is recorded outside of the windows
 
@@ -142,3 +143,70 @@ class CallWindows:
         """Record again, if the calls of now are to be recorded."""
         self.skipped_import = 0
         self.is_full = not (self.is_used_up or self.has_windows) or self._until != _NEVER
+
+
+class NumberedWindows(CallWindows):
+    """The same where the program's code takes the numbers itself."""
+
+    def __init__(self, order: dict[str, Any], numbers: Any) -> None:
+        self._calls = numbers
+        self._recorded = 0
+        self._gap = 0
+        super().__init__(order)
+
+    @property
+    def count(self) -> int:
+        """The own calls so far."""
+        number: int = self._calls.count
+        return number
+
+    @count.setter
+    def count(self, number: int) -> None:
+        """Leave it to the code, which goes on counting."""
+
+    @property
+    def unrecorded(self) -> int:
+        """Those of them that were not recorded."""
+        return self.count - self._recorded
+
+    @unrecorded.setter
+    def unrecorded(self, number: int) -> None:
+        self._recorded = self.count - number
+
+    @property
+    def gap(self) -> int:
+        """The number of the last call that was not recorded."""
+        return self._gap if self.is_full else self.count
+
+    @gap.setter
+    def gap(self, number: int) -> None:
+        self._gap = number
+
+    @property
+    def next_look(self) -> int:
+        """The number at which a window may begin or end; one that runs may become narrower."""
+        if not self.is_full or self._target == _NEVER:
+            return self.border
+        part = (self._target - self.count) // (_NARROWED * _LOOKS)
+        return min(self.border, self.count + max(part, 1))
+
+    def record_call(self) -> None:
+        """Count a recorded call."""
+        self._recorded += 1
+
+    def record_all(self) -> dict[str, Any]:
+        """Record all calls from now on; return what `restore` takes to go on as before."""
+        return {**super().record_all(), "taken": self._calls.taken}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on as before `record_all`, with the numbers of calls that were then."""
+        self._calls.pass_over(saved.pop("taken"))
+        super().restore(saved)
+
+    def pass_border(self) -> bool:
+        """Begin or end a window; True if one begins."""
+        before = self.count - 1
+        begins = super().pass_border()
+        if begins:
+            self._gap = before
+        return begins

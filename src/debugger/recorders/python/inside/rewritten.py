@@ -29,14 +29,14 @@ _PYTEST = ("_read_pyc", "_rewrite_test", "_write_pyc")
 class RewrittenCalls:
     """Follows calls and lines by rewritten code, where it is the program's own."""
 
-    def __init__(self, book: Any, parts: Any) -> None:
+    def __init__(
+        self, book: Any, parts: Any, events: Any, tracer: Any, hidden_from: tuple[str, ...] = ()
+    ) -> None:
+        self._hidden_from = hidden_from or ("settrace", "setprofile")
         self._book = book
         self._parts = parts
-        self._events = parts.CodeEvents(book, parts)
-        book.collect_lines = self._events.collect_lines
-        book.further_calls = self._events.further_calls
-        # Made now, as long as the functions that set tracers are the interpreter's own.
-        self._tracer: Any = parts.CallTracer(book, None, parts)
+        self._events = events  # rewrites code
+        self._tracer = tracer  # of code that cannot be rewritten
         self._is_traced = False
         self._has_pytest = False
         self._watch = parts.ExecWatch(self._on_exec)
@@ -67,7 +67,7 @@ class RewrittenCalls:
         import threading
 
         for module in (sys, threading):
-            for name in ("settrace", "setprofile"):
+            for name in self._hidden_from:
                 _wrap_setter(module, name, self._parts.is_ours, self._parts.TRACERS_IN_PYTHON)
 
     def _wrap_get_code(self, real: Any) -> Any:

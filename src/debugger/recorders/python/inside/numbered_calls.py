@@ -1,0 +1,452 @@
+"""Numbers the calls of the program's own code, without a trace of those that count only (3.11).
+
+Each function takes the number of its call from one iterator, and keeps it in a variable whose name
+no source can have. The iterator acts at the numbers at which recording begins. A thread is traced
+only while a call of it is recorded, or may come to the location. Where such a call makes others
+that are not, the first line of each ends the trace, and the end of its variable begins it again.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import RLock, get_ident
+from _thread import _count as count_threads
+from itertools import chain, repeat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+NUMBER = ".number"  # the variable
+_NEVER = 1 << 62
+_OPTIMIZED = 0x1
+_OUTWARD = 400  # frames of the stack that are looked through
+_CODE: Any = type((lambda: None).__code__)
+
+
+class _NumberIterator(chain):  # type: ignore[type-arg]
+    """What functions take their numbers of; a copy in another process gives none."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        return repeat, (None,)
+
+
+class CallNumbers:
+    """The numbers of a process's calls, in ranges; `act` begins each, and returns its end."""
+
+    def __init__(self, act: Any) -> None:
+        self._act = act
+        self._end = 1  # the number after the current range
+        self._range: Any = iter(())
+        self._shift = 0  # numbers that the question's own expression took
+        self._shifts: list[tuple[int, int]] = []  # from which number on which of them holds
+        self.iterator: Any = _NumberIterator.from_iterable(self)
+        self.reset()
+
+    def reset(self) -> None:
+        """Go on in a forked child, in which no other thread runs."""
+        self._lock = RLock()
+
+    def __reduce__(self) -> Any:
+        return tuple, ()
+
+    def __iter__(self) -> CallNumbers:
+        return self
+
+    def __next__(self) -> Any:
+        with self._lock:
+            if self._range.__length_hint__():
+                return self._range  # another thread has begun it
+            number = self._end
+            self._end, self._range = number + 1, iter(())  # it counts as taken
+            end = self._act() + self._shift
+            if self._end > number + 1:  # the question's own expression took some
+                return iter((number,))
+            self._end = max(end, number + 1)
+            self._range = iter(range(number, self._end))
+            return self._range
+
+    @property
+    def taken(self) -> int:
+        """How many were taken."""
+        left: int = self._range.__length_hint__()
+        return self._end - 1 - left
+
+    @property
+    def count(self) -> int:
+        """The calls of the program so far."""
+        # Not by way of `taken`: each recorded statement reads it.
+        left: int = self._range.__length_hint__()
+        return self._end - 1 - left - self._shift
+
+    def call_of(self, number: int) -> int:
+        """Return which of the program's calls has a number."""
+        for first, shift in reversed(self._shifts):
+            if number >= first:
+                return number - shift
+        return number
+
+    def pass_over(self, taken: int) -> None:
+        """Count no more what was taken since."""
+        if self.taken > taken:
+            self._shift += self.taken - taken
+            self._shifts.append((taken + 1, self._shift))
+
+
+class _SingleNumbers:
+    """The numbers of a function of which each call matters, as long as it does."""
+
+    def __init__(self, numbers: Any, act: Any) -> None:
+        self._numbers = numbers
+        self._act = act
+        self.iterator: Any = _NumberIterator.from_iterable(self)
+
+    def __reduce__(self) -> Any:
+        return tuple, ()
+
+    def __iter__(self) -> _SingleNumbers:
+        return self
+
+    def __next__(self) -> Any:
+        number = next(self._numbers)
+        return (number,) if self._act(number) else chain((number,), self._numbers)
+
+
+class _LineHook:
+    """An iterator that calls a function for each one that is taken."""
+
+    def __init__(self, act: Any) -> None:
+        self._act = act
+
+    def __reduce__(self) -> Any:
+        return repeat, (None,)
+
+    def __iter__(self) -> _LineHook:
+        return self
+
+    def __next__(self) -> None:
+        self._act()
+
+
+class _LastingNumber(int):
+    """The number of a call, at whose end its caller is traced again."""
+
+    resume: Any
+
+    def __del__(self) -> None:
+        self.resume()
+
+
+class NumberedCalls:
+    """The calls of one process that are numbered by their code."""
+
+    def __init__(self, parts: Any) -> None:
+        self.recorder: Any = None
+        self._parts = parts
+        self.numbers = CallNumbers(self._meet_number)
+        # Always the same objects, or the interpreter could not tell us what is set.
+        self.on_call: Any = self._on_call
+        self._on_line: Any = self._leave_at_line
+        self._get, self._set = sys.gettrace, sys.settrace
+        self._modules: dict[int, int] = {}  # the numbers of calls that have no variable for it
+        self._followed: dict[int, int] = {}  # threads by the frames that are traced by themselves
+        self._counters: dict[int, Any] = {}  # of calls, by the identity of the code that has each
+        self._codes: list[CodeType] = []  # kept alive, since they are found by identity
+        self._code_parts: Any = None
+        self._foreign: set[str] = set()  # files of which no call is the program's
+        self._is_always_traced = False  # some code of the program has no numbers
+
+    def __reduce__(self) -> Any:
+        """Leave nothing of us in code of the program that is sent to another process."""
+        return tuple, ()
+
+    # -- code --------------------------------------------------------------------------------------
+
+    def is_rewritten(self, code: CodeType) -> bool:
+        """Return whether a code object takes its numbers itself."""
+        return id(code) in self.recorder.plain_codes
+
+    def rewrite(self, code: CodeType, begin_main: Any = None) -> CodeType:
+        """Let a module's code take numbers, and all functions in it.
+
+        With `begin_main`, which is called first, it is a function of three arguments that it drops,
+        and it ends by SystemExit.
+
+        Raises:
+            BytecodeError: It has a form that is not known.
+        """
+        if self._code_parts is None:
+            self._code_parts = self._parts.load_part("bytecode")
+        made = self._rewrite_tree(code)
+        if begin_main is None:
+            return made
+
+        def begin() -> None:
+            begin_main()
+            self.trace()
+
+        # An audit hook is not traced where a trace began before it.
+        self._pause()
+        counter = self._counters.get(id(made))
+        main = self._add_code(self._parts.run_as_hook(made, begin, self._code_parts), code)
+        self._counters[id(main)] = counter
+        return main
+
+    def _rewrite_tree(self, code: CodeType) -> CodeType:
+        constants = tuple(
+            self._rewrite_tree(one) if type(one) is _CODE else one for one in code.co_consts
+        )
+        numbered = code.replace(co_consts=constants)
+        recorder = self.recorder
+        if not recorder.is_own(code):
+            return self._add_code(numbered, code)
+        iterator = self.numbers.iterator
+        if not code.co_flags & _OPTIMIZED or recorder.needs_each_call(code):
+            iterator = _SingleNumbers(iterator, self._meet_single).iterator
+        counter = self._parts.make_counter()
+        made = self._parts.add_counter(numbered, counter, self._code_parts, iterator, NUMBER)
+        if made is None:
+            raise self._code_parts.BytecodeError("a function begins in another way")
+        line = recorder.line_in(code)
+        if line:
+            hook = _LineHook(self._meet_line)
+            made = self._parts.add_line_hook(made, line, hook, self._code_parts)
+        self._counters[id(made)] = counter
+        return self._add_code(made, code)
+
+    def _add_code(self, made: CodeType, code: CodeType) -> CodeType:
+        self.recorder.plain_codes[id(made)] = code
+        self._codes.append(made)
+        return made
+
+    def counter_of(self, code: CodeType) -> Any:
+        """Return what reads how often code was called; None if it does not count that itself."""
+        counter, read = self._counters.get(id(code)), self._parts.read_counter
+        return None if counter is None else lambda: read(counter)
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def number_of(self, frame: FrameType) -> int:
+        """Return which of the program's calls a frame is; 0 if it has no number."""
+        code = frame.f_code
+        if not code.co_flags & _OPTIMIZED:
+            return self._modules.get(id(frame), 0)
+        if NUMBER not in code.co_varnames:
+            return 0
+        number = frame.f_locals.get(NUMBER)
+        return self.numbers.call_of(int(number)) if isinstance(number, int) else 0
+
+    def _meet_number(self) -> int:
+        """Begin or end a window at a call, and return the number at which to look again."""
+        recorder, windows = self.recorder, self.recorder.windows
+        count = self.numbers.count
+        if recorder.is_evaluating or recorder.is_over:
+            return count + 1 if recorder.is_evaluating else _NEVER
+        try:
+            frame = self._program_frame()
+            begins = count >= windows.border and windows.pass_border()
+            if begins:
+                self.trace()
+                recorder.begin_window(frame)
+            if windows.is_full or count in windows.kept:
+                self._enter(frame, count)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            recorder.end_at_fault(error)
+        if windows.is_full and count_threads():
+            return count + 1  # the others have to be traced, too
+        kept: list[int] = [one for one in windows.kept if one > count]
+        return min(int(windows.next_look), *kept, _NEVER)
+
+    def _meet_single(self, number: int) -> bool:
+        """Handle a call that matters by itself; False if further ones of its code do not."""
+        recorder = self.recorder
+        if recorder.is_evaluating or recorder.is_over:
+            return not recorder.is_over
+        try:
+            frame = self._program_frame()
+            count = self.numbers.call_of(number)
+            if not frame.f_code.co_flags & _OPTIMIZED:
+                self._modules[id(frame)] = count
+            return bool(self._enter(frame, count))
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            recorder.end_at_fault(error)
+            return False
+
+    def _meet_line(self) -> None:
+        """Handle a hit of the location in a call whose lines are not traced."""
+        recorder = self.recorder
+        frame = self._program_frame()
+        is_traced = frame.f_trace is not None and self._get() is not None
+        if is_traced or recorder.is_over:
+            return
+        try:
+            recorder.meet_unrecorded(frame)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            recorder.end_at_fault(error)
+
+    def _program_frame(self) -> FrameType:
+        frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
+        while self._parts.is_ours(frame):
+            frame = frame.f_back  # type: ignore[assignment]
+        return frame
+
+    def _enter(self, frame: FrameType, number: int) -> bool:
+        """Begin to follow a call whose start was not traced; return whether its code matters."""
+        recorder = self.recorder
+        known = recorder.find_code(frame)
+        if known is None:
+            return False
+        scope = recorder.scopes.get(id(frame))
+        if scope is None or scope.code is not frame.f_code:
+            followed = recorder.enter_numbered(known, frame, number)
+            if followed is not None:
+                frame.f_trace = followed
+                if not recorder.windows.is_full:
+                    self._followed[id(frame)] = get_ident()
+                self.trace()
+        return bool(known.watched or known.is_entry)
+
+    # -- traces ------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Trace all calls from now on: some code takes no numbers."""
+        self._is_always_traced = True
+        self.trace()
+
+    def reset(self) -> None:
+        """Go on as before in a forked child."""
+        self.numbers.reset()
+
+    def end(self) -> None:
+        """Do nothing: no number is of interest after the end."""
+
+    def trace(self) -> None:
+        """Trace this thread, unless a tracer of the program's own is set."""
+        if self._get() is None:
+            self._set(self.on_call)
+
+    def pause_call(self, known: Any, frame: FrameType) -> None:
+        """Go on with a call that is recorded no longer."""
+        self._followed.pop(id(frame), None)
+        if not (self._is_needed or self._follow_running(frame.f_back)):
+            self._pause()
+        elif not known.generates:
+            self._leave(frame)
+
+    def end_call(self, frame: FrameType) -> None:
+        """Trace a call no longer by itself."""
+        self._followed.pop(id(frame), None)
+
+    @property
+    def _is_needed(self) -> bool:
+        """Whether a trace is of use now."""
+        windows = self.recorder.windows
+        is_recorded = windows.is_full or windows.skipped_import or self._is_always_traced
+        return bool(is_recorded or self._followed)
+
+    def _follow_running(self, frame: FrameType | None) -> bool:
+        """Go on with the running calls that are recorded outside of windows."""
+        recorder, thread, count = self.recorder, get_ident(), 0
+        while frame is not None and count < _OUTWARD:
+            count += 1
+            known = recorder.find_code(frame)
+            if known is not None and recorder.is_kept(known, frame):
+                self._followed[id(frame)] = thread
+            frame = frame.f_back
+        return bool(self._followed)
+
+    def _pause(self) -> None:
+        if self._get() is self.on_call:
+            self._set(None)
+
+    def _on_call(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        """Follow a call (a trace function), or leave it untraced."""
+        recorder = self.recorder
+        try:
+            if event != "call" or (
+                recorder.windows.is_full and frame.f_globals.get("__file__") in self._foreign
+            ):
+                return None
+            if recorder.is_over or not (self._is_needed or self._follow_running(frame.f_back)):
+                self._pause()
+                return None
+            return self._trace_call(frame)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            recorder.end_at_fault(error)
+            return None
+
+    def _trace_call(self, frame: FrameType) -> Any:
+        """Return the trace function of a call."""
+        recorder, code = self.recorder, frame.f_code
+        known = recorder.find_code(frame)
+        if known is None:
+            self._note_foreign(frame)
+            return None
+        is_entered = self._parts.is_entered(code, frame.f_lasti)
+        if recorder.windows.is_full or recorder.is_evaluating or not is_entered:
+            count = self.numbers.count + 1 if is_entered else 0
+            return recorder.follow_call(known, frame, count)
+        if NUMBER not in code.co_varnames or known.generates:
+            return None
+        return self._on_line
+
+    def _note_foreign(self, frame: FrameType) -> None:
+        """Note a file that is not the program's: to read a frame's code costs, with audit hooks."""
+        file = frame.f_globals.get("__file__")
+        if type(file) is str and not self.recorder.chosen.file(file):
+            self._foreign.add(file)
+
+    def _leave_at_line(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        """Trace neither a call nor those that it makes; its end traces the caller again."""
+        if event == "line":
+            self._leave(frame)
+        return None
+
+    def _leave(self, frame: FrameType) -> None:
+        frame.f_trace = None
+        held = frame.f_locals  # the interpreter takes from it what a trace function has changed
+        number = held.get(NUMBER)
+        if isinstance(number, int) and self._get() is self.on_call:
+            lasting = _LastingNumber(number)
+            lasting.resume = self._trace_caller
+            held[NUMBER] = lasting
+            self._pause()
+
+    def _trace_caller(self) -> None:
+        """Trace a call again that made another; or what it was called by, if it has ended."""
+        thread, running = get_ident(), set[int]()
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - there is no other way
+        while frame is not None and len(running) < _OUTWARD:
+            running.add(id(frame))
+            frame = frame.f_back
+        for one, owner in list(self._followed.items()):
+            if owner == thread and one not in running:
+                del self._followed[one]
+        if self._is_needed and not self.recorder.is_over:
+            self.trace()
+
+
+class NumberedProgram:
+    """Follows the calls of a program whose code takes their numbers, where it is loaded."""
+
+    def __init__(self, recorder: Any, numbered: Any, tracer: Any, parts: Any) -> None:
+        # The tracer hides our frames from another tracer itself.
+        hidden_from = ("setprofile",)
+        self._rewritten = parts.RewrittenCalls(recorder, parts, numbered, numbered, hidden_from)
+        self._numbered = numbered
+        self._tracer = tracer
+
+    def begin(self) -> bool:
+        """Let what is imported or run from now on take numbers, and trace it at first."""
+        return bool(self._rewritten.begin() and self._tracer.begin())
+
+    def reset(self) -> None:
+        """Go on as before in a forked child."""
+        self._numbered.reset()
+
+    def end(self) -> None:
+        """Stop tracing this thread."""
+        self._tracer.end()
