@@ -269,7 +269,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 751,
     "questions/crash": 2892,
     "questions/diff": 1009,
-    "questions/group": 4793,
+    "questions/group": 4795,
     "questions/hang": 3880,
     "questions/holds": 3025,
     "questions/locations": 873,
