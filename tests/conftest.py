@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -58,6 +59,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the transcripts with what is seen",
     )
+
+
+# Ten thousand tests are no garbage: looking for some among them took most of their collection, and
+# a second of each later look.
+gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:

@@ -541,6 +541,8 @@ def _imports(
             whole = f"{base}.{alias.name}"
             yield Import(whole if whole in known else base, node.lineno, late, typing)
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):  # holds no statement, and most nodes are in one
+            continue
         # Only the body is for types: what stands behind `else` is run.
         for_types = isinstance(node, ast.If) and _asks_typing(node.test) and child in node.body
         in_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)

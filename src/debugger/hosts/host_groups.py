@@ -47,6 +47,8 @@ BUDGET = 1_000_000  # tokens of a host's answer, which is cut only when it is me
 _FOR_ALL = ("breakpoint", "catch", "output")
 # They end sessions, or let go of them.
 ENDING = frozenset({"stop", "detach"})
+# Their answers name the hosts on which the group could not begin, too.
+_NAMES_UNREACHED = frozenset({"hang", "status"})
 # They resume or await, and the first stop is the answer.
 _AWAITING = frozenset({"start", "continue", "await"})
 # Waits that a broken connection does not end. What is to be resumed has been by then.
@@ -239,7 +241,7 @@ async def run_in_group(hosts: HostList, call: HostCall, group: HostGroup) -> Ans
     if not good:
         raise join_failures(replies)
     silent = _list_silent(group, replies, is_all=members is None)
-    if command.name == "hang":
+    if command.name in _NAMES_UNREACHED and members is None:
         silent += group.unreached
     answer = merge_replies(group, good, silent, is_all=members is None)
     for one in replies:
@@ -254,7 +256,7 @@ def _describe_starting(group: HostGroup, command: str) -> GroupStatus:
     Raises:
         DebuggerError: WRONG_STATE for a command that needs members.
     """
-    starting = group.starting_members()
+    silent = [*group.starting_members(), *group.unreached]
     if command != "status" and group.ending is None:
         names = ", ".join(one.label for one in group.starting)
         raise DebuggerError(
@@ -264,7 +266,7 @@ def _describe_starting(group: HostGroup, command: str) -> GroupStatus:
         )
     notes = ("it ends as soon as it has begun",) if group.ending is not None else ()
     nothing = GroupStatus(group.name, "", (), (), notes)
-    return merge_statuses(group.name, [nothing], starting)
+    return merge_statuses(group.name, [nothing], silent)
 
 
 def _list_silent(

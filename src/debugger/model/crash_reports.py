@@ -10,12 +10,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from debugger.model.exception_cause import RUST_PANIC, Traceback, TracebackFrame, panic_message
+from debugger.model.exception_cause import Traceback, TracebackFrame
 
 _GO_BEGINS = re.compile(r"(?:panic|fatal error): (?P<message>.*?)(?: \[recovered\])?$")
 _GO_STACK = re.compile(r"goroutine \d+ .*\[running.*\]:$")
 _GO_CALL = re.compile(r"(?P<function>\S.*)\((?:[^()]*|\.\.\.)\)$")
 _GO_PLACE = re.compile(r"\t(?P<file>/.*\.\w+):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
+_RUST_PANIC = re.compile(r"thread '[^']*'(?: \(\d+\))? panicked at (?P<rest>.*)")
 _RUST_PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+):\d+$")
 _RUST_CALL = re.compile(r"\s+\d+: (?P<function>\S.*)$")
 _RUST_AT = re.compile(r"\s+at (?P<file>\S.*):(?P<line>\d+):\d+$")
@@ -35,18 +36,79 @@ _JAVA_CALL = re.compile(
     r"\s+at (?:[^/()]+/)*(?P<function>[\w.$<>]+)\((?P<file>[^:()]+):(?P<line>\d+)\)$"
 )
 _JAVA_OTHER = re.compile(r"\s+at \S|\s+\.\.\. \d+ more")
+# What cannot be compiled has no frame of its own. Ruby names its type in a required file, and
+# since 3.2 always.
+_RUBY_UNREADABLE = re.compile(
+    r"(?P<file>[^\s:][^:]*):(?P<line>\d+): (?!warning: )(?P<message>.+?)"
+    r"(?P<type> \(SyntaxError\))?$"
+)
+_RUBY_POINTS = re.compile(r"\s+\^[~^]*$")
+_RUBY_COUNTED = re.compile(r"syntax errors? found$")  # 3.4: the words stand below the statement
+_RUBY_WORDS = re.compile(r"\s+\| +\^[~^]*\s(?P<message>\S.*)$")
+_PHP_UNREADABLE = re.compile(
+    r"(?:PHP )?(?P<type>Parse error|Fatal error|Compile error):\s+(?!Uncaught )(?P<message>.*) in "
+    r"(?P<file>/.*) on line (?P<line>\d+)$"
+)
+_NODE_FATAL = re.compile(r"FATAL ERROR: (?P<what>.*)")
 _FRAMES_MAX = 100
 PANIC = "panic"
 """The type of an error of Go and Rust, which have none."""
 
 
 def parse_report(lines: Sequence[str]) -> Traceback | None:
-    """Return the last report of an uncaught error in an output; None without one."""
+    """Return the last report of an uncaught error in an output; None without one.
+
+    Without one, the first error of a file that Ruby or PHP could not compile.
+    """
     for at in range(len(lines) - 1, -1, -1):
         for begins, parse in _PARSERS:
             if begins.match(lines[at]) and (found := parse(lines[at:])) is not None:
                 return found
-    return None
+    return next(filter(None, (_parse_unreadable(lines, at) for at in range(len(lines)))), None)
+
+
+def fatal_error(lines: Sequence[str]) -> str | None:
+    """Return the message of V8's fatal error, such as a full heap."""
+    found = [match["what"] for line in lines if (match := _NODE_FATAL.match(line))]
+    return found[-1] if found else None
+
+
+def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
+    """Return the location and message of the last panic of Rust's runtime."""
+    last = None
+    for at, line in enumerate(lines):
+        match = _RUST_PANIC.search(line)
+        if match is None:
+            continue
+        rest = match["rest"]
+        old = re.match(r"'(?P<message>.*)', (?P<place>\S+:\d+:\d+)$", rest)
+        if old:
+            last = (old["place"], old["message"])
+            continue
+        texts = []
+        for one in lines[at + 1 : at + 12]:
+            if one.startswith(("note: ", "stack backtrace:", "thread '")):
+                break
+            texts.append(one)
+        last = (rest.rstrip(":"), "\n".join(texts).strip())
+    return last
+
+
+def _parse_unreadable(lines: Sequence[str], at: int) -> Traceback | None:
+    """Parse the error of a file that could not be compiled; its place is the only frame."""
+    error = _PHP_UNREADABLE.match(lines[at])
+    if error is not None:
+        return _traceback(error["type"], error["message"], [_frame("", error)])
+    error, below = _RUBY_UNREADABLE.match(lines[at]), lines[at + 1 :]
+    if error is None:
+        return None
+    words, is_shown = error["message"], any(map(_RUBY_POINTS.match, below[1:2]))
+    if not (error["type"] or is_shown or words.startswith("syntax error")):
+        return None
+    if _RUBY_COUNTED.match(words):
+        shown = next(filter(None, map(_RUBY_WORDS.match, below)), None)
+        words = shown["message"] if shown is not None else words
+    return _traceback("SyntaxError", words, [_frame("", error)])
 
 
 def _parse_go(lines: Sequence[str]) -> Traceback | None:
@@ -127,7 +189,7 @@ def _parse_java(lines: Sequence[str]) -> Traceback | None:
 
 _PARSERS = (
     (_GO_BEGINS, _parse_go),
-    (RUST_PANIC, _parse_rust),
+    (_RUST_PANIC, _parse_rust),
     (_RUBY_BEGINS, _parse_ruby),
     (_PHP_BEGINS, _parse_php),
     (_JAVA_BEGINS, _parse_java),

@@ -291,30 +291,6 @@ def _explain_unwrap(
     )
 
 
-RUST_PANIC = re.compile(r"thread '[^']*'(?: \(\d+\))? panicked at (?P<rest>.*)")
-
-
-def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Return the location and message of the last panic of Rust's runtime."""
-    last = None
-    for at, line in enumerate(lines):
-        match = RUST_PANIC.search(line)
-        if match is None:
-            continue
-        rest = match["rest"]
-        old = re.match(r"'(?P<message>.*)', (?P<place>\S+:\d+:\d+)$", rest)
-        if old:
-            last = (old["place"], old["message"])
-            continue
-        texts = []
-        for one in lines[at + 1 : at + 12]:
-            if one.startswith(("note: ", "stack backtrace:", "thread '")):
-                break
-            texts.append(one)
-        last = (rest.rstrip(":"), "\n".join(texts).strip())
-    return last
-
-
 def parse_uncaught(lines: Sequence[str]) -> tuple[str, str] | None:
     """Return the type and message of a C++ exception, from its runtime's report."""
     for at, line in enumerate(lines):
@@ -360,6 +336,7 @@ class NodeReport(Struct, frozen=True):
 
 def read_node_report(lines: Sequence[str]) -> NodeReport | None:
     """Parse the last report of an uncaught error in an output; None without one."""
+    lines = _with_marks(lines)
     ends = [at for at, line in enumerate(lines) if _ENDS.match(line)]
     marks = [at for at, line in enumerate(lines[: ends[-1]]) if _MARKS.match(line)] if ends else []
     if not marks:
@@ -466,12 +443,15 @@ def _read_cause(lines: Sequence[str]) -> list[str]:
 
 _BEGINS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+),? in (?P<function>\S+)')
+_UNREADABLE = re.compile(
+    r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+)$'
+)  # what cannot be compiled
+_SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _REPEATED = re.compile(r"\s+\[Previous line repeated (\d+) more times?\]")
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
 _CURRENT = "Current thread 0x"  # the others stand before it
 _FATAL = re.compile(r"Fatal Python error: (?P<what>.*)")
 
-_NODE_ENDS = re.compile(r"Node\.js v\d")
 _NODE_POINTS = re.compile(r"\s*\^+\s*$")  # below the statement, or below what ended the program
 _NODE_RAISED = re.compile(
     r"(?:Uncaught )?(?P<type>[A-Za-z_$][\w$.]*)(?: \[\w+\])?(?:: (?P<message>.*))?$"
@@ -481,7 +461,6 @@ _NODE_FRAME = re.compile(
     r"(?:async )?(?P<file>[^()]+):(?P<line>\d+):\d+\)?(?: \{)?$"
 )
 _NODE_URL = "file://"
-_NODE_FATAL = re.compile(r"FATAL ERROR: (?P<what>.*)")
 _NODE_PLACE = re.compile(r"(?:file://)?/\S+\.[cm]?[jt]sx?:\d+$")
 
 
@@ -505,27 +484,35 @@ class Traceback(Struct, frozen=True):
 
 def parse_traceback(lines: Sequence[str]) -> Traceback | None:
     """Parse the last traceback of an output, or the report of Python's fault handler."""
-    if any(_NODE_ENDS.match(line) for line in lines):
+    if any(_ENDS.match(line) for line in lines):
         return _parse_node(lines)
     fatal = next((at for at, line in enumerate(lines) if _FATAL.match(line)), None)
     if fatal is not None:
         return _parse_fault_handler(lines[fatal:])
     begins = [at for at, line in enumerate(lines) if line.strip().endswith(_BEGINS)]
+    # Of the program's own file Python reports no more than the place and the error.
+    begins = begins or [at - 1 for at, line in enumerate(lines) if _UNREADABLE.match(line)]
     return _parse_python(lines[begins[-1] + 1 :]) if begins else None
 
 
 def _parse_python(lines: Sequence[str]) -> Traceback | None:
     frames: list[TracebackFrame] = []
+    unreadable: list[TracebackFrame] = []
     depth = 0
     for line in lines:
         frame, repeated = _FRAME.match(line), _REPEATED.match(line)
+        place = _UNREADABLE.match(line)
         if frame:
             frames.append(TracebackFrame(frame["function"], frame["file"], int(frame["line"])))
             depth += 1
+        elif place:
+            unreadable = [TracebackFrame("", place["file"], int(place["line"]))]
         elif repeated:
             depth += int(repeated[1])
         elif line and not line[0].isspace():
             raised = _RAISED.match(line)
+            if raised is not None and raised["type"] in _SYNTAX:
+                frames, depth = frames + unreadable, depth + len(unreadable)
             if raised is None or not frames:
                 return None
             return Traceback(raised["type"], raised["message"] or "", tuple(frames[::-1]), depth)
@@ -547,7 +534,20 @@ def _parse_fault_handler(lines: Sequence[str]) -> Traceback | None:
     return Traceback("", match["what"], tuple(frames), len(frames), is_fatal=True)
 
 
+def _with_marks(lines: Sequence[str]) -> list[str]:
+    """Return a report of Node with the marks that it has not where a file ends too early.
+
+    The statement and the marks below the file's last line are both empty.
+    """
+    marked = list(lines)
+    for at, line in enumerate(lines):
+        if _NODE_PLACE.match(line) and len(lines) > at + 3 and not any(lines[at + 1 : at + 4]):
+            marked[at + 2] = "^"
+    return marked
+
+
 def _parse_node(lines: Sequence[str]) -> Traceback | None:
+    lines = _with_marks(lines)
     points = [at for at, line in enumerate(lines) if _NODE_POINTS.match(line)]
     after = [line for line in lines[points[-1] + 1 :] if line.strip()] if points else []
     raised = _NODE_RAISED.match(after[0]) if after else None
@@ -569,12 +569,6 @@ def _parse_node(lines: Sequence[str]) -> Traceback | None:
     return Traceback(raised["type"], raised["message"] or "", tuple(frames), len(frames))
 
 
-def fatal_error(lines: Sequence[str]) -> str | None:
-    """Return the message of V8's fatal error, such as a full heap."""
-    found = [match["what"] for line in lines if (match := _NODE_FATAL.match(line))]
-    return found[-1] if found else None
-
-
 def is_cut(lines: Sequence[str]) -> bool:
     """Return whether a Node error report begins in an output, and does not end.
 
@@ -582,7 +576,7 @@ def is_cut(lines: Sequence[str]) -> bool:
     end, Node loses all but 64 KB.
     """
     begins = any(_NODE_PLACE.match(line) for line in lines)
-    return begins and not any(_NODE_ENDS.match(line) for line in lines)
+    return begins and not any(_ENDS.match(line) for line in lines)
 
 
 def innermost_user_frame(found: Traceback, is_library: Callable[[str], bool]) -> TracebackFrame:

@@ -40,6 +40,7 @@ MEMBERS_MAX = 1000
 _FACTS_S = 2.0
 _AGAIN_S = 1.0  # the same, for one that has not done it at once
 _ASK_TIMES = 3
+_GONE = "its process has ended"
 _NAMED_MAX = 400  # characters of the names of programs
 _SHARING_LEAST = 2  # members of which something can be said to be shared
 # Processes of multiprocessing itself, which run none of the program's code.
@@ -379,6 +380,9 @@ async def ask_members(
     silent: dict[str, SilentMember] = {}
 
     async def ask_one(member: Member) -> None:
+        if _is_gone(member.session):
+            silent[member.label] = SilentMember(member.label, _GONE)
+            return
         try:
             found[member.label] = await ask(member)
         except TimeoutError:
@@ -400,6 +404,14 @@ async def ask_members(
         for one in members
         if one.label not in found
     ]
+
+
+def _is_gone(session: Session) -> bool:
+    """Return whether a process has ended, and its debugger has not reported that yet.
+
+    debugpy's launcher first waits for the processes that it has left, up to 8 s.
+    """
+    return session.is_live and session.process.is_over_unreported(session.pid)
 
 
 def _find_suspended(member: Member) -> SilentMember | None:

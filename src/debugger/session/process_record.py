@@ -34,6 +34,8 @@ class ProcessRecord:
         self.connect_words: tuple[str, ...] = ()
         self.is_awaited = asyncio.Event()
         self._pid = target.pid if isinstance(target, AttachTarget) else None
+        # Whether the kernel knew the process when the debugger reported it.
+        self._was_there = False
         self._is_local = not (isinstance(target, AttachTarget) and target.connect is not None)
         self._entry = target.held_entry if isinstance(target, AttachTarget) else None
         # Its launcher ends it by signals, as it ends a program without a debugger.
@@ -101,6 +103,14 @@ class ProcessRecord:
         if not self.is_gone(pid):
             return None
         return ExitedProgram(signal=signal_name(-status)) if status < 0 else ExitedProgram(status)
+
+    def note_started(self, pid: int | None) -> None:
+        """Record the process that the debugger reports, if it is one of this machine."""
+        self._was_there = pid is not None and process_info.look_at(pid) is not None
+
+    def is_over_unreported(self, pid: int | None) -> bool:
+        """Return whether a live session's process, which was there, has ended."""
+        return self._was_there and self.is_gone(pid)
 
     def is_gone(self, pid: int | None) -> bool:
         """Return whether a process of this machine has ended."""

@@ -335,6 +335,7 @@ class Session(SessionState):
             case ProcessStarted(pid):
                 # A core file's process is gone, and its pid may be another's.
                 self.pid = pid if is_running_program(self.target) else None
+                self.process.note_started(self.pid)
                 self.process.watch_process(pid if self.parent is not None else None)
                 self.family.note_change()
             case ProgramAwaited(words):

@@ -12,7 +12,7 @@ _MODULES_MAX = 200
 _SKIPPED = frozenset({"src", "target", "build", "node_modules", "out", "bin"})
 _ROOTS = ("src/{}/java", "src/{}/kotlin", "src/{}/groovy", "src/{}/scala")
 _PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;?\s*$", re.MULTILINE)
-_OUT_OF_PACKAGE = (".kt", ".scala", ".groovy")
+OUT_OF_PACKAGE = (".kt", ".scala", ".groovy")
 _SETS = ("test", "main", "integrationTest", "it", "testFixtures")
 
 
@@ -54,7 +54,7 @@ def find_class_source(modules: Sequence[str], class_name: str, file_name: str) -
     package = class_name.rpartition(".")[0]
     parts = package.split(".") if package else []
     roots = [root.format(each) for each in _SETS for root in _ROOTS]
-    is_elsewhere = file_name.endswith(_OUT_OF_PACKAGE)
+    is_elsewhere = file_name.endswith(OUT_OF_PACKAGE)
     for omitted in range(len(parts) + 1 if is_elsewhere else 1):
         for module in modules:
             for root in (*roots, "src", "test", ""):

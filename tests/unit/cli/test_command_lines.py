@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,19 @@ def read_corpus(path: Path) -> list[CorpusLine]:
 
 def parse_line(text: str) -> tuple[Any, ...]:
     """Return what the parser makes of a command line."""
-    found = parser.parse_argv(shlex.split(text), COMMANDS)
+    found = parse_or_refuse(text)
+    if isinstance(found, DebuggerError):
+        raise found
+    return found
+
+
+@functools.cache
+def parse_or_refuse(text: str) -> tuple[Any, ...] | DebuggerError:
+    """Parse a command line once for all tests: most are readings of several others."""
+    try:
+        found = parser.parse_argv(shlex.split(text), COMMANDS)
+    except DebuggerError as error:
+        return error
     args = {name: value for name, value in found.args.items() if value not in {False, None}}
     return found.command.name, args, found.session, found.is_json, found.budget, found.host
 

@@ -15,7 +15,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.hosts import group_beginning, host_groups
 from debugger.hosts.host_address import parse_addresses
 from debugger.hosts.host_call import HostCall, HostLimits
-from debugger.hosts.host_groups import HostGroup
+from debugger.hosts.host_groups import HostGroup, PartReply
 from debugger.hosts.host_list import Host, HostList, HostRequest
 from debugger.model import answers as a
 from debugger.model.command_registry import COMMANDS
@@ -183,6 +183,24 @@ class BeginningHosts:
             request.on_begun(f"train@{host.label}")
             await request.interrupted.wait()
         return {"success": True, "result": to_data(found, budget=None), "text": "x", "exit": 0}
+
+
+async def test_status_names_a_host_on_which_the_group_could_not_begin() -> None:
+    h1, h2 = build_group().hosts
+    group = HostGroup("train", {}, [], [h1, h2])
+    beginning = group_beginning.GroupBeginning(group, lambda _: None)
+    failure = DebuggerError(ErrorCode.NOT_FOUND, "h2: no Python 3.11")
+    beginning.note_reply(PartReply(h2, error=failure))
+    hosts = cast("HostList", BeginningHosts())
+    waiting = await host_groups.run_in_group(hosts, build_call("status"), group)
+    beginning.note_part(h1, "train@h1")
+    begun = await host_groups.run_in_group(hosts, build_call("status"), group)
+    failed = MergedState("no answer", ("*@h2",))
+    assert isinstance(waiting, GroupStatus)
+    assert waiting.states == (MergedState("starting", ("*@h1",)), failed)
+    assert isinstance(begun, GroupStatus)
+    assert begun.states == (MergedState("running", ("main@h1",)), failed)
+    assert begun.members[-1].where == "h2: no Python 3.11"
 
 
 async def test_a_group_is_known_and_ends_while_its_hosts_begin() -> None:

@@ -40,6 +40,24 @@ Stack trace:
 #1 /src/kid.php(9): Shop->work(5)
 #2 {main}
   thrown in /src/kid.php on line 5"""
+RUBY_FILE = """/src/kid.rb:2: warning: x is unused
+/src/kid.rb:3: syntax error, unexpected integer literal, expecting ')'
+  puts 3 3
+       ^
+/src/kid.rb:9: syntax error, unexpected end-of-input"""
+RUBY_CONSTANT = """kid.rb:2: dynamic constant assignment
+  A = 1
+  ^"""
+RUBY_FILE_34 = """kid.rb: --> kid.rb
+kid.rb:3: syntax errors found (SyntaxError)
+  1 | x = 1
+> 3 |   puts 3 3
+    |         ^ unexpected integer, ignoring it"""
+PHP_FILE = """PHP Parse error:  syntax error, unexpected token "{" in /src/kid.php on line 3"""
+PHP_TWICE = (
+    "Fatal error: Cannot redeclare f() (previously declared in /src/kid.php:2) "
+    "in /src/kid.php on line 3"
+)
 JAVA = """Exception in thread "main" java.lang.IllegalStateException: no tea
 \tat app/shop.Kid.work(Kid.java:2)
 \tat java.base/java.util.ArrayList.forEach(ArrayList.java:1511)
@@ -73,6 +91,19 @@ Caused by: java.io.IOException: gone"""
             ["Shop->work /src/kid.php:5", "{main} /src/kid.php:9"],
         ),
         (
+            RUBY_FILE,
+            ("SyntaxError", "syntax error, unexpected integer literal, expecting ')'"),
+            [" /src/kid.rb:3"],
+        ),
+        (RUBY_CONSTANT, ("SyntaxError", "dynamic constant assignment"), [" kid.rb:2"]),
+        (RUBY_FILE_34, ("SyntaxError", "unexpected integer, ignoring it"), [" kid.rb:3"]),
+        (PHP_FILE, ("Parse error", 'syntax error, unexpected token "{"'), [" /src/kid.php:3"]),
+        (
+            PHP_TWICE,
+            ("Fatal error", "Cannot redeclare f() (previously declared in /src/kid.php:2)"),
+            [" /src/kid.php:3"],
+        ),
+        (
             JAVA,
             ("java.lang.IllegalStateException", "no tea"),
             [
@@ -99,6 +130,9 @@ def test_the_last_report_of_an_output_has_the_error_and_its_frames(text, raised,
         "thread 'main' panicked at nothing that is a place",
         'Exception in thread "main" java.lang.Error: no frame',
         "kid.rb:3: warning: unused (Shop)",
+        "kid.rb:3: no tea\nand no cake",
+        "kid.rb:3: warning: unused\n  x = 1\n  ^",
+        "PHP Warning:  no tea in /src/kid.php on line 3",
     ],
 )
 def test_what_only_looks_like_a_report_is_none(text):

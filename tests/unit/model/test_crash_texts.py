@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from debugger.model.answers import OutputLine
-from debugger.model.exception_cause import panic_message, parse_traceback, parse_uncaught
+from debugger.model.crash_reports import panic_message
+from debugger.model.exception_cause import parse_traceback, parse_uncaught
 from debugger.model.location import is_library
 from debugger.model.signals import MemoryRegion, classify_address, parse_memory_map
 from debugger.model.text_filters import without_traces

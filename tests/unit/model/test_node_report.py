@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.model.exception_cause import read_node_report
+from debugger.model.exception_cause import parse_traceback, read_node_report
 
 CAUSES = """/src/net.js:4
   throw new NetError('failed', { cause });
@@ -96,3 +96,20 @@ def test_fields_that_the_message_says_already_are_left_out() -> None:
 def test_an_output_without_the_end_of_a_report_has_none() -> None:
     assert read_node_report(CAUSES[:-1]) is None
     assert read_node_report(["Node.js v20 is needed"]) is None
+
+
+def test_a_file_that_ends_too_early_has_its_place_without_marks() -> None:
+    lines = [
+        "/src/a.js:4",
+        "",
+        "",
+        "",
+        "SyntaxError: end",
+        "    at w (node:internal/l:1:2)",
+        "Node.js v20",
+    ]
+    report, trace = read_node_report(lines), parse_traceback(lines)
+    assert report is not None
+    assert trace is not None
+    assert (report.type, report.place) == ("SyntaxError", ("/src/a.js", 4))
+    assert (trace.type, trace.message) == ("SyntaxError", "end")

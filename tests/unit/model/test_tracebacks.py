@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from debugger.model.crash_reports import fatal_error
 from debugger.model.exception_cause import (
     TracebackFrame,
-    fatal_error,
     innermost_user_frame,
     is_cut,
     parse_traceback,
@@ -73,6 +75,17 @@ def test_a_traceback_of_python_is_read_from_its_innermost_frame() -> None:
     assert found is not None
     assert (found.type, found.depth) == ("RecursionError", 6)
     assert found.frames[0] == TracebackFrame("f", "/src/a.py", 1)
+
+
+@pytest.mark.parametrize(
+    "above", [(), ("Traceback (most recent call last):", '  File "/l.py", line 3, in g')]
+)
+def test_a_file_that_python_cannot_compile_is_the_place(above: tuple[str, ...]) -> None:
+    lines = [*above, '  File "/src/a.py", line 2', "    def f(:", "          ^", "SyntaxError: bad"]
+    found = parse_traceback(lines)
+    assert found is not None
+    assert (found.type, found.message, found.frames[0].line) == ("SyntaxError", "bad", 2)
+    assert found.frames[0].file == "/src/a.py"
 
 
 def test_the_words_with_which_v8_ends_a_process_are_read() -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from debugger.questions.group.laggards import judge_waits
 from debugger.questions.group.member_threads import find_own_call
+from debugger.questions.group.member_wait import FAILED, SILENT, MemberWait
 
 LIBRARY = "/usr/lib/python3/dist-packages/torch/distributed"
 THREADING = "/usr/lib/python3.11/threading.py"
@@ -62,3 +64,21 @@ def test_the_script_of_an_installed_command_is_no_own_code(script: str, place: s
     stack = [("poll", "/usr/lib/python3.11/selectors.py", 1), ("<module>", script, 8)]
     found, call = find_own_call(stack, "/job")
     assert (found.function if found else None, call) == (place, "poll")
+
+
+def test_members_without_a_line_are_apart_by_how_they_ended_and_why_they_do_not_answer() -> None:
+    details = [
+        (FAILED, "ended by SIGKILL"),
+        (FAILED, "ended with status 3"),
+        (SILENT, "h2: the connection was refused"),
+        (SILENT, "no answer within 6 s"),
+        (SILENT, "no answer within 6 s"),
+    ]
+    waits = [MemberWait(str(at), kind, detail=why) for at, (kind, why) in enumerate(details)]
+    rows = {(one.kind, one.detail): one.members for one in judge_waits(waits).rows}
+    assert rows == {
+        (FAILED, "ended by SIGKILL"): ("0",),
+        (FAILED, "ended with status 3"): ("1",),
+        (SILENT, "h2: the connection was refused"): ("2",),
+        (SILENT, "no answer within 6 s"): ("3", "4"),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 import time
 
 import pytest
@@ -137,6 +138,22 @@ async def test_a_member_that_a_signal_has_stopped_is_named_with_that(session_fac
     found, (silent,) = await ask_members(await group.select("0-1"), ask, 20.0)
     assert (list(found), silent.label) == (["1"], "0")
     assert silent.reason.startswith("a signal has stopped it: kill -CONT ")
+
+
+async def test_a_member_whose_process_is_gone_is_named_at_once(session_factory):
+    group, backends = await start_group(session_factory.sessions, 2)
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:  # noqa: ASYNC220 - it is only there
+        backends[0].sink(ProcessStarted(process.pid))
+        process.kill()
+    never = asyncio.Event()
+
+    async def ask(member):
+        if member.label == "0":
+            await never.wait()
+        return member.label
+
+    found, (silent,) = await ask_members(await group.select("0-1"), ask, 60.0)
+    assert (found, silent.label, silent.reason) == ({"1": "1"}, "0", "its process has ended")
 
 
 async def test_processes_that_start_and_end_without_end_are_forgotten(session_factory):

@@ -283,7 +283,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
     )
     if found.kind in _OF_CHECKS and facts.compared and not is_null(_value_of(found, facts)):
         found = msgspec.structs.replace(found, culprit=facts.compared[0])
-    where = f", in {facts.function}" if facts.function else ""
+    where = f", in {facts.function}" if facts.function else ", at" if facts.place else ""
     where += f" {facts.place}" if facts.place else ""
     return msgspec.structs.replace(found, text=f"{found.text}{where}")
 

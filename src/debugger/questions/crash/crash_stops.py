@@ -14,12 +14,12 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.crash_reports import panic_message
 from debugger.model.debugger_words import Runtime
 from debugger.model.exception_cause import (
     NodeReport,
     Traceback,
     is_cut,
-    panic_message,
     parse_traceback,
     parse_uncaught,
     read_node_report,

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers, exception_cause
-from debugger.model.crash_reports import PANIC, parse_report
+from debugger.model.crash_reports import PANIC, fatal_error, parse_report
 from debugger.model.debugger_words import Runtime
 from debugger.model.exception_cause import NodeReport, Traceback, TracebackFrame, read_node_report
 from debugger.model.location import is_library
@@ -106,7 +106,7 @@ def _sanitizer_answer(lines: Sequence[str]) -> Crash | None:
 
 
 def _ended_by_v8(lines: Sequence[str]) -> Crash | None:
-    words = exception_cause.fatal_error(lines)
+    words = fatal_error(lines)
     if words is None:
         return None
     is_full = "out of memory" in words
@@ -128,8 +128,10 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
     frames = [_with_whole_path(one, cwd) for one in trace.frames]
     trace = msgspec.structs.replace(trace, frames=tuple(frames))
     place = exception_cause.innermost_user_frame(trace, lambda file: _is_foreign(file, cwd))
-    if report is not None and report.place is not None and place.file.startswith("node:"):
-        # What Node cannot load has no frame of its own.
+    # What Node cannot load has no frame of its own.
+    is_unreadable = trace.type == "SyntaxError" and trace.frames[0].file.startswith("node:")
+    is_nodes = is_unreadable or place.file.startswith("node:")
+    if report is not None and report.place is not None and is_nodes:
         place = TracebackFrame("<module>", *report.place)
     found = explain_crash(_facts_of(trace, place, report))
     causes = report.causes if report is not None else ()

@@ -36,6 +36,8 @@ _SETTLE_S, _ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
 SETTLE_MAX_S = 300.0
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
 _ROOT = re.compile(r"root -?\d+\Z")  # of a collective call of MPI
+# They are at no line: what is known of them is how they ended, or why they do not answer.
+_KNOWN_BY_DETAIL = frozenset({FAILED, SILENT})
 _ROOTS_MAX = 3  # threads that a sentence names
 
 
@@ -350,6 +352,7 @@ def _merge_rows(
             one.name,
             one.key in chosen,
             _meeting_number(one),
+            one.detail if one.kind in _KNOWN_BY_DETAIL else "",
         ),
     )
     groups.sort(

@@ -26,6 +26,7 @@ from debugger.recorders.model import FunctionPlace, PartCounts, RecordedFunction
 from debugger.recorders.traced_recording import NATIVE, is_entry
 from debugger.sources.function_names import choose_matches, rank_match
 from debugger.sources.function_span import innermost_function
+from debugger.sources.java_project import OUT_OF_PACKAGE, find_package
 
 _NEAR = 4  # similar names
 _LAST = 120  # characters of the last line of output
@@ -104,7 +105,10 @@ def _named_functions(function: FunctionPlace, recording: Recording) -> frozenset
 
 
 def _module_path(file: str) -> str:
+    """Return the file's path, from its package on where that need not be its folder."""
     folder, slash, name = file.rpartition("/")
+    if file.endswith(OUT_OF_PACKAGE) and Path(file).is_file():
+        folder = find_package(Path(file)).replace(".", "/")
     return f"{folder}{slash}{name.partition('.')[0]}"
 
 

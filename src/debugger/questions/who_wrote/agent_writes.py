@@ -80,6 +80,10 @@ _DIALECTS = {
     ),
 }
 LANGUAGES = frozenset(_DIALECTS)
+_OF_LIBRARY = (
+    "it is a field of the language's library: its writes before the place are not recorded; "
+    "debugger why names what was put into a list or a map"
+)
 
 
 class _Write(Struct):
@@ -91,6 +95,7 @@ class _Write(Struct):
 class _History(Struct, rename="camel"):
     writes: list[_Write]
     is_cut: bool = False
+    is_library: bool = False  # a field of Java's own library, whose writes are not recorded
 
 
 async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
@@ -125,6 +130,7 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
             written = path.read_bytes() if path.exists() else json.loads(value.value)
         history = msgspec.json.decode(written, type=_History)
         earlier.extend(_to_write(one) for one in history.writes)
+        notes.extend([_OF_LIBRARY] if history.is_library else [])
         notes.extend([_CUT] if history.is_cut else [])
 
     later = await watched_writes.watch_later(
@@ -139,7 +145,8 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         misses_same=True,
     )
     last = later.ended
-    recorded = "recorded from the beginning, and " if found else ""
+    is_recorded = found and _OF_LIBRARY not in notes
+    recorded = "recorded from the beginning, and " if is_recorded else ""
     return msgspec.structs.replace(
         answer,
         adapter=later.adapter,

@@ -87,7 +87,8 @@ class ScriptLinks:
         while known is not None and known.parent and len(found) < _STACK:
             step = self._history.calling_step(known)
             function = self._history.function_of(known.parent)
-            line = step.line if step is not None else known.line
+            # A body in the line of its head has no statement in Ruby.
+            line = step.line if step is not None else known.line or function.line
             found.append(FrameView(len(found) + 1, function.name, function.file, line))
             known = self._history.calls.get(known.parent)
         return tuple(found)

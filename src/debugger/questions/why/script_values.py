@@ -198,10 +198,23 @@ def writer_of(
         # What is seen for the first time was made by what ran last, or before.
         return history.step_before(change.index), False
     candidates = list(history.steps_between(max(change.scanned, 0), change.index))
-    if len(candidates) == 1:
-        return candidates[0], True
     writing = [one for one in candidates if is_write(one)]
+    writing = writing or [one for one in _continued_statements(history, change) if is_write(one)]
+    if len(candidates) == 1 and (not writing or writing == candidates):
+        return candidates[0], True
     return (writing[0], len(writing) == 1) if writing else (None, False)
+
+
+def _continued_statements(history: StepHistory, change: Change) -> list[Step]:
+    """Return the statements that began before an object was read, and went on after calls.
+
+    `$this->total += $this->sum($child)` writes when the call has returned; the last one is first.
+    """
+    before = [one.index for one in history.steps if one.number <= change.scanned]
+    since = before[-1] if before else 0
+    ended = [one for one in history.calls.values() if since < one.end <= change.index]
+    steps = map(history.calling_step, sorted(ended, key=lambda one: one.end, reverse=True))
+    return list(dict.fromkeys(one for one in steps if one is not None))
 
 
 def _local_writer(

@@ -214,7 +214,9 @@ def test_output_is_the_programs_or_js_debugs(category: str, output: str, told: o
         ("TypeError: a: b", "  at f (x.js:1:2)", "TypeError", "a: b"),
         ("Error", "  at f (x.js:1:2)", "Error", ""),
         ("Error: two\nlines", "  at f (x.js:1:2)", "Error", "two\nlines"),
+        ("/x.js:4\n\n\n\nSyntaxError: end", "", "SyntaxError", "end (/x.js:4)"),
         ("a string: x", "", "thrown value", "a string: x"),
+        ("two\n\n\nError: x", "", "thrown value", "two\n\n\nError: x"),
         ("undefined", "", "thrown value", "undefined"),
     ],
 )

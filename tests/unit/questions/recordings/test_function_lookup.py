@@ -91,3 +91,15 @@ def test_places_of_files_that_cannot_be_read_mean_nothing():
     assert function_lookup.lines_of("/no/such/file.py") == []
     assert function_lookup.line_text("/no/such/file.py", 3) == ""
     assert source_search.find_defined(FunctionPlace(name="x"), ["/no/such"]) == ([], ())
+
+
+def test_a_function_of_kotlin_has_the_package_of_its_file_and_not_its_folder(tmp_path):
+    path = tmp_path / "Shop.kt"
+    path.write_text("package shop.bugs\n\nfun postage() = 4\n")
+    one = RecordedFunction(1, "ShopKt.postage", str(path), 3)
+    recording = Recording(functions={1: one})
+    for words in ("shop.bugs.postage", "bugs.ShopKt.postage", "postage"):
+        place = function_lookup.parse_function_place(words, str(tmp_path))
+        assert function_lookup.function_matcher(place, recording)(one), words
+    other = function_lookup.parse_function_place("shop.cart.postage", str(tmp_path))
+    assert not function_lookup.function_matcher(other, recording)(one)

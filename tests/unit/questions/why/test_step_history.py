@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from debugger.questions.why.script_chain import ScriptChain
 from debugger.questions.why.script_trace import find_hit
+from debugger.questions.why.script_values import writer_of
 from debugger.questions.why.why_request import WhyRequest
 from debugger.recorders.script.step_history import parse_history
 
@@ -76,3 +78,25 @@ def test_the_process_that_failed_is_chosen_of_those_that_came_to_the_place():
     assert history is processes[1]
     assert hit is processes[1].hits[0]
     assert find_hit(processes, WhyRequest("$b", "x.php:4"))[0] is processes[0]
+
+
+@pytest.mark.parametrize("scanned", [1, 2])  # at the beginning of the call's statement, and after
+def test_a_statement_writes_after_the_call_that_it_made_has_returned(scanned):
+    history = read(
+        [
+            RECORDS[0],
+            ["f", 1, "<main>", "x.php", 1],
+            ["f", 2, "two", "x.php", 3],
+            ["c", 1, 0, 1, 1, 0, 0, []],
+            ["p", 1, 1, 1],  # $o->sum += two();
+            ["c", 2, 1, 2, 1, 0, 1, []],
+            ["p", 2, 2, 3],  # return 2;
+            ["r", 2, 0, "2", 0, 3],
+            ["w", "O5", ["->sum"], "2", 0, "0", scanned],
+            ["p", 1, 3, 2],
+        ]
+    )
+    change = history.last_change("O5", ("->sum",), 20)
+    step, is_sure = writer_of(history, change, lambda one: one.line == 1, lambda *_: False)
+    assert step is not None
+    assert (step.line, is_sure) == (1, True)

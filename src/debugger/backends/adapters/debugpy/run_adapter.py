@@ -22,6 +22,10 @@ _SERVER = "debugpyServer"
 AWAITED = "debugger-awaits"  # among debugpy's arguments, and the category of our answer
 _COMES_S = 2.0  # the injected server has come 0.1 s after the injection
 _INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
+# Seconds after which a thread that waits for the interpreter's lock asks for it. The adapter of a
+# program with 128 processes has 520 threads: asking each 5 ms, they wake mostly to wait again.
+# With 0.1 s the pause of all takes 14 % less of its processor time.
+_SWITCH_S = 0.1
 # The original, bound before it is replaced.
 _receive = socket.socket.recv_into
 
@@ -236,10 +240,12 @@ if __name__ == "__main__":
     # 7. A message that cannot be handled ends the session of one process, and not that of all.
     # 8. An injection (attach to a pid) that brings no server is repeated, and a session ends only
     #    after gdb has left the process.
+    # 9. Threads ask for the interpreter's lock later.
     #
     # All of it is done before `debugpy.adapter` runs, which imports these modules itself.
     if hasattr(socket, "TCP_QUICKACK"):
         socket.socket.recv_into = _recv_into  # type: ignore[assignment,method-assign]
+    sys.setswitchinterval(_SWITCH_S)
     _describe_nothing()
     _use_our_launcher()
     _let_the_children_go_on()

@@ -141,6 +141,7 @@ def stop_at_lost_exceptions() -> None:
 def improve_pydevd() -> None:
     """Change pydevd's stops and steps, in this process and in those that it starts."""
     keep_deep_stacks()
+    report_no_modules()
     show_own_frames_only()
     stop_at_lost_exceptions()
     follow_unwinding()
@@ -280,6 +281,22 @@ def keep_deep_stacks() -> None:
         return commands.NetCommand(full_stack.id, 0, answer, is_json=True)
 
     factory.make_get_thread_stack_message = make_from_kept
+
+
+def report_no_modules() -> None:
+    """Send no event for a module that a stack's frames are the first to show.
+
+    Nobody listens to them, and each passes through the adapter, which has one processor for all
+    processes of a program. pydevd still answers the `modules` request.
+    """
+    manager: Any = import_module("_pydevd_bundle.pydevd_net_command_factory_json").ModulesManager
+    track = manager.track_module
+
+    def track_quietly(self: Any, *words: Any) -> list[Any]:
+        track(self, *words)
+        return []
+
+    manager.track_module = track_quietly
 
 
 def _count_frames(frames: Any) -> int:

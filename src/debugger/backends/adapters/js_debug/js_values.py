@@ -138,7 +138,8 @@ _ABBREVIATED_MAX = 8  # so many values of one list are completed
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
 _PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
 _TITLE = re.compile(r"([\w$.]+)(?: \[\w+\])?(?:: (.*))?\Z", re.DOTALL)
-_UNREADABLE = re.compile(r"\n *(\^+)\n+(?=\w*Error: )")
+# Below the place, the statement and a row of carets: both are empty behind the file's last line.
+_UNREADABLE = re.compile(r"\n *(\^+|(?<=:\d\n)\n*)\n+(?=\w*Error: )")
 _RETHROWN = "internal/event_target"  # where Node throws what nobody has taken care of
 _INTERNAL = re.compile(r"[( ]node:")
 _ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}

@@ -97,6 +97,9 @@ final class Breakpoints {
             }
             FunctionName name = FunctionName.parse(one.function);
             prepare(name.simpleClass());
+            if (!name.className().isEmpty()) {
+                prepare("Kt");  // of a function outside of classes the name begins with its package
+            }
             for (ReferenceType type : target.vm().allClasses()) {
                 if (type.isPrepared() && name.fitsClass(type.name())) {
                     bindFunction(one, type);

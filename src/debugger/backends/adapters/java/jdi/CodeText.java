@@ -6,6 +6,8 @@ import java.util.List;
 
 /** Writes trees of operands as Java's source would have them. */
 final class CodeText {
+    private static final int UNARY = 8;
+
     private CodeText() {}
 
     /** Returns the text of a tree of a method's code. */
@@ -45,7 +47,7 @@ final class CodeText {
             case "(box)", "(unbox)":
                 return of(operands.get(0), method);
             case "(cast)":
-                return "(" + operation.typeName() + ") " + of(operands.get(0), method);
+                return "(" + operation.typeName() + ") " + within(operands.get(0), UNARY, method);
             case "length":
                 return of(operands.get(0), method) + ".length";
             case "concat":
@@ -54,10 +56,34 @@ final class CodeText {
                 return of(operands.get(0), method) + " instanceof";
             default:
                 String operator = operation.operator.equals("compare") ? "<>" : operation.operator;
-                return operands.size() == 1 ? operator + of(operands.get(0), method)
-                        : of(operands.get(0), method) + " " + operator + " "
-                                + of(operands.get(1), method);
+                int rank = rank(operation);
+                return operands.size() == 1 ? operator + within(operands.get(0), rank, method)
+                        : within(operands.get(0), rank, method) + " " + operator + " "
+                                + within(operands.get(1), rank + 1, method);
         }
+    }
+
+    /** Returns the text of an operand, in parentheses where its operator binds less than `rank`. */
+    private static String within(ValueNode node, int rank, Method method) {
+        boolean isLoose = node instanceof ValueNode.Operation one && rank(one) < rank;
+        return isLoose ? "(" + of(node, method) + ")" : of(node, method);
+    }
+
+    /** Returns how strongly an operator binds; what is written otherwise binds most. */
+    private static int rank(ValueNode.Operation operation) {
+        if (operation.operator.equals("(box)") || operation.operator.equals("(unbox)")) {
+            return operation.operands.get(0) instanceof ValueNode.Operation one ? rank(one) : UNARY + 1;
+        }
+        boolean isBinary = operation.operands.size() == 2 && !operation.operator.equals("concat");
+        return !isBinary ? UNARY : switch (operation.operator) {
+            case "*", "/", "%" -> UNARY - 1;
+            case "+", "-" -> UNARY - 2;
+            case "<<", ">>", ">>>" -> UNARY - 3;
+            case "&" -> 3;
+            case "^" -> 2;
+            case "|" -> 1;
+            default -> 4;
+        };
     }
 
     private static String join(List<ValueNode> nodes, Method method) {

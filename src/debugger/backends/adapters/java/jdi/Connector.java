@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Connects to the JVM that is debugged: one that we start, or one that runs. */
 final class Connector {
@@ -21,6 +23,7 @@ final class Connector {
 
     private static final int TURNS = 450;  // 90 s: a build tool may compile first
     private static final String CONNECT_MS = "5000";
+    private static final int HANDSHAKE_S = 8;
     private static final int JCMD_S = 5;
     /** Stands in the words of a command for the option that makes a JVM dial us. */
     private static final String OPTION = "{jdwp}";
@@ -125,16 +128,43 @@ final class Connector {
         }
         arguments.get("timeout").setValue(CONNECT_MS);
         try {
-            return connector.attach(arguments);
+            return attach(connector, arguments);
         } catch (IOException | IllegalConnectorArgumentsException problem) {
             try {
                 if (pid != null && startListening(pid)) {
-                    return connector.attach(arguments);
+                    return attach(connector, arguments);
                 }
             } catch (IOException | IllegalConnectorArgumentsException stillNot) {
                 // The first problem says more.
             }
             throw new DebuggerException("cannot connect: " + problem.getMessage());
+        }
+    }
+
+    /**
+     * Attaches within a limit: the connector's own time-out is for the connection, and a server that
+     * is no JVM may never answer the handshake.
+     */
+    private static VirtualMachine attach(AttachingConnector connector, Map<String, Argument> arguments)
+            throws DebuggerException, IOException, IllegalConnectorArgumentsException {
+        FutureTask<VirtualMachine> task = new FutureTask<>(() -> connector.attach(arguments));
+        Thread thread = new Thread(task, "attach");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return task.get(HANDSHAKE_S, TimeUnit.SECONDS);
+        } catch (TimeoutException silent) {
+            throw new DebuggerException(
+                    "no answer as of a JVM (JDWP-Handshake) within " + HANDSHAKE_S + " s");
+        } catch (InterruptedException ended) {
+            throw new DebuggerException("the debugger ends");
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof IOException problem) {
+                throw problem;
+            } else if (failed.getCause() instanceof IllegalConnectorArgumentsException problem) {
+                throw problem;
+            }
+            throw new DebuggerException(String.valueOf(failed.getCause()));
         }
     }
 

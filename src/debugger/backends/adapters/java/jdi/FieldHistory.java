@@ -139,7 +139,8 @@ final class FieldHistory {
             }
         }
         boolean isCut = count > WRITES_MAX || found.size() > SHOWN_MAX;
-        return Json.format(Client.fields("isCut", isCut, "writes",
+        boolean isLibrary = Names.isLibrary(place.field().declaringType().name());
+        return Json.format(Client.fields("isCut", isCut, "isLibrary", isLibrary, "writes",
                 found.subList(Math.max(0, found.size() - SHOWN_MAX), found.size())));
     }
 }

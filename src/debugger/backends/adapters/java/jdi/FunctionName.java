@@ -2,7 +2,8 @@ package debugger.jdi;
 
 /**
  * A function as a user names it: `add`, `Cart.add`, `shop.Cart.add`, `Cart::add`, `Cart#add`; a
- * constructor is `Cart.<init>` or `new Cart`.
+ * constructor is `Cart.<init>` or `new Cart`. A function that Kotlin has outside of classes, `shop.add`,
+ * is one of the class that kotlinc names after its file, `shop.CartKt`.
  */
 record FunctionName(String className, String method) {
     static FunctionName parse(String text) {
@@ -26,6 +27,11 @@ record FunctionName(String className, String method) {
         }
         String full = Names.full(name);
         String wanted = className.replace('$', '.');
+        return isEnd(full, wanted) || full.endsWith("Kt")
+                && isEnd(full.substring(0, Math.max(0, full.lastIndexOf('.'))), wanted);
+    }
+
+    private static boolean isEnd(String full, String wanted) {
         return full.equals(wanted) || full.endsWith("." + wanted);
     }
 }

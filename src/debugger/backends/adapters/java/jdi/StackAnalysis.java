@@ -490,6 +490,10 @@ final class StackAnalysis {
         for (int one = 0; one < count; one++) {
             compared.add(0, pop());
         }
+        // Numbers that are no int are compared first; what counts are the two.
+        if (compared.get(0) instanceof ValueNode.Operation one && one.operator.equals("compare")) {
+            compared = one.operands;
+        }
         int target = code + s2(code + 1);
         branches.add(new Branch(code, target, relation, compared));
         jump(target, code);
