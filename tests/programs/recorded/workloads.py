@@ -152,4 +152,5 @@ KINDS = {
     "threads": (share, 7_000),
 }
 run, size = KINDS[sys.argv[1]]
-print(run(size))
+for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 1):
+    print(run(size))

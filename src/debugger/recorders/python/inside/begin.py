@@ -226,7 +226,8 @@ class ProcessRecording:
         shared.add("numbered_calls", "numbered_code", "counted_code", "rewritten", "exec_watch")
         shared.load_part = CodePart
         numbered = shared.NumberedCalls(shared)
-        numbered.recorder = self._book = made(order, self._journal, write, shared, numbered)
+        self._book = made(order, self._journal, write, shared, numbered)
+        numbered.attach(self._book)
         tracer = shared.CallTracer(self._book, None, shared, numbered.on_call)
         self._events = shared.NumberedProgram(self._book, numbered, tracer, shared)
 

@@ -41,6 +41,7 @@ class CallNumbers:
         self._act = act
         self._end = 1  # the number after the current range
         self._range: Any = iter(())
+        self.ahead = 0  # a call has begun that has not taken its number
         self._shift = 0  # numbers that the question's own expression took
         self._shifts: list[tuple[int, int]] = []  # from which number on which of them holds
         self.iterator: Any = _NumberIterator.from_iterable(self)
@@ -80,7 +81,7 @@ class CallNumbers:
         """The calls of the program so far."""
         # Not by way of `taken`: each recorded statement reads it.
         left: int = self._range.__length_hint__()
-        return self._end - 1 - left - self._shift
+        return self._end - 1 - left - self._shift + self.ahead
 
     def call_of(self, number: int) -> int:
         """Return which of the program's calls has a number."""
@@ -147,10 +148,10 @@ class NumberedCalls:
         self.recorder: Any = None
         self._parts = parts
         self.numbers = CallNumbers(self._meet_number)
-        # Always the same objects, or the interpreter could not tell us what is set.
-        self.on_call: Any = self._on_call
+        self.on_call: Any = None  # always the same object, or no one could tell what is set
         self._on_line: Any = self._leave_at_line
         self._get, self._set = sys.gettrace, sys.settrace
+        self._entering: dict[int, int] = {}  # numbers that are not in their variable yet, by frame
         self._modules: dict[int, int] = {}  # the numbers of calls that have no variable for it
         self._followed: dict[int, int] = {}  # threads by the frames that are traced by themselves
         self._counters: dict[int, Any] = {}  # of calls, by the identity of the code that has each
@@ -162,6 +163,22 @@ class NumberedCalls:
     def __reduce__(self) -> Any:
         """Leave nothing of us in code of the program that is sent to another process."""
         return tuple, ()
+
+    def attach(self, recorder: Any) -> None:
+        """Record by a recorder."""
+        self.recorder = recorder
+        windows, foreign, on_call = recorder.windows, self._foreign, self._on_call
+
+        def trace(frame: FrameType, event: str, argument: Any) -> Any:
+            # The way of most calls of libraries, kept short.
+            try:
+                if windows.is_full and frame.f_globals.get("__file__") in foreign:
+                    return None
+            except TypeError:  # the program has given a module another file
+                return None
+            return on_call(frame, event, argument)
+
+        self.on_call = trace
 
     # -- code --------------------------------------------------------------------------------------
 
@@ -232,6 +249,8 @@ class NumberedCalls:
     def number_of(self, frame: FrameType) -> int:
         """Return which of the program's calls a frame is; 0 if it has no number."""
         code = frame.f_code
+        if id(frame) in self._entering:
+            return self._entering[id(frame)]
         if not code.co_flags & _OPTIMIZED:
             return self._modules.get(id(frame), 0)
         if NUMBER not in code.co_varnames:
@@ -257,8 +276,8 @@ class NumberedCalls:
             recorder.end_at_fault(error)
         if windows.is_full and count_threads():
             return count + 1  # the others have to be traced, too
-        kept: list[int] = [one for one in windows.kept if one > count]
-        return min(int(windows.next_look), *kept, _NEVER)
+        further: list[int] = [one for one in windows.kept if one > count]
+        return min(int(windows.next_look), *further, _NEVER)
 
     def _meet_single(self, number: int) -> bool:
         """Handle a call that matters by itself; False if further ones of its code do not."""
@@ -301,7 +320,11 @@ class NumberedCalls:
             return False
         scope = recorder.scopes.get(id(frame))
         if scope is None or scope.code is not frame.f_code:
-            followed = recorder.enter_numbered(known, frame, number)
+            self._entering[id(frame)] = number
+            try:
+                followed = recorder.enter_numbered(known, frame, number)
+            finally:
+                del self._entering[id(frame)]
             if followed is not None:
                 frame.f_trace = followed
                 if not recorder.windows.is_full:
@@ -366,9 +389,7 @@ class NumberedCalls:
         """Follow a call (a trace function), or leave it untraced."""
         recorder = self.recorder
         try:
-            if event != "call" or (
-                recorder.windows.is_full and frame.f_globals.get("__file__") in self._foreign
-            ):
+            if event != "call":
                 return None
             if recorder.is_over or not (self._is_needed or self._follow_running(frame.f_back)):
                 self._pause()
@@ -387,8 +408,12 @@ class NumberedCalls:
             return None
         is_entered = self._parts.is_entered(code, frame.f_lasti)
         if recorder.windows.is_full or recorder.is_evaluating or not is_entered:
-            count = self.numbers.count + 1 if is_entered else 0
-            return recorder.follow_call(known, frame, count)
+            numbers = self.numbers
+            numbers.ahead = int(is_entered and known.counter is not None)  # it takes one next
+            try:
+                return recorder.follow_call(known, frame, numbers.count if is_entered else 0)
+            finally:
+                numbers.ahead = 0
         if NUMBER not in code.co_varnames or known.generates:
             return None
         return self._on_line
@@ -407,12 +432,12 @@ class NumberedCalls:
 
     def _leave(self, frame: FrameType) -> None:
         frame.f_trace = None
-        held = frame.f_locals  # the interpreter takes from it what a trace function has changed
-        number = held.get(NUMBER)
+        variables = frame.f_locals  # the interpreter takes from it what a trace function has changed
+        number = variables.get(NUMBER)
         if isinstance(number, int) and self._get() is self.on_call:
             lasting = _LastingNumber(number)
             lasting.resume = self._trace_caller
-            held[NUMBER] = lasting
+            variables[NUMBER] = lasting
             self._pause()
 
     def _trace_caller(self) -> None:

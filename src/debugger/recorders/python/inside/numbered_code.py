@@ -28,7 +28,7 @@ def add_line_hook(code: CodeType, line: int, hook: Any, parts: Any) -> CodeType:
     for before, one in pairwise(every[entry:]):
         # CPython expects these to follow the instruction before them.
         is_bound = one.op in (ops["RESUME"], ops["CALL"], ops["YIELD_VALUE"])
-        begins = before.goes_on and before.line != line
+        begins = before.goes_on and (before.line != line or before is every[entry])
         if one.line == line and not is_bound and (begins or one in ways):
             added = _take_one(one, len(code.co_consts), parts)
             heads[one] = added[0]

@@ -114,6 +114,8 @@ class OriginRecorder:
             if known is None:
                 return None
             windows = self.windows
+            if known.generates and not self._parts.is_entered(code, frame.f_lasti):
+                return self.follow_call(known, frame, windows.count)  # a resumption is no call
             windows.count = number = windows.count + 1
             if number >= windows.border and windows.pass_border():
                 self.begin_window(frame)

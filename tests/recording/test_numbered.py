@@ -1,0 +1,68 @@
+"""Calls that the program's code numbers itself are found and recorded as those that are traced."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import find_marker
+from debugger.recorders.model import OriginOrder, RecordingNote
+from recording.recorders import PROGRAMS, PYTHONS, run_recorded
+
+PYTHON = PYTHONS.get("3.11", "")
+PROGRAM = PROGRAMS / "numbered.py"
+AT_LAST = {"expression": "total", "line": find_marker(PROGRAM, "last")}
+AT_WHILE = {"expression": "total", "line": find_marker(PROGRAM, "while")}
+AT_PRINT = {"expression": "total", "line": find_marker(PROGRAM, "print")}
+AT_ENTRY = {"expression": "self.items", "name": "put"}
+FEW, SOME = {"statements": 60}, {"statements": 900}
+WINDOW = {**SOME, "windows": ((1_500, 1_560), (2_300, 9_000)), "frames": (1, 7, 1_550)}
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="only 3.11 has code that numbers its calls")
+
+
+async def record(scratch: Path, order: dict[str, Any], *, is_traced: bool) -> dict[str, Any]:
+    """Return the notes of a recording; an interactive interpreter's calls are traced."""
+    argv = [PYTHON, *(["-i"] if is_traced else []), PROGRAM.name]
+    origin = OriginOrder(file=PROGRAM.name, **order)
+    ran = await run_recorded(argv, PROGRAMS, scratch, origin=origin)
+    found: dict[str, Any] = {"output": ran.output_lines()[0]}
+    for note in ran.recordings[0].events:
+        if not isinstance(note, RecordingNote):
+            continue
+        text = re.sub(r" #\d+", "", note.text)  # objects are numbered as they come
+        found[note.kind] = json.loads(text) if text.startswith("{") else text
+    located = found.get("located", {})
+    located.pop("ns", None)
+    # Where calls are only counted, a generator that goes on is not seen.
+    located["unrecorded"] = bool(located.get("unrecorded"))
+    return found
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {**AT_LAST},
+        {**AT_LAST, **FEW},
+        {**AT_LAST, **SOME},
+        {**AT_LAST, **WINDOW},
+        {**AT_LAST, **WINDOW, "names": ("SEEN", "items")},
+        {**AT_WHILE, **FEW, "nth": 3},
+        {**AT_WHILE, **FEW, "nth": -1},
+        {**AT_PRINT, **SOME, "when": "len(last) > 2"},
+        {**AT_ENTRY, **FEW, "nth": 40},
+        {**AT_ENTRY, **SOME, "nth": -1},
+    ],
+    ids=str,
+)
+async def test_a_run_with_numbered_calls_records_what_a_traced_one_does(
+    order: dict[str, Any], tmp_path: Path
+) -> None:
+    numbered = await record(tmp_path, order, is_traced=False)
+    traced = await record(tmp_path, order, is_traced=True)
+    assert "fault" not in numbered
+    assert numbered == traced
