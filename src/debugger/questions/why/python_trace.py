@@ -382,9 +382,13 @@ def _no_hit(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
     """Return the error about a first run without the location."""
     faults = [text for one in ran.recordings if (text := _note_text(one, "fault"))]
     if faults:
+        # The recorder reads sources by what `ast` has since 3.9.
+        version = ran.recordings[0].process.interpreter
+        is_old = version.startswith("3.8.")
+        reason = f"it runs Python {version}, and 3.9 is needed" if is_old else faults[0]
         return DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"values could not be followed in this program: {faults[0]}",
+            f"values could not be followed in this program: {reason}",
             hint=f"debugger who-wrote '{request.expression}' --at {request.place} -- CMD",
         )
     return _never_reached(request, ran)

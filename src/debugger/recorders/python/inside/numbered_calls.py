@@ -427,12 +427,24 @@ class NumberedCalls:
     def _leave_at_line(self, frame: FrameType, event: str, _argument: Any) -> Any:
         """Trace neither a call nor those that it makes; its end traces the caller again."""
         if event == "line":
-            self._leave(frame)
+            frame.f_trace = None
+            if self._is_called_by_followed(frame):
+                self._leave(frame)
+            else:
+                # It is within another call that is left, at whose end the trace begins again.
+                self._pause()
         return None
+
+    def _is_called_by_followed(self, frame: FrameType) -> bool:
+        """Return whether the innermost caller of the program's own is traced by itself."""
+        back, count = frame.f_back, 0
+        while back is not None and count < _OUTWARD and self.recorder.find_code(back) is None:
+            back, count = back.f_back, count + 1
+        return back is not None and id(back) in self._followed
 
     def _leave(self, frame: FrameType) -> None:
         frame.f_trace = None
-        variables = frame.f_locals  # the interpreter takes from it what a trace function has changed
+        variables = frame.f_locals  # from which the interpreter takes what a trace function changed
         number = variables.get(NUMBER)
         if isinstance(number, int) and self._get() is self.on_call:
             lasting = _LastingNumber(number)

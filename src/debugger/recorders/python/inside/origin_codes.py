@@ -39,8 +39,9 @@ class FollowedCode:
 class FollowedCodes:
     """Finds the code that is followed: the program's own, and constructors made for it."""
 
-    def __init__(self, chosen: Any, hits: Any, windows: Any, parts: Any) -> None:
+    def __init__(self, chosen: Any, hits: Any, windows: Any, plans: Any, parts: Any) -> None:
         self._chosen = chosen
+        self._plans = plans
         self._hits = hits
         self._windows = windows
         self._parts = parts
@@ -55,7 +56,12 @@ class FollowedCodes:
         return bool(self._hits.is_entry(code) or self._is_watched(code))
 
     def _is_watched(self, code: CodeType) -> bool:
-        return not self._windows.watched.isdisjoint(code.co_names)
+        """Return whether code has a statement that may write one of the watched names."""
+        watched = self._windows.watched
+        if watched.isdisjoint(code.co_names):
+            return False
+        plans = self._parts.WatchedPlans(self._plans.of_code(code), watched)
+        return any(plans.get(line) for line in self._parts.lines_of(code))
 
     def make(self, code: CodeType, trace: Any) -> FollowedCode | None:
         """Return what is known of code; None if it is not followed.

@@ -67,7 +67,8 @@ class OriginRecorder:
         self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
         self._positions = parts.CallPositions()
         self._hits = parts.OriginHits(order, self, write, parts)
-        self._followed = parts.FollowedCodes(self.chosen, self._hits, self.windows, parts)
+        found = (self.chosen, self._hits, self.windows, self.plans)
+        self._followed = parts.FollowedCodes(*found, parts)
         self.codes: dict[int, Any] = {}
         self.plain_codes: dict[int, CodeType] = {}  # by the identity of code that takes numbers
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
