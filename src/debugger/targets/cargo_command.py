@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os.path
+import re
 import shlex
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,10 @@ from debugger.errors import DebuggerError, ErrorCode
 _BUILD_S = 600.0
 _LIST_S = 20.0  # of one program's tests
 _PROGRAMS_MAX = 40  # that are asked for their tests
+# rustc's place is in the line behind its error.
+_ERROR = re.compile(
+    r"^(?:error: )?(?P<text>(?<=error: ).*|error\[.*)$(?:\n +--> (?P<place>\S+))?", re.MULTILINE
+)
 _SHOWN_MAX = 4
 _RUN, _TEST = frozenset({"run", "r"}), frozenset({"test", "t"})
 # Cargo's options with a value, which may be a word of its own (cargo help test).
@@ -80,6 +85,14 @@ def built_programs(output: str) -> list[tuple[str, str]]:
     return found
 
 
+def first_error(errors: str) -> str:
+    """Return the first error that cargo or rustc wrote, with its place; else the last text."""
+    found = _ERROR.search(errors)
+    if found is None:
+        return errors.strip()[-200:]
+    return f"{found['text']}, at {found['place']}" if found["place"] else found["text"]
+
+
 async def build_program(
     command: CargoCommand, typed: Sequence[str], *, verb: str, cwd: str, env: Mapping[str, str]
 ) -> CargoProgram:
@@ -97,10 +110,9 @@ async def build_program(
     """
     status, output, errors = await _run(command.build, cwd=cwd, env=env, limit_s=_BUILD_S)
     if status:
-        lines = [one for one in errors.splitlines() if one.startswith("error")]
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
-            f"{shlex.join(typed[:2])} failed: {lines[0] if lines else errors.strip()[-200:]}",
+            f"{shlex.join(typed[:2])} failed: {first_error(errors)}",
             hint=f"{shlex.join(command.build[:-1])} shows all",
         )
     found = built_programs(output)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from debugger.targets.cargo_command import built_programs, parse_cargo
+from debugger.targets.cargo_command import built_programs, first_error, parse_cargo
 
 MESSAGES = "--message-format=json-render-diagnostics"
 
@@ -44,3 +44,22 @@ def test_the_programs_among_cargos_messages() -> None:
         "[]",
     ]
     assert built_programs("\n".join(lines)) == [("/shop/target/debug/shop", "/shop")]
+
+
+@pytest.mark.parametrize(
+    ("errors", "first"),
+    [
+        ("error: could not find `Cargo.toml` in `/tmp`\n", "could not find `Cargo.toml` in `/tmp`"),
+        (
+            "   Compiling a v0.1.0\nerror[E0308]: mismatched types\n --> src/main.rs:3:5\n  |\n",
+            "error[E0308]: mismatched types, at src/main.rs:3:5",
+        ),
+        (
+            "error: no matching package\n --> src/lib.rs:9:1\n",
+            "no matching package, at src/lib.rs:9:1",
+        ),
+        ("killed\n", "killed"),
+    ],
+)
+def test_the_first_error_is_told_with_its_place(errors: str, first: str) -> None:
+    assert first_error(errors) == first
