@@ -630,3 +630,13 @@ def test_the_last_of_many_hits_is_counted_first(cli: Callable[..., Any]) -> None
 def test_a_value_where_the_program_exits_with_a_message(cli: Callable[..., Any]) -> None:
     data = why(cli, "width", "crash", "ended_by_exit.py")
     assert data["links"][-1]["frame"]["line"] == find_marker("why/ended_by_exit.py", "width")
+
+
+def test_a_global_that_one_of_very_many_calls_changed(cli: Callable[..., Any]) -> None:
+    """Functions that only read it, and calls that pass by the write, do not use up the limit."""
+    at = f"rates.py:{find_marker('why/rates.py', 'printed')}"
+    data = why(cli, "RATES['b']", at, "rates.py", runs=2)
+    link = data["links"][0]
+    changed = find_marker("why/rates.py", "changed")
+    assert (link["frame"]["line"], link["certainty"]) == (changed, "seen")
+    assert "in call 39,001 of 40,000" in link["text"]

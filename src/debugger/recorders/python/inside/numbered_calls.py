@@ -218,19 +218,20 @@ class NumberedCalls:
         )
         numbered = code.replace(co_consts=constants)
         recorder = self.recorder
-        if not recorder.is_own(code):
+        if not recorder.followed.is_own(code):
             return self._add_code(numbered, code)
         iterator = self.numbers.iterator
-        if not code.co_flags & _OPTIMIZED or recorder.needs_each_call(code):
+        if not code.co_flags & _OPTIMIZED or recorder.followed.needs_each_call(code):
             iterator = _SingleNumbers(iterator, self._meet_single).iterator
         counter = self._parts.make_counter()
         made = self._parts.add_counter(numbered, counter, self._code_parts, iterator, NUMBER)
         if made is None:
             raise self._code_parts.BytecodeError("a function begins in another way")
-        line = recorder.line_in(code)
-        if line:
-            hook = _LineHook(self._meet_line)
-            made = self._parts.add_line_hook(made, line, hook, self._code_parts)
+        hooks = [(one, self._meet_line) for one in (recorder.followed.line_in(code),) if one]
+        if code.co_flags & _OPTIMIZED:
+            hooks += [(one, self._meet_write) for one in recorder.followed.watched_lines(code)]
+        for line, act in hooks:
+            made = self._parts.add_line_hook(made, line, _LineHook(act), self._code_parts)
         self._counters[id(made)] = counter
         return self._add_code(made, code)
 
@@ -306,6 +307,22 @@ class NumberedCalls:
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             recorder.end_at_fault(error)
 
+    def _meet_write(self) -> None:
+        """Record a statement that may write a watched name, in a call that is not recorded."""
+        recorder = self.recorder
+        frame = self._program_frame()
+        is_traced = frame.f_trace is not None and self._get() is not None
+        if is_traced or recorder.is_over or recorder.is_evaluating:
+            return
+        try:
+            known = recorder.find_code(frame)
+            if known is not None and recorder.windows.watch_call():
+                frame.f_trace = recorder.watch_statement(known, frame)
+                self._followed[id(frame)] = get_ident()
+                self.trace()
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            recorder.end_at_fault(error)
+
     def _program_frame(self) -> FrameType:
         frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
         while self._parts.is_ours(frame):
@@ -358,6 +375,15 @@ class NumberedCalls:
             self._pause()
         elif not known.generates:
             self._leave(frame)
+
+    def end_statement(self, known: Any, frame: FrameType) -> None:
+        """Go on with a call of which one statement was recorded."""
+        self._followed.pop(id(frame), None)
+        frame.f_trace = None
+        if self._is_called_by_followed(frame) and not known.generates:
+            self._leave(frame)
+        elif not self._is_called_by_followed(frame):
+            self._pause()
 
     def end_call(self, frame: FrameType) -> None:
         """Trace a call no longer by itself."""
@@ -446,7 +472,9 @@ class NumberedCalls:
         frame.f_trace = None
         variables = frame.f_locals  # from which the interpreter takes what a trace function changed
         number = variables.get(NUMBER)
-        if isinstance(number, int) and self._get() is self.on_call:
+        if isinstance(number, _LastingNumber):
+            self._pause()
+        elif isinstance(number, int) and self._get() is self.on_call:
             lasting = _LastingNumber(number)
             lasting.resume = self._trace_caller
             variables[NUMBER] = lasting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from opcode import opmap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,3 +101,10 @@ def run_as_hook(code: CodeType, begin: Any, parts: Any) -> CodeType:
         co_stacksize=code.co_stacksize + 2,
     )
     return changed
+
+
+def stores_parameter(code: CodeType) -> bool:
+    """Return whether a function assigns to one of its parameters."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    text, stores = code.co_code, (opmap["STORE_FAST"], opmap["DELETE_FAST"])
+    return any(op in stores and arg < count for op, arg in zip(text[::2], text[1::2], strict=True))

@@ -54,6 +54,19 @@ class ArgumentOrigins:
         self._plans = plans
         self._missing = links.MISSING
 
+    def bind_fields(self, scope: Any) -> None:
+        """Give the fields of a data class the links of its constructor's parameters.
+
+        Its code was made by the library, so it is known by the name of the class.
+        """
+        names = scope.code.co_varnames[: scope.code.co_argcount + scope.code.co_kwonlyargcount]
+        made = scope.held.get(names[0])
+        for name in names[1:]:
+            link = scope.names.get(name)
+            if link is not None:
+                link.callee = self._links.class_name(made)
+                self._reader.store.put(made, f".{name}", link)
+
     def bind_parameters(self, scope: Any) -> None:
         """Give each parameter of a call that begins its link."""
         code = scope.code

@@ -41,7 +41,7 @@ class FollowedCodes:
 
     def __init__(self, chosen: Any, hits: Any, windows: Any, plans: Any, parts: Any) -> None:
         self._chosen = chosen
-        self._plans = plans
+        self._plans = plans  # of sources
         self._hits = hits
         self._windows = windows
         self._parts = parts
@@ -53,15 +53,19 @@ class FollowedCodes:
 
     def needs_each_call(self, code: CodeType) -> bool:
         """Return whether calls of code are of interest that are not recorded by their number."""
-        return bool(self._hits.is_entry(code) or self._is_watched(code))
+        return bool(self._hits.is_entry(code))
 
-    def _is_watched(self, code: CodeType) -> bool:
-        """Return whether code has a statement that may write one of the watched names."""
+    def line_in(self, code: CodeType) -> int:
+        """Return the location's line, if it is one of code; 0 for none."""
+        return int(self._hits.line) if self._hits.has_line(code) else 0
+
+    def watched_lines(self, code: CodeType) -> list[int]:
+        """Return the lines of code whose statements may write one of the watched names."""
         watched = self._windows.watched
         if watched.isdisjoint(code.co_names):
-            return False
+            return []
         plans = self._parts.WatchedPlans(self._plans.of_code(code), watched)
-        return any(plans.get(line) for line in self._parts.lines_of(code))
+        return sorted(line for line in self._parts.lines_of(code) if plans.get(line))
 
     def make(self, code: CodeType, trace: Any) -> FollowedCode | None:
         """Return what is known of code; None if it is not followed.
@@ -79,7 +83,7 @@ class FollowedCodes:
         known.generates = bool(code.co_flags & self._parts.GENERATES)
         known.is_location = self._hits.has_line(code)
         known.is_entry = self._hits.is_entry(code)
-        known.watched = self._is_watched(code)
+        known.watched = bool(self.watched_lines(code))
         if known.is_location or self._hits.event:
             known.unrecorded_trace = trace
         return known

@@ -68,7 +68,7 @@ class OriginRecorder:
         self._positions = parts.CallPositions()
         self._hits = parts.OriginHits(order, self, write, parts)
         found = (self.chosen, self._hits, self.windows, self.plans)
-        self._followed = parts.FollowedCodes(*found, parts)
+        self.followed = parts.FollowedCodes(*found, parts)
         self.codes: dict[int, Any] = {}
         self.plain_codes: dict[int, CodeType] = {}  # by the identity of code that takes numbers
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
@@ -219,7 +219,7 @@ class OriginRecorder:
         known = self.codes.get(id(code), 0)
         if known != 0:
             return known
-        known = self.codes[id(code)] = self._followed.make(code, self._trace_unrecorded)
+        known = self.codes[id(code)] = self.followed.make(code, self._trace_unrecorded)
         if known is None:
             # Kept, so that no other code gets its identity.
             self.codes[-id(code)] = code
@@ -230,18 +230,6 @@ class OriginRecorder:
             known.is_import = frame.f_globals.get("__name__") != "__main__"
             self._shared.closures.add_code(code)
         return known
-
-    def is_own(self, code: CodeType) -> bool:
-        """Return whether code is the program's own, and is followed."""
-        return bool(self._followed.is_own(code))
-
-    def needs_each_call(self, code: CodeType) -> bool:
-        """Return whether calls of code are of interest that are not recorded by their number."""
-        return bool(self._followed.needs_each_call(code))
-
-    def line_in(self, code: CodeType) -> int:
-        """Return the location's line, if it is one of code; 0 for none."""
-        return int(self._hits.line) if self._hits.has_line(code) else 0
 
     def meet_unrecorded(self, frame: FrameType) -> None:
         """Count a hit of the location in a call that is not recorded."""
@@ -269,7 +257,7 @@ class OriginRecorder:
             if known.is_own:
                 self.reader.cached.note_arguments(scope)
             if not known.is_own and name == "__init__":
-                self._bind_fields(scope)
+                self._arguments.bind_fields(scope)
         if known.is_entry:
             self._hits.meet_location(scope, frame)
         return scope
@@ -348,12 +336,27 @@ class OriginRecorder:
             else:
                 scope = self._new_scope(known, one, self.number_of(one))
                 scope.is_kept = scope.number in self.windows.kept
-            scope.lasti, scope.line = one.f_lasti, one.f_lineno
-            statements = scope.plans.get(one.f_lineno, ())
-            scope.start_statement(statements)
-            for plan in statements:
-                self._writes.prepare(plan, scope)
+            self._begin_at(scope, one)
             one.f_trace = scope.trace
+
+    def _begin_at(self, scope: Any, frame: FrameType) -> None:
+        """Begin with the statement that a call is at."""
+        scope.lasti, scope.line = frame.f_lasti, frame.f_lineno
+        statements = scope.plans.get(frame.f_lineno, ())
+        scope.start_statement(statements)
+        for plan in statements:
+            self._writes.prepare(plan, scope)
+
+    def watch_statement(self, known: Any, frame: FrameType) -> Any:
+        """Record the statement that a call is at, and return the call's trace function."""
+        scope = self._new_scope(known, frame, self.number_of(frame))
+        scope.call = known.calls
+        scope.is_kept = scope.is_partial = True
+        scope.plans = self._parts.WatchedPlans(known.plans, self.windows.watched)
+        if not self._parts.stores_parameter(known.code):
+            self._arguments.bind_parameters(scope)
+        self._begin_at(scope, frame)
+        return scope.trace
 
     def _pause_call(self, known: Any, frame: FrameType) -> None:
         """Record a running call no longer."""
@@ -401,19 +404,6 @@ class OriginRecorder:
             self.end_at_fault(error)
             return None
         return self._trace_unrecorded
-
-    def _bind_fields(self, scope: Any) -> None:
-        """Give the fields of a data class the links of its constructor's parameters.
-
-        Its code was made by the library, so it is known by the name of the class.
-        """
-        names = scope.code.co_varnames[: scope.code.co_argcount + scope.code.co_kwonlyargcount]
-        made = scope.held.get(names[0])
-        for name in names[1:]:
-            link = scope.names.get(name)
-            if link is not None:
-                link.callee = self._parts.class_name(made)
-                self.reader.store.put(made, f".{name}", link)
 
     def _find_caller(self, scope: Any, frame: FrameType) -> None:
         """Find the innermost caller of the program's own, and the position of its call."""
@@ -468,6 +458,11 @@ class OriginRecorder:
                             self._trace_unrecorded(frame, event, argument)
                         return None
                     self._on_line(scope, frame, known)
+                    if scope.is_partial and self.numbered is not None and not scope.statements:
+                        self.scopes.pop(id(frame), None)
+                        scope.held = {}
+                        self.numbered.end_statement(known, frame)
+                        return None
                 elif event == "return":
                     self._on_return(scope, frame, argument, known)
                 elif event == "exception":

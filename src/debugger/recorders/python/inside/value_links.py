@@ -172,7 +172,8 @@ class ValueLink:
                 continue
             visited.add(id(link))
             if self.depth - link.depth >= limit:
-                link.sources, link.pieces, link.note = (), (), "cut"
+                if link.sources:  # else it is the end of other chains, too
+                    link.sources, link.pieces, link.note = (), (), "cut"
             else:
                 waiting += [one.link for one in link.sources if one.link is not None]
                 link.depth = max(1, link.depth - limit)
