@@ -639,4 +639,18 @@ def test_a_global_that_one_of_very_many_calls_changed(cli: Callable[..., Any]) -
     link = data["links"][0]
     changed = find_marker("why/rates.py", "changed")
     assert (link["frame"]["line"], link["certainty"]) == (changed, "seen")
-    assert "in call 39,001 of 40,000" in link["text"]
+    assert "in call 19,001 of 20,000" in link["text"]
+
+
+def test_the_calls_of_code_that_exec_runs_are_numbered_as_well(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Such code has no counters, and is traced."""
+    text = 'exec(compile(open("rates.py").read(), "rates.py", "exec"))\n'
+    (tmp_path / "main.py").write_text(text)
+    (tmp_path / "rates.py").write_text((PROGRAMS / "rates.py").read_text())
+    at = f"{tmp_path}/rates.py:{find_marker('why/rates.py', 'sum')}"
+    words = ("why", "total", "--at", at, "--nth", "last", "--", sys.executable, "main.py")
+    data = cli("--json", *words, cwd=tmp_path, timeout=90).data["data"]
+    assert [one["frame"]["line"] for one in data["links"][:2]] == [20, 14]
+    assert "returned by add (call 20,000)" in data["links"][1]["text"]

@@ -1,7 +1,7 @@
 """Sums the prices of many orders; near the end one of them changes a rate."""
 
 RATES = {"a": 2, "b": 3, "c": 5}
-ORDERS = 40_000
+ORDERS = 20_000
 
 
 def rate_of(kind):
@@ -18,7 +18,7 @@ def run():
     total = 0
     for number in range(ORDERS):
         total = add(total, "abc"[number % 3], number)
-    return total
+    return total  # @sum
 
 
 result = run()

@@ -138,7 +138,10 @@ class _LastingNumber(int):
     resume: Any
 
     def __del__(self) -> None:
-        self.resume()
+        try:
+            self.resume()
+        except Exception:  # noqa: BLE001, S110 - the interpreter ends, and nothing is of use
+            pass
 
 
 class NumberedCalls:
@@ -252,10 +255,8 @@ class NumberedCalls:
         code = frame.f_code
         if id(frame) in self._entering:
             return self._entering[id(frame)]
-        if not code.co_flags & _OPTIMIZED:
+        if not code.co_flags & _OPTIMIZED or NUMBER not in code.co_varnames:
             return self._modules.get(id(frame), 0)
-        if NUMBER not in code.co_varnames:
-            return 0
         number = frame.f_locals.get(NUMBER)
         return self.numbers.call_of(int(number)) if isinstance(number, int) else 0
 
@@ -408,7 +409,7 @@ class NumberedCalls:
         return bool(self._followed)
 
     def _pause(self) -> None:
-        if self._get() is self.on_call:
+        if self._get() is self.on_call and not self._is_always_traced:
             self._set(None)
 
     def _on_call(self, frame: FrameType, event: str, _argument: Any) -> Any:
@@ -433,6 +434,8 @@ class NumberedCalls:
             self._note_foreign(frame)
             return None
         is_entered = self._parts.is_entered(code, frame.f_lasti)
+        if self._is_always_traced and known.counter is None and is_entered:
+            return self._number_traced(known, frame)
         if recorder.windows.is_full or recorder.is_evaluating or not is_entered:
             numbers = self.numbers
             numbers.ahead = int(is_entered and known.counter is not None)  # it takes one next
@@ -440,9 +443,19 @@ class NumberedCalls:
                 return recorder.follow_call(known, frame, numbers.count if is_entered else 0)
             finally:
                 numbers.ahead = 0
-        if NUMBER not in code.co_varnames or known.generates:
-            return None
-        return self._on_line
+        has_end = NUMBER in code.co_varnames and not known.generates
+        return self._on_line if has_end and not self._is_always_traced else None
+
+    def _number_traced(self, known: Any, frame: FrameType) -> Any:
+        """Number a call whose code does not take one itself, and return its trace function."""
+        recorder = self.recorder
+        known.met += 1
+        number = self.numbers.call_of(next(self.numbers.iterator))
+        self._modules[id(frame)] = number
+        scope = recorder.scopes.get(id(frame))
+        if scope is not None and scope.code is frame.f_code:
+            return scope.trace  # a window began with it
+        return recorder.enter_numbered(known, frame, number)
 
     def _note_foreign(self, frame: FrameType) -> None:
         """Note a file that is not the program's: to read a frame's code costs, with audit hooks."""
@@ -469,6 +482,8 @@ class NumberedCalls:
         return back is not None and id(back) in self._followed
 
     def _leave(self, frame: FrameType) -> None:
+        if self._is_always_traced:
+            return
         frame.f_trace = None
         variables = frame.f_locals  # from which the interpreter takes what a trace function changed
         number = variables.get(NUMBER)

@@ -336,6 +336,8 @@ class OriginRecorder:
             else:
                 scope = self._new_scope(known, one, self.number_of(one))
                 scope.is_kept = scope.number in self.windows.kept
+                if sum(each is known for each, _ in running) == 1:
+                    scope.call = known.calls
             self._begin_at(scope, one)
             one.f_trace = scope.trace
 
