@@ -140,8 +140,8 @@ class _LastingNumber(int):
     def __del__(self) -> None:
         try:
             self.resume()
-        except Exception:  # noqa: BLE001, S110 - the interpreter ends, and nothing is of use
-            pass
+        except Exception:  # noqa: BLE001 - the interpreter ends, and nothing is of use
+            return
 
 
 class NumberedCalls:
@@ -447,7 +447,7 @@ class NumberedCalls:
         return self._on_line if has_end and not self._is_always_traced else None
 
     def _number_traced(self, known: Any, frame: FrameType) -> Any:
-        """Number a call whose code does not take one itself, and return its trace function."""
+        """Give a number to a call whose code takes none itself; return its trace function."""
         recorder = self.recorder
         known.met += 1
         number = self.numbers.call_of(next(self.numbers.iterator))
