@@ -218,7 +218,8 @@ class ProcessRecording:
         shared: Any = SharedNames(*map(CodePart, names))
         shared.__dict__.update(known.__dict__)
         made = CodePart("origin_recorder").OriginRecorder
-        # By sys.settrace in all versions: each line and return of the program's own code counts.
+        # Each line and return of a recorded call counts, so it is traced in all versions. Other
+        # calls are not where the code takes their numbers itself.
         if order["origin"]["event"] or not self._can_rewrite():
             recorder = self._book = made(order, self._journal, write, shared)
             self._events = shared.CallTracer(recorder, None, shared, recorder.called)

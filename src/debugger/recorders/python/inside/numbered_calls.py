@@ -2,8 +2,9 @@
 
 Each function takes the number of its call from one iterator, and keeps it in a variable whose name
 no source can have. The iterator acts at the numbers at which recording begins. A thread is traced
-only while a call of it is recorded, or may come to the location. Where such a call makes others
-that are not, the first line of each ends the trace, and the end of its variable begins it again.
+only while a call of it is recorded; the location's line, and each statement that may write a
+watched name, have hooks of their own (see `numbered_code`). Where a recorded call makes others that
+are not, the first line of each ends the trace, and the end of its variable begins it again.
 """
 
 from __future__ import annotations
