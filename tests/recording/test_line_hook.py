@@ -78,7 +78,9 @@ def trace_lines(code: CodeType, names: dict[str, Any]) -> Counter[int]:
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the bytecode of 3.11")
 def test_a_hook_is_taken_wherever_its_line_begins() -> None:
-    parts = (load_part("numbered_code"), load_part("bytecode"))
+    numbered_code, bytecode = load_part("numbered_code"), load_part("bytecode")
+    bytecode.begins_line = load_part("line_edges").begins_line
+    parts = (numbered_code, bytecode)
     code = compile(SOURCE, "sample.py", "exec")
     plain: dict[str, Any] = {}
     traced = trace_lines(code, plain)

@@ -224,8 +224,8 @@ class ProcessRecording:
             recorder = self._book = made(order, self._journal, write, shared)
             self._events = shared.CallTracer(recorder, None, shared, recorder.called)
             return
-        shared.add("numbered_calls", "numbered_code", "counted_code", "rewritten", "exec_watch")
-        shared.load_part = CodePart
+        shared.add("numbered_calls", "numbered_code", "counted_code", "bytecode", "line_edges")
+        shared.add("rewritten", "exec_watch")
         numbered = shared.NumberedCalls(shared)
         self._book = made(order, self._journal, write, shared, numbered)
         numbered.attach(self._book)

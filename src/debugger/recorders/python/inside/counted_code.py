@@ -28,14 +28,7 @@ _ENTRY_UNITS = 8  # of such an entry
 _BEGINS = 0x80  # of the first byte of an entry
 _STACK = 2  # values that the counter has on the stack
 _OPTIMIZED = 0x1
-_SHARED = (
-    "LOAD_CLOSURE",
-    "LOAD_DEREF",
-    "STORE_DEREF",
-    "DELETE_DEREF",
-    "LOAD_CLASSDEREF",
-    "MAKE_CELL",
-)
+_SHARED = ("LOAD_CLOSURE", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLASSDEREF")
 _SHARED_OPS = frozenset(opmap[name] for name in (*_SHARED, "MAKE_CELL") if name in opmap)
 
 
@@ -76,7 +69,7 @@ def add_counter(
         counter: What counts.
         tables: The definitions of `bytecode`.
         numbers: Another iterator, of which each call takes one as well.
-        name: The variable of a function that gets what it gave.
+        name: The variable of a function that gets what it gave (CPython 3.11).
     """
     known = code.co_nlocals
     if name and code.co_flags & _OPTIMIZED:
@@ -126,7 +119,7 @@ def _take_one(constant: int, keep: bytes) -> bytes:
 
 
 def _add_variable(code: CodeType, name: str) -> CodeType:
-    """Return code with room for a variable behind its own.
+    """Return code with room for a variable behind its own (CPython 3.11).
 
     Variables that inner functions share are behind it, and get other numbers; if one of these has
     no room in its instruction, nothing is changed.
@@ -134,8 +127,6 @@ def _add_variable(code: CodeType, name: str) -> CodeType:
     first = code.co_nlocals
     text = bytearray(code.co_code)
     if code.co_cellvars or code.co_freevars:
-        if sys.version_info >= (3, 13):
-            return code  # there the instructions of other variables have such numbers, too
         for at in range(0, len(text), 2):
             if text[at] not in _SHARED_OPS or text[at + 1] < first:
                 continue

@@ -160,7 +160,6 @@ class NumberedCalls:
         self._followed: dict[int, int] = {}  # threads by the frames that are traced by themselves
         self._counters: dict[int, Any] = {}  # of calls, by the identity of the code that has each
         self._codes: list[CodeType] = []  # kept alive, since they are found by identity
-        self._code_parts: Any = None
         self._foreign: set[str] = set()  # files of which no call is the program's
         self._is_always_traced = False  # some code of the program has no numbers
 
@@ -199,8 +198,6 @@ class NumberedCalls:
         Raises:
             BytecodeError: It has a form that is not known.
         """
-        if self._code_parts is None:
-            self._code_parts = self._parts.load_part("bytecode")
         made = self._rewrite_tree(code)
         if begin_main is None:
             return made
@@ -212,7 +209,7 @@ class NumberedCalls:
         # An audit hook is not traced where a trace began before it.
         self._pause()
         counter = self._counters.get(id(made))
-        main = self._add_code(self._parts.run_as_hook(made, begin, self._code_parts), code)
+        main = self._add_code(self._parts.run_as_hook(made, begin, self._parts), code)
         self._counters[id(main)] = counter
         return main
 
@@ -228,14 +225,14 @@ class NumberedCalls:
         if not code.co_flags & _OPTIMIZED or recorder.followed.needs_each_call(code):
             iterator = _SingleNumbers(iterator, self._meet_single).iterator
         counter = self._parts.make_counter()
-        made = self._parts.add_counter(numbered, counter, self._code_parts, iterator, NUMBER)
+        made = self._parts.add_counter(numbered, counter, self._parts, iterator, NUMBER)
         if made is None:
-            raise self._code_parts.BytecodeError("a function begins in another way")
+            raise self._parts.BytecodeError("a function begins in another way")
         hooks = [(one, self._meet_line) for one in (recorder.followed.line_in(code),) if one]
         if code.co_flags & _OPTIMIZED:
             hooks += [(one, self._meet_write) for one in recorder.followed.watched_lines(code)]
         for line, act in hooks:
-            made = self._parts.add_line_hook(made, line, _LineHook(act), self._code_parts)
+            made = self._parts.add_line_hook(made, line, _LineHook(act), self._parts)
         self._counters[id(made)] = counter
         return self._add_code(made, code)
 
@@ -381,11 +378,7 @@ class NumberedCalls:
     def end_statement(self, known: Any, frame: FrameType) -> None:
         """Go on with a call of which one statement was recorded."""
         self._followed.pop(id(frame), None)
-        frame.f_trace = None
-        if self._is_called_by_followed(frame) and not known.generates:
-            self._leave(frame)
-        elif not self._is_called_by_followed(frame):
-            self._pause()
+        self._leave_call(frame, generates=known.generates)
 
     def end_call(self, frame: FrameType) -> None:
         """Trace a call no longer by itself."""
@@ -467,13 +460,16 @@ class NumberedCalls:
     def _leave_at_line(self, frame: FrameType, event: str, _argument: Any) -> Any:
         """Trace neither a call nor those that it makes; its end traces the caller again."""
         if event == "line":
-            frame.f_trace = None
-            if self._is_called_by_followed(frame):
-                self._leave(frame)
-            else:
-                # It is within another call that is left, at whose end the trace begins again.
-                self._pause()
+            self._leave_call(frame)
         return None
+
+    def _leave_call(self, frame: FrameType, *, generates: bool = False) -> None:
+        frame.f_trace = None
+        if not self._is_called_by_followed(frame):
+            # It is within another call that is left, at whose end the trace begins again.
+            self._pause()
+        elif not generates:
+            self._leave(frame)
 
     def _is_called_by_followed(self, frame: FrameType) -> bool:
         """Return whether the innermost caller of the program's own is traced by itself."""

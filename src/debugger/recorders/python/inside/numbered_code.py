@@ -14,7 +14,13 @@ _ARGUMENTS = (".hook", ".event", ".arguments")  # of the main code, which an aud
 
 
 def add_line_hook(code: CodeType, line: int, hook: Any, parts: Any) -> CodeType:
-    """Return code that takes one of an iterator wherever a line begins; `parts` are `bytecode`'s.
+    """Return code that takes one of an iterator wherever a line begins.
+
+    Args:
+        code: The code of a function or a module.
+        line: One of its lines.
+        hook: The iterator.
+        parts: The definitions of `bytecode` and `line_edges`.
 
     Raises:
         BytecodeError: The code has a form that is not known.
@@ -23,7 +29,7 @@ def add_line_hook(code: CodeType, line: int, hook: Any, parts: Any) -> CodeType:
     every = parts.read_instructions(code)
     entry = next(at for at, one in enumerate(every) if one.op == ops["RESUME"])
     ways = {one.handler[0] for one in every if one.handler is not None}
-    ways |= {one.target for one in every if one.target and _begins_line(one, one.target, ops)}
+    ways |= {one.target for one in every if one.target and _begins_line(one, parts)}
     heads: dict[Any, Any] = {}
     made = every[: entry + 1]
     for before, one in pairwise(every[entry:]):
@@ -40,7 +46,7 @@ def add_line_hook(code: CodeType, line: int, hook: Any, parts: Any) -> CodeType:
             made += added
         made.append(one)
     for one in every:
-        if one.target in heads and _begins_line(one, one.target, ops):
+        if one.target in heads and _begins_line(one, parts):
             one.target = heads[one.target]
     for one in made:
         if one.handler is not None and one.handler[0] in heads:
@@ -66,10 +72,10 @@ def _take_one(before: Any, constant: int, parts: Any) -> list[Any]:
     return made
 
 
-def _begins_line(jump: Any, one: Any, ops: dict[str, int]) -> bool:
-    """Return whether an instruction begins its line where it is reached by a jump."""
-    is_loop = jump.op != ops["JUMP_FORWARD"] and jump.start > one.start and one.op != ops["SEND"]
-    return bool(is_loop or jump.line != one.line)
+def _begins_line(jump: Any, parts: Any) -> bool:
+    """Return whether what a jump leads to begins its line there."""
+    to = jump.target
+    return bool(parts.begins_line(jump.line, to.line, to.op, jump.op))
 
 
 def run_as_hook(code: CodeType, begin: Any, parts: Any) -> CodeType:

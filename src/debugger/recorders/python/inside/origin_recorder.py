@@ -362,13 +362,16 @@ class OriginRecorder:
 
     def _pause_call(self, known: Any, frame: FrameType) -> None:
         """Record a running call no longer."""
-        scope = self.scopes.pop(id(frame), None)
-        if scope is not None:
-            scope.held = {}  # or it would keep what the call lets go
+        self._drop_scope(frame)
         self._unrecorded_trace(known, frame)
         self.windows.skip_call()
         if self.numbered is not None:
             self.numbered.pause_call(known, frame)
+
+    def _drop_scope(self, frame: FrameType) -> None:
+        scope = self.scopes.pop(id(frame), None)
+        if scope is not None:
+            scope.held = {}  # or it would keep what the call lets go
 
     def _skip_imports(self, frame: FrameType) -> None:
         """Record nothing until the outermost of the modules that are being imported is done."""
@@ -461,8 +464,7 @@ class OriginRecorder:
                         return None
                     self._on_line(scope, frame, known)
                     if scope.is_partial and self.numbered is not None and not scope.statements:
-                        self.scopes.pop(id(frame), None)
-                        scope.held = {}
+                        self._drop_scope(frame)
                         self.numbered.end_statement(known, frame)
                         return None
                 elif event == "return":
