@@ -13,22 +13,26 @@ from debuggees import find_marker
 from debugger.recorders.model import OriginOrder, RecordingNote
 from recording.recorders import PROGRAMS, PYTHONS, run_recorded
 
-PYTHON = PYTHONS.get("3.11", "")
 PROGRAM = PROGRAMS / "numbered.py"
+CRASH = PROGRAMS / "numbered_crash.py"
 AT_LAST = {"expression": "total", "line": find_marker(PROGRAM, "last")}
 AT_WHILE = {"expression": "total", "line": find_marker(PROGRAM, "while")}
 AT_PRINT = {"expression": "total", "line": find_marker(PROGRAM, "print")}
 AT_ENTRY = {"expression": "self.items", "name": "put"}
+AT_CRASH = {"expression": "self.sum", "event": "crash"}
 FEW, SOME = {"statements": 60}, {"statements": 900}
 WINDOW = {**SOME, "windows": ((1_500, 1_560), (2_300, 9_000)), "frames": (1, 7, 1_550)}
 
-pytestmark = pytest.mark.skipif(not PYTHON, reason="only 3.11 has code that numbers its calls")
+VERSIONS = [one for one in ("3.11", "3.12", "3.13") if one in PYTHONS]
 
 
-async def record(scratch: Path, order: dict[str, Any], *, is_traced: bool) -> dict[str, Any]:
+async def record(
+    version: str, scratch: Path, order: dict[str, Any], *, is_traced: bool
+) -> dict[str, Any]:
     """Return the notes of a recording; an interactive interpreter's calls are traced."""
-    argv = [PYTHON, *(["-i"] if is_traced else []), PROGRAM.name]
-    origin = OriginOrder(file=PROGRAM.name, **order)
+    program = CRASH if order.get("event") else PROGRAM
+    argv = [PYTHONS[version], *(["-i"] if is_traced else []), program.name]
+    origin = OriginOrder(file=program.name, **order)
     ran = await run_recorded(argv, PROGRAMS, scratch, origin=origin)
     found: dict[str, Any] = {"output": ran.output_lines()[0]}
     for note in ran.recordings[0].events:
@@ -43,6 +47,7 @@ async def record(scratch: Path, order: dict[str, Any], *, is_traced: bool) -> di
     return found
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(
     "order",
     [
@@ -56,13 +61,17 @@ async def record(scratch: Path, order: dict[str, Any], *, is_traced: bool) -> di
         {**AT_PRINT, **SOME, "when": "len(last) > 2"},
         {**AT_ENTRY, **FEW, "nth": 40},
         {**AT_ENTRY, **SOME, "nth": -1},
+        {**AT_CRASH},
+        {**AT_CRASH, **FEW},
+        {**AT_CRASH, **SOME, "windows": ((1_300, 9_000),), "frames": (1, 2)},
+        {**AT_CRASH, **FEW, "names": ("amount", "sum")},
     ],
     ids=str,
 )
 async def test_a_run_with_numbered_calls_records_what_a_traced_one_does(
-    order: dict[str, Any], tmp_path: Path
+    version: str, order: dict[str, Any], tmp_path: Path
 ) -> None:
-    numbered = await record(tmp_path, order, is_traced=False)
-    traced = await record(tmp_path, order, is_traced=True)
+    numbered = await record(version, tmp_path, order, is_traced=False)
+    traced = await record(version, tmp_path, order, is_traced=True)
     assert "fault" not in numbered
     assert numbered == traced

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HERE: str = os.path.dirname(os.path.abspath(globals()["__file__"]))  # noqa: PTH100, PTH120
+_HAS_MONITORING: bool = sys.version_info >= (3, 12)  # `sys.monitoring`
 
 
 class CodePart:
@@ -163,16 +164,14 @@ class ProcessRecording:
     def _can_rewrite(self) -> bool:
         """Return whether the program's code can report its events itself, which costs less.
 
-        It is not for orders of single functions or values, for another Python than CPython 3.11,
-        nor for a program that is about to look at all calls itself.
+        It is not for orders of single functions or values, nor for another Python than 3.11.
         """
         order = self._order
         return (
             sys.version_info[:2] == (3, 11)
             and sys.implementation.name == "cpython"
             and not (order["functions"] or order["watch"])
-            and not (sys.flags.inspect or sys.flags.interactive)
-            and _find_module(getattr(sys, "orig_argv", [])) not in _TRACING
+            and not _looks_at_calls()
         )
 
     def _check_invariants(
@@ -202,6 +201,7 @@ class ProcessRecording:
             "origin_buffers",
             "origin_choice",
             "origin_codes",
+            "origin_errors",
             "origin_iterators",
             "origin_library",
             "origin_merges",
@@ -220,17 +220,27 @@ class ProcessRecording:
         made = CodePart("origin_recorder").OriginRecorder
         # Each line and return of a recorded call counts, so it is traced in all versions. Other
         # calls are not where the code takes their numbers itself.
-        if order["origin"]["event"] or not self._can_rewrite():
+        if not self._can_number():
             recorder = self._book = made(order, self._journal, write, shared)
             self._events = shared.CallTracer(recorder, None, shared, recorder.called)
             return
-        shared.add("numbered_calls", "numbered_code", "counted_code", "bytecode", "line_edges")
-        shared.add("rewritten", "exec_watch")
+        shared.add("numbered_calls", "code_numbering", "counted_code", "bytecode")
+        if _HAS_MONITORING:
+            shared.add("tool", "function_search", "monitored_numbers")
+        else:
+            shared.add("numbered_code", "line_edges", "rewritten", "exec_watch")
         numbered = shared.NumberedCalls(shared)
         self._book = made(order, self._journal, write, shared, numbered)
         numbered.attach(self._book)
         tracer = shared.CallTracer(self._book, None, shared, numbered.on_call)
-        self._events = shared.NumberedProgram(self._book, numbered, tracer, shared)
+        follow = shared.MonitoredNumbers if _HAS_MONITORING else shared.NumberedProgram
+        self._events = follow(self._book, numbered, tracer, shared)
+
+    def _can_number(self) -> bool:
+        """Return whether the program's code can take the numbers of its calls itself."""
+        if not _HAS_MONITORING:
+            return self._can_rewrite()
+        return bool(CodePart("counted_code").can_count()) and not _looks_at_calls()
 
     def begin(self) -> None:
         """Write the head of the record, and request events."""
@@ -376,6 +386,12 @@ def _add_to_list(given: Any, path: str) -> Any:
 # What runs a program to look at its calls; "" stands for a program on the command line.
 _TRACING = ("cProfile", "profile", "pdb", "trace", "coverage", "")
 _VALUED = "WX"  # options of Python that have a value
+
+
+def _looks_at_calls() -> bool:
+    """Return whether the program is about to look at all calls itself."""
+    is_interactive = sys.flags.inspect or sys.flags.interactive
+    return bool(is_interactive) or _find_module(getattr(sys, "orig_argv", [])) in _TRACING
 
 
 def _find_module(words: list[str]) -> str | None:

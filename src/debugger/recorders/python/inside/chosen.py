@@ -107,7 +107,7 @@ class CodeChooser:
         words = getattr(sys, "orig_argv", ())
         # What multiprocessing starts its processes with is not the user's code.
         is_spawned = any(word.startswith("from multiprocessing.") for word in words)
-        self._is_inline = "-c" in words[:-1] and not is_spawned
+        self._is_inline = getattr(sys, "argv", [])[:1] == ["-c"] and not is_spawned
 
     def _absolute_path(self, path: str) -> str:
         return os.path.realpath(os.path.join(self._here, path))  # noqa: PTH118

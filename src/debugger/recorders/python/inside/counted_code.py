@@ -28,8 +28,11 @@ _ENTRY_UNITS = 8  # of such an entry
 _BEGINS = 0x80  # of the first byte of an entry
 _STACK = 2  # values that the counter has on the stack
 _OPTIMIZED = 0x1
-_SHARED = ("LOAD_CLOSURE", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLASSDEREF")
-_SHARED_OPS = frozenset(opmap[name] for name in (*_SHARED, "MAKE_CELL") if name in opmap)
+# Instructions of a variable, by its number; of pairs, by two numbers of four bits.
+_PAIRED_OPS = frozenset(op for op in opcode.haslocal if opcode.opname[op].count("_FAST") > 1)
+_VARIABLE_OPS = frozenset({*opcode.haslocal, *opcode.hasfree}) - _PAIRED_OPS
+_PAIR_LAST = 15
+_EXTENDED_ARG = bytes((opmap["EXTENDED_ARG"],))
 
 
 class CallCounter(repeat):  # type: ignore[type-arg]
@@ -69,7 +72,7 @@ def add_counter(
         counter: What counts.
         tables: The definitions of `bytecode`.
         numbers: Another iterator, of which each call takes one as well.
-        name: The variable of a function that gets what it gave (CPython 3.11).
+        name: The variable of a function that gets what it gave.
     """
     known = code.co_nlocals
     if name and code.co_flags & _OPTIMIZED:
@@ -119,7 +122,7 @@ def _take_one(constant: int, keep: bytes) -> bytes:
 
 
 def _add_variable(code: CodeType, name: str) -> CodeType:
-    """Return code with room for a variable behind its own (CPython 3.11).
+    """Return code with room for a variable behind its own.
 
     Variables that inner functions share are behind it, and get other numbers; if one of these has
     no room in its instruction, nothing is changed.
@@ -128,13 +131,23 @@ def _add_variable(code: CodeType, name: str) -> CodeType:
     text = bytearray(code.co_code)
     if code.co_cellvars or code.co_freevars:
         for at in range(0, len(text), 2):
-            if text[at] not in _SHARED_OPS or text[at + 1] < first:
-                continue
-            if text[at + 1] == _LAST or (at and text[at - 2] == opmap["EXTENDED_ARG"]):
+            found = _shift_variable(text[at], text[at + 1], first)
+            is_long = text[at] in _VARIABLE_OPS and text[at - 2 : at - 1] == _EXTENDED_ARG
+            if found > _LAST or is_long:
                 return code
-            text[at + 1] += 1
+            text[at + 1] = found
     names = (*code.co_varnames, name)
     return code.replace(co_code=bytes(text), co_nlocals=first + 1, co_varnames=names)
+
+
+def _shift_variable(op: int, arg: int, first: int) -> int:
+    """Return an instruction's argument with one more variable before `first`; 256 if too large."""
+    if op in _VARIABLE_OPS:
+        return arg + (arg >= first)
+    if op in _PAIRED_OPS:
+        one, two = (number + (number >= first) for number in divmod(arg, _PAIR_LAST + 1))
+        return one << 4 | two if max(one, two) <= _PAIR_LAST else _LAST + 1
+    return arg
 
 
 def _find_location(table: bytes, unit: int) -> int:

@@ -18,6 +18,7 @@ _IS_OURS = sys.version_info[:2] == (3, 12)
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
 _LOOKS_ALONE = frozenset({"vars", "dir"})  # where they are given nothing
 _NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
+_get_trace = sys.gettrace  # before it is wrapped for the program
 # By the identity of code, which is kept alive: a program can make code that cannot be hashed.
 _checked: dict[int, tuple[CodeType, bool]] = {}
 # The name by which an assertion that pytest has rewritten reaches the builtins.
@@ -121,8 +122,8 @@ def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
         return {name: one for name, one in list(found.items()) if not name.startswith("__")}
     values = dict(found)
     # In 3.12 the dictionary would keep what the program lets go, and also before, where a hook of
-    # rewritten code reads it: a trace function writes it back to the frame. Since, it is a view.
-    is_ours = _IS_OURS or (_IS_SHARED and code is not frame.f_code)
+    # rewritten code reads it. Since, it is a view. A trace function writes it back to the frame.
+    is_ours = _get_trace() is None if _IS_OURS else _IS_SHARED and code is not frame.f_code
     if is_ours and not looks_at_itself(code):
         found.clear()
     return values

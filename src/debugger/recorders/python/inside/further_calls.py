@@ -8,8 +8,6 @@ of the same code are still counted by the callback.
 from __future__ import annotations
 
 import sys
-from _weakref import ref
-from time import perf_counter as clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,24 +15,20 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-_FUNCTION: Any = type(lambda: None)
 _MANY = 256  # calls, after which a function is searched for by its name
 _STILL_MANY = 1_024  # calls that the callback counts, before `on_many` is called
 _SEARCHED = 2_048  # so many calls after that, all functions are searched
-_SEARCH_SHARE = 30  # of the time, all searches may have taken one part in so many
 
 
 class _CountedFunction:
     """The number of further calls of one function's code."""
 
-    __slots__ = ("code", "count", "counter", "functions", "made")
+    __slots__ = ("code", "count", "counter")
 
     def __init__(self, code: CodeType) -> None:
         self.code = code  # kept alive, since it is found by its identity
         self.count = 0  # by the callback
-        self.counter: Any = None
-        self.made: CodeType | None = None  # the code that has the counter
-        self.functions: list[Any] = []  # weak references to those that have the code `made`
+        self.counter: Any = None  # of the code that counts its calls itself
 
 
 class FurtherCalls:
@@ -50,11 +44,8 @@ class FurtherCalls:
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
         self._counted: dict[int, _CountedFunction] = {}
-        self._made: dict[int, CodeType] = {}  # code with a counter
+        self._replacer: Any = parts.FunctionReplacer(self._make_code)
         self._code_parts: Any = None
-        self._has_readers = False  # the program reads bytecode
-        self._began = clock()
-        self._searched = 0.0  # seconds
 
     def begin(self) -> None:
         """Reserve a tool id for the callback."""
@@ -72,7 +63,7 @@ class FurtherCalls:
 
     def has_made(self, code: CodeType) -> bool:
         """Return whether code counts its calls itself."""
-        return id(code) in self._made
+        return bool(self._replacer.has_made(code))
 
     def count_all(self) -> list[tuple[CodeType, int]]:
         """Return the number of further calls of each function."""
@@ -87,7 +78,7 @@ class FurtherCalls:
         for one in self._counted.values():
             if self._tool >= 0:
                 self._monitoring.set_local_events(self._tool, one.code, 0)
-            self._restore_code(one)
+        self._replacer.restore()
         self._counted.clear()
 
     def end(self) -> None:
@@ -100,16 +91,7 @@ class FurtherCalls:
 
     def leave_bytecode(self) -> None:
         """Let all code of the program be as it was: the program reads bytecode."""
-        self._has_readers = True
-        for one in self._counted.values():
-            self._restore_code(one)
-
-    def _restore_code(self, one: _CountedFunction) -> None:
-        for known in one.functions:
-            function = known()
-            if function is not None and function.__code__ is one.made:
-                function.__code__ = one.code
-        one.functions.clear()
+        self._replacer.end()
 
     def _make_on_start(self) -> Any:
         counted, count_due = self._counted, self._count_due
@@ -127,47 +109,29 @@ class FurtherCalls:
         try:
             if one.count == _MANY and self._can_replace():
                 frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
-                found = self._parts.find_function(one.code, frame)
-                if found is not None:
-                    self._replace_code(one, found)
+                self._replacer.replace_running(one.code, frame)
             elif one.count == _STILL_MANY:
                 self._on_many(one.code)
             elif not one.count % _SEARCHED and self._can_replace():
-                self._search_functions()
+                often = [each for each in list(self._counted.values()) if each.count >= _SEARCHED]
+                self._replacer.search(each.code for each in often)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             if self._book.fault(error):
                 self.end()
 
     def _can_replace(self) -> bool:
-        if self._has_readers or not self._parts.can_count():
+        if not self._parts.can_count():
             return False
         if self._code_parts is None:
             self._code_parts = self._parts.load_part("bytecode")
         return True
 
-    def _search_functions(self) -> None:
-        """Give all functions a counter whose calls the callback counts, and were many."""
-        began = clock()
-        if self._searched * _SEARCH_SHARE > began - self._began:
-            return
-        called_often = {
-            id(one.code): one for one in list(self._counted.values()) if one.count >= _SEARCHED
-        }
-        for found in self._parts.import_gc().get_referrers(
-            *(one.code for one in called_often.values())
-        ):
-            if type(found) is _FUNCTION and id(found.__code__) in called_often:
-                self._replace_code(called_often[id(found.__code__)], found)
-        self._searched += clock() - began
-
-    def _replace_code(self, one: _CountedFunction, function: Any) -> None:
-        """Let a function count its calls itself, if its code's form is known."""
+    def _make_code(self, code: CodeType) -> CodeType | None:
+        """Return code that counts its calls itself; None if its form is not known."""
+        one = self._counted[id(code)]
         if one.counter is None:
             one.counter = self._parts.make_counter()
-            one.made = self._parts.add_counter(one.code, one.counter, self._code_parts)
-            if one.made is not None:
-                self._made[id(one.made)] = one.made
-                self._book.plain_codes[id(one.made)] = one.code
-        if one.made is not None:
-            function.__code__ = one.made
-            one.functions.append(ref(function))
+        made: CodeType | None = self._parts.add_counter(code, one.counter, self._code_parts)
+        if made is not None:
+            self._book.plain_codes[id(made)] = code
+        return made

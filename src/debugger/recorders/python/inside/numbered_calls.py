@@ -1,10 +1,11 @@
-"""Numbers the calls of the program's own code, without a trace of those that count only (3.11).
+"""Numbers the calls of the program's own code, without a trace of those that count only.
 
 Each function takes the number of its call from one iterator, and keeps it in a variable whose name
-no source can have. The iterator acts at the numbers at which recording begins. A thread is traced
-only while a call of it is recorded; the location's line, and each statement that may write a
-watched name, have hooks of their own (see `numbered_code`). Where a recorded call makes others that
-are not, the first line of each ends the trace, and the end of its variable begins it again.
+no source can have (see `code_numbering`). The iterator acts at the numbers at which recording
+begins. A thread is traced only while a call of it is recorded; the location's line, and each
+statement that may write a watched name, are reported by themselves. Where a recorded call makes
+others that are not, the first line of each ends the trace, and the end of its variable begins it
+again.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from itertools import chain, repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from types import FrameType
     from typing import Any
 
 NUMBER = ".number"  # the variable
 _NEVER = 1 << 62
 _OPTIMIZED = 0x1
 _OUTWARD = 400  # frames of the stack that are looked through
-_CODE: Any = type((lambda: None).__code__)
 
 
 class _NumberIterator(chain):  # type: ignore[type-arg]
@@ -98,7 +98,7 @@ class CallNumbers:
             self._shifts.append((taken + 1, self._shift))
 
 
-class _SingleNumbers:
+class SingleNumbers:
     """The numbers of a function of which each call matters, as long as it does."""
 
     def __init__(self, numbers: Any, act: Any) -> None:
@@ -109,28 +109,12 @@ class _SingleNumbers:
     def __reduce__(self) -> Any:
         return tuple, ()
 
-    def __iter__(self) -> _SingleNumbers:
+    def __iter__(self) -> SingleNumbers:
         return self
 
     def __next__(self) -> Any:
         number = next(self._numbers)
         return (number,) if self._act(number) else chain((number,), self._numbers)
-
-
-class _LineHook:
-    """An iterator that calls a function for each one that is taken."""
-
-    def __init__(self, act: Any) -> None:
-        self._act = act
-
-    def __reduce__(self) -> Any:
-        return repeat, (None,)
-
-    def __iter__(self) -> _LineHook:
-        return self
-
-    def __next__(self) -> None:
-        self._act()
 
 
 class _LastingNumber(int):
@@ -150,16 +134,15 @@ class NumberedCalls:
 
     def __init__(self, parts: Any) -> None:
         self.recorder: Any = None
+        self.numbering: Any = None  # gives code what takes the numbers
         self._parts = parts
         self.numbers = CallNumbers(self._meet_number)
         self.on_call: Any = None  # always the same object, or no one could tell what is set
         self._on_line: Any = self._leave_at_line
         self._get, self._set = sys.gettrace, sys.settrace
         self._entering: dict[int, int] = {}  # numbers that are not in their variable yet, by frame
-        self._modules: dict[int, int] = {}  # the numbers of calls that have no variable for it
+        self._by_frame: dict[int, int] = {}  # the numbers of calls that have no variable for it
         self._followed: dict[int, int] = {}  # threads by the frames that are traced by themselves
-        self._counters: dict[int, Any] = {}  # of calls, by the identity of the code that has each
-        self._codes: list[CodeType] = []  # kept alive, since they are found by identity
         self._foreign: set[str] = set()  # files of which no call is the program's
         self._is_always_traced = False  # some code of the program has no numbers
 
@@ -183,69 +166,6 @@ class NumberedCalls:
 
         self.on_call = trace
 
-    # -- code --------------------------------------------------------------------------------------
-
-    def is_rewritten(self, code: CodeType) -> bool:
-        """Return whether a code object takes its numbers itself."""
-        return id(code) in self.recorder.plain_codes
-
-    def rewrite(self, code: CodeType, begin_main: Any = None) -> CodeType:
-        """Let a module's code take numbers, and all functions in it.
-
-        With `begin_main`, which is called first, it is a function of three arguments that it drops,
-        and it ends by SystemExit.
-
-        Raises:
-            BytecodeError: It has a form that is not known.
-        """
-        made = self._rewrite_tree(code)
-        if begin_main is None:
-            return made
-
-        def begin() -> None:
-            begin_main()
-            self.trace()
-
-        # An audit hook is not traced where a trace began before it.
-        self._pause()
-        counter = self._counters.get(id(made))
-        main = self._add_code(self._parts.run_as_hook(made, begin, self._parts), code)
-        self._counters[id(main)] = counter
-        return main
-
-    def _rewrite_tree(self, code: CodeType) -> CodeType:
-        constants = tuple(
-            self._rewrite_tree(one) if type(one) is _CODE else one for one in code.co_consts
-        )
-        numbered = code.replace(co_consts=constants)
-        recorder = self.recorder
-        if not recorder.followed.is_own(code):
-            return self._add_code(numbered, code)
-        iterator = self.numbers.iterator
-        if not code.co_flags & _OPTIMIZED or recorder.followed.needs_each_call(code):
-            iterator = _SingleNumbers(iterator, self._meet_single).iterator
-        counter = self._parts.make_counter()
-        made = self._parts.add_counter(numbered, counter, self._parts, iterator, NUMBER)
-        if made is None:
-            raise self._parts.BytecodeError("a function begins in another way")
-        hooks = [(one, self._meet_line) for one in (recorder.followed.line_in(code),) if one]
-        if code.co_flags & _OPTIMIZED:
-            hooks += [(one, self._meet_write) for one in recorder.followed.watched_lines(code)]
-        for line, act in hooks:
-            made = self._parts.add_line_hook(made, line, _LineHook(act), self._parts)
-        self._counters[id(made)] = counter
-        return self._add_code(made, code)
-
-    def _add_code(self, made: CodeType, code: CodeType) -> CodeType:
-        self.recorder.plain_codes[id(made)] = code
-        self._codes.append(made)
-        return made
-
-    def counter_of(self, code: CodeType) -> Any:
-        """Return what reads how often code was called; None if it does not count that itself."""
-        counter, read = self._counters.get(id(code)), self._parts.read_counter
-        return None if counter is None else lambda: read(counter)
-
     # -- numbers -----------------------------------------------------------------------------------
 
     def number_of(self, frame: FrameType) -> int:
@@ -254,7 +174,7 @@ class NumberedCalls:
         if id(frame) in self._entering:
             return self._entering[id(frame)]
         if not code.co_flags & _OPTIMIZED or NUMBER not in code.co_varnames:
-            return self._modules.get(id(frame), 0)
+            return self._by_frame.get(id(frame), 0)
         number = frame.f_locals.get(NUMBER)
         return self.numbers.call_of(int(number)) if isinstance(number, int) else 0
 
@@ -279,7 +199,7 @@ class NumberedCalls:
         further: list[int] = [one for one in windows.kept if one > count]
         return min(int(windows.next_look), *further, _NEVER)
 
-    def _meet_single(self, number: int) -> bool:
+    def meet_single(self, number: int) -> bool:
         """Handle a call that matters by itself; False if further ones of its code do not."""
         recorder = self.recorder
         if recorder.is_evaluating or recorder.is_over:
@@ -287,14 +207,14 @@ class NumberedCalls:
         try:
             frame = self._program_frame()
             count = self.numbers.call_of(number)
-            if not frame.f_code.co_flags & _OPTIMIZED:
-                self._modules[id(frame)] = count
+            if NUMBER not in frame.f_code.co_varnames:
+                self._by_frame[id(frame)] = count
             return bool(self._enter(frame, count))
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             recorder.end_at_fault(error)
             return False
 
-    def _meet_line(self) -> None:
+    def meet_line(self) -> None:
         """Handle a hit of the location in a call whose lines are not traced."""
         recorder = self.recorder
         frame = self._program_frame()
@@ -306,7 +226,7 @@ class NumberedCalls:
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             recorder.end_at_fault(error)
 
-    def _meet_write(self) -> None:
+    def meet_write(self) -> None:
         """Record a statement that may write a watched name, in a call that is not recorded."""
         recorder = self.recorder
         frame = self._program_frame()
@@ -321,6 +241,30 @@ class NumberedCalls:
                 self.trace()
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             recorder.end_at_fault(error)
+
+    @property
+    def unwinds_matter(self) -> bool:
+        """Whether an exception that leaves a call has to be handled."""
+        windows = self.recorder.windows
+        return bool(self.recorder.errors.matter or windows.kept or windows.watched)
+
+    def meet_unwind(self, error: BaseException) -> None:
+        """Handle an exception that leaves a call, where no trace does."""
+        recorder = self.recorder
+        frame = self._program_frame()
+        is_traced = frame.f_trace is not None and self._get() is not None
+        if is_traced or recorder.is_over or recorder.is_evaluating:
+            return
+        try:
+            if recorder.errors.matter:
+                recorder.errors.unwind(frame, error)
+            number = frame.f_locals.get(NUMBER) if self._followed else None
+            if isinstance(number, _LastingNumber):
+                # The traceback keeps the call's variables.
+                number.resume = int
+                self._trace_caller()
+        except Exception as fault:  # noqa: BLE001 - ours, and not to become the program's
+            recorder.end_at_fault(fault)
 
     def _program_frame(self) -> FrameType:
         frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
@@ -371,7 +315,7 @@ class NumberedCalls:
         """Go on with a call that is recorded no longer."""
         self._followed.pop(id(frame), None)
         if not (self._is_needed or self._follow_running(frame.f_back)):
-            self._pause()
+            self.pause()
         elif not known.generates:
             self._leave(frame)
 
@@ -402,7 +346,8 @@ class NumberedCalls:
             frame = frame.f_back
         return bool(self._followed)
 
-    def _pause(self) -> None:
+    def pause(self) -> None:
+        """Trace this thread no longer, unless all of it is traced."""
         if self._get() is self.on_call and not self._is_always_traced:
             self._set(None)
 
@@ -413,7 +358,7 @@ class NumberedCalls:
             if event != "call":
                 return None
             if recorder.is_over or not (self._is_needed or self._follow_running(frame.f_back)):
-                self._pause()
+                self.pause()
                 return None
             return self._trace_call(frame)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -433,10 +378,14 @@ class NumberedCalls:
         if recorder.windows.is_full or recorder.is_evaluating or not is_entered:
             numbers = self.numbers
             numbers.ahead = int(is_entered and known.counter is not None)  # it takes one next
+            number = numbers.count if is_entered else 0
+            if numbers.ahead:
+                self._entering[id(frame)] = number
             try:
-                return recorder.follow_call(known, frame, numbers.count if is_entered else 0)
+                return recorder.follow_call(known, frame, number)
             finally:
                 numbers.ahead = 0
+                self._entering.pop(id(frame), None)
         has_end = NUMBER in code.co_varnames and not known.generates
         return self._on_line if has_end and not self._is_always_traced else None
 
@@ -445,7 +394,7 @@ class NumberedCalls:
         recorder = self.recorder
         known.met += 1
         number = self.numbers.call_of(next(self.numbers.iterator))
-        self._modules[id(frame)] = number
+        self._by_frame[id(frame)] = number
         scope = recorder.scopes.get(id(frame))
         if scope is not None and scope.code is frame.f_code:
             return scope.trace  # a window began with it
@@ -467,7 +416,7 @@ class NumberedCalls:
         frame.f_trace = None
         if not self._is_called_by_followed(frame):
             # It is within another call that is left, at whose end the trace begins again.
-            self._pause()
+            self.pause()
         elif not generates:
             self._leave(frame)
 
@@ -485,12 +434,12 @@ class NumberedCalls:
         variables = frame.f_locals  # from which the interpreter takes what a trace function changed
         number = variables.get(NUMBER)
         if isinstance(number, _LastingNumber):
-            self._pause()
+            self.pause()
         elif isinstance(number, int) and self._get() is self.on_call:
             lasting = _LastingNumber(number)
             lasting.resume = self._trace_caller
             variables[NUMBER] = lasting
-            self._pause()
+            self.pause()
 
     def _trace_caller(self) -> None:
         """Trace a call again that made another; or what it was called by, if it has ended."""
@@ -504,26 +453,3 @@ class NumberedCalls:
                 del self._followed[one]
         if self._is_needed and not self.recorder.is_over:
             self.trace()
-
-
-class NumberedProgram:
-    """Follows the calls of a program whose code takes their numbers, where it is loaded."""
-
-    def __init__(self, recorder: Any, numbered: Any, tracer: Any, parts: Any) -> None:
-        # The tracer hides our frames from another tracer itself.
-        hidden_from = ("setprofile",)
-        self._rewritten = parts.RewrittenCalls(recorder, parts, numbered, numbered, hidden_from)
-        self._numbered = numbered
-        self._tracer = tracer
-
-    def begin(self) -> bool:
-        """Let what is imported or run from now on take numbers, and trace it at first."""
-        return bool(self._rewritten.begin() and self._tracer.begin())
-
-    def reset(self) -> None:
-        """Go on as before in a forked child."""
-        self._numbered.reset()
-
-    def end(self) -> None:
-        """Stop tracing this thread."""
-        self._tracer.end()

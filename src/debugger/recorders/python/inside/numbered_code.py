@@ -1,15 +1,15 @@
-"""Puts into code what numbers its calls and counts the hits of a line (CPython 3.11)."""
+"""Puts into code what reports the hits of a line and exceptions that leave it (CPython 3.11)."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from opcode import opmap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+_UNWIND_STACK = 6  # values that the hook of an unwinding has on the stack
 _ARGUMENTS = (".hook", ".event", ".arguments")  # of the main code, which an audit hook calls
 
 
@@ -78,6 +78,47 @@ def _begins_line(jump: Any, parts: Any) -> bool:
     return bool(parts.begins_line(jump.line, to.line, to.op, jump.op))
 
 
+def add_unwind_hook(code: CodeType, hook: Any, parts: Any) -> CodeType:
+    """Return code that calls a function with each exception that leaves it.
+
+    What the function fails with changes nothing.
+
+    Args:
+        code: The code of a function or a module.
+        hook: The function.
+        parts: The definitions of `bytecode`.
+
+    Raises:
+        BytecodeError: The code has a form that is not known.
+    """
+    every = parts.read_instructions(code)
+    entry = next(at for at, one in enumerate(every) if one.op == parts.opmap["RESUME"])
+
+    def make(name: str, arg: int = 0) -> Any:
+        return parts.BytecodeInstruction(parts.opmap[name], arg)
+
+    # On the stack: the number of the instruction, the exception that is handled, and the new one.
+    call = [
+        *(make("PUSH_NULL"), make("LOAD_CONST", len(code.co_consts)), make("COPY", 3)),
+        *(make("PRECALL", 1), make("CALL", 1), make("POP_TOP"), make("JUMP_FORWARD")),
+    ]
+    leave = [make("SWAP", 2), make("POP_EXCEPT"), make("RERAISE", 1)]
+    failed = [make("PUSH_EXC_INFO"), make("POP_TOP"), make("POP_EXCEPT")]
+    call[-1].target = leave[0]
+    begin = make("PUSH_EXC_INFO")
+    for one in call:
+        one.handler = (failed[0], 3, False)
+    for one in every[entry + 1 :]:
+        one.handler = one.handler or (begin, 0, True)
+    changed: CodeType = parts.write_instructions(
+        code,
+        [*every, begin, *call, *failed, *leave],
+        co_consts=(*code.co_consts, hook),
+        co_stacksize=code.co_stacksize + _UNWIND_STACK,
+    )
+    return changed
+
+
 def run_as_hook(code: CodeType, begin: Any, parts: Any) -> CodeType:
     """Return a script's code as the code of a function that an audit hook is (see `exec_watch`)."""
     ops = parts.opmap
@@ -107,10 +148,3 @@ def run_as_hook(code: CodeType, begin: Any, parts: Any) -> CodeType:
         co_stacksize=code.co_stacksize + 2,
     )
     return changed
-
-
-def stores_parameter(code: CodeType) -> bool:
-    """Return whether a function assigns to one of its parameters."""
-    count = code.co_argcount + code.co_kwonlyargcount
-    text, stores = code.co_code, (opmap["STORE_FAST"], opmap["DELETE_FAST"])
-    return any(op in stores and arg < count for op, arg in zip(text[::2], text[1::2], strict=True))

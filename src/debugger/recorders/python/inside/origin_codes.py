@@ -14,8 +14,8 @@ class FollowedCode:
     """A code object of the program's own."""
 
     __slots__ = (
-        *("code", "counter", "enter", "generates", "is_entry", "is_import", "is_location"),
-        *("is_own", "met", "plans", "unrecorded_trace", "watched"),
+        *("code", "counter", "enter", "generates", "is_entry", "is_import"),
+        *("is_location", "is_own", "met", "plans", "unrecorded_trace", "watched"),
     )
 
     def __init__(self, code: CodeType, *, is_own: bool) -> None:
@@ -26,7 +26,7 @@ class FollowedCode:
         self.plans: Any = None  # of its statements, once they are needed
         self.watched = False  # it may write one of the watched names
         self.met = 0  # the calls that a trace has counted
-        self.counter: Any = None  # reads how many calls its own code has counted
+        self.counter: Any = None  # reads how many calls were counted without a trace
         self.unrecorded_trace: Any = None  # the trace function of calls that are not recorded
         self.enter: Any = None  # handles the frame of the question's own expression
 

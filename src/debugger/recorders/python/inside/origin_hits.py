@@ -21,6 +21,8 @@ _ERRORS = 200  # exceptions whose values are kept
 _CONTENTS = 8  # writes into a container that is the value
 _SEARCHES = 200  # hits at which changed objects are looked for
 _UNRECORDED = 1_000  # hits in calls that are not recorded, at which the value is looked at
+_LOOKED_AT = 1_000  # exceptions at which the values are looked at
+_ERROR_SLACK = 100  # exceptions by which two runs may differ
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
@@ -98,6 +100,7 @@ class OriginHits:
         self.line: int = origin["line"] if not self.event else 0
         self._name: str = origin["name"] if not self.event else ""
         self._expression = ast.parse(expressions[number], mode="eval").body
+        self._names = _find_names(self._expression)
         self._compiled = compile(expressions[number], parts.EXPRESSION_FILE, "eval")
         self._when = compile(origin["when"], "<when>", "eval") if origin["when"] else None
         # What runs the tests says which of them failed, and by which exception.
@@ -119,6 +122,7 @@ class OriginHits:
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}
         self._escaped: list[OriginHit] = []
+        self._met = 0  # exceptions in calls that may have a value
         self._failed: OriginHit | None = None  # of the first test that failed in the program's code
         self._problem = ""
         self._searches = 0  # for changed objects
@@ -212,11 +216,9 @@ class OriginHits:
 
         The calls that it makes are recorded like the program's own: a value may be behind a getter.
         """
-        hit = OriginHit(number)
-        code = scope.code
-        name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-        file = self._recorder.chosen.file(code.co_filename) or code.co_filename
-        hit.frame = [file, name, frame.f_lineno or code.co_firstlineno]
+        hit, code = OriginHit(number), scope.code
+        line = frame.f_lineno or scope.line or code.co_firstlineno
+        hit.frame = self._describe_frame(code, line)
         hit.located = self._locate(frame)
         is_test = self.event == _FAIL and code.co_name.startswith("test")
         if (not self.event or is_test) and self._searches < _SEARCHES:
@@ -226,7 +228,7 @@ class OriginHits:
         expression = self._expression
         try:
             value, inner = self._recorder.evaluate(self._compiled, expression, scope)
-            found = self._find_departure(value, scope, frame)
+            found = self._find_departure(value, scope, line)
             if found is not None:
                 text = f"{ast.unparse(expression)}{found.path}"
                 other = "nothing" if found.is_surplus else self._write(found.other)
@@ -246,14 +248,18 @@ class OriginHits:
         hit.note = inner.note
         return hit
 
-    def _find_departure(self, value: Any, scope: Any, frame: FrameType) -> Any:
-        """Return the part by which a value fails the check at a frame's line; None without one."""
+    def _describe_frame(self, code: CodeType, line: int) -> list[Any]:
+        name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+        return [self._recorder.chosen.file(code.co_filename) or code.co_filename, name, line]
+
+    def _find_departure(self, value: Any, scope: Any, line: int) -> Any:
+        """Return the part by which a value fails the check at a line; None without one."""
         if not (self.event or self.line) or not isinstance(self._expression, _EVALUATED):
             return None
         plans = self._recorder.plans
-        statements = [one.node for one in plans.of_code(scope.code).get(frame.f_lineno or 0)]
+        statements = [one.node for one in plans.of_code(scope.code).get(line)]
         text = ast.unparse(self._expression)
-        where = (statements, plans.function_of(scope.code), frame.f_lineno)
+        where = (statements, plans.function_of(scope.code), line)
         other = self._parts.find_compared(*where, text)
         if other is not None:
             known = self._read_compared(other, scope)
@@ -286,7 +292,7 @@ class OriginHits:
             return False
         return ast.dump(own.func) == ast.dump(other.func)
 
-    def _locate(self, frame: FrameType) -> dict[str, Any]:
+    def _locate(self, frame: FrameType | None) -> dict[str, Any]:
         """Return where the run is: the number of calls, and the numbers of those on the stack."""
         recorder = self._recorder
         windows = recorder.windows
@@ -301,39 +307,82 @@ class OriginHits:
 
     # -- exceptions --------------------------------------------------------------------------------
 
+    def has_names(self, frame: FrameType) -> bool:
+        """Return whether a call may have the names of one of the expressions."""
+        return any(one.missing_name(frame) is None for one in (self, *self._further))
+
+    def missing_name(self, frame: FrameType) -> str | None:
+        """Return a name of the expression that a call cannot have; None if it may have all."""
+        code = frame.f_code
+        local: Any = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+        if not code.co_flags & _OPTIMIZED:
+            local = frame.f_locals
+        outer = (frame.f_globals, frame.f_builtins)
+        for name in self._names:
+            if name not in local and not any(name in names for names in outer):
+                return name
+        return None
+
+    def pass_error(
+        self, frame: FrameType, error: BaseException, line: int, *, is_new: bool
+    ) -> None:
+        """Keep an exception in a call that cannot have a value of any expression."""
+        for one in (self, *self._further):
+            one.keep_passed(frame, error, line, is_new=is_new)
+
+    def keep_passed(
+        self, frame: FrameType, error: BaseException, line: int, *, is_new: bool
+    ) -> None:
+        """Keep an exception in a call that cannot have a value of this expression."""
+        if is_new or self._find_error(error) is None:
+            self._problem = f"NameError: name {self.missing_name(frame)!r} is not defined"
+            # It is described when it leaves the program's code: most of them do not.
+            hit = OriginHit(1)
+            hit.frame, hit.error = self._describe_frame(frame.f_code, line), (id(error), "", "")
+            self._keep_error(hit)
+
     def meet_error(
         self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
     ) -> None:
         """Keep the values of the expressions where an exception is raised, and its callers.
 
-        One that is new in its frame may have the number of another that is gone.
+        One that is new in its frame may have the number of another that is gone. After many, only
+        the place is kept, and a run that knows the number of the last one finds the values.
         """
         if self._recorder.is_evaluating:
             return
+        self._met += 1
+        is_looked_at = self._every_hit or self._met <= _LOOKED_AT
+        if self._nth > 1:
+            is_looked_at = self._every_hit or self._met > self._nth - _ERROR_SLACK
         for one in (self, *self._further):
-            one.keep_error(scope, frame, error, is_new=is_new)
+            number = 0 if is_looked_at else self._met
+            one.keep_met(scope, frame, error, is_new=is_new, number=number)
 
-    def keep_error(
-        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
+    def keep_met(
+        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool, number: int
     ) -> None:
-        """Keep the value of this expression, unless an inner call had one."""
-        name, text = self._describe_error(error)
+        """Keep the value of this expression, unless an inner call had one; or only its number."""
         known = self._find_error(error) if not is_new else None
-        if known is not None and known.value is not None:
+        is_counted = known is not None and known.frame is None
+        if known is not None and (known.value is not None or (number and is_counted)):
             return
-        hit = self._evaluate(scope, frame, 1)
-        hit.error = (id(error), name, text)
-        if known is None and not self._number:
-            hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
-        elif known is not None:
+        if number:
+            hit = OriginHit(number)
+            hit.located = self._locate(frame) if self._nth <= 1 else None
+        else:
+            hit = self._evaluate(scope, frame, 1)
+        if known is not None:
             hit.cached = known.cached
+        elif not self._number:
+            hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
+        hit.error = (id(error), *self._describe_error(error))
+        self._keep_error(hit)
+
+    def _keep_error(self, hit: OriginHit) -> None:
         if len(self._errors) >= _ERRORS:
             del self._errors[next(iter(self._errors))]
-        self._errors[id(error)] = hit
-
-    def knows_error(self, error: BaseException) -> bool:
-        """Return whether an exception was met in an inner call."""
-        return self._find_error(error) is not None
+        self._errors[hit.error[0]] = hit
 
     def _find_error(self, error: BaseException) -> Any:
         """Return the hit of an exception; one that is gone may have left its number to another.
@@ -342,9 +391,9 @@ class OriginHits:
         """
         escaped = (one for one in reversed(self._escaped) if one.error[0] == id(error))
         known = self._errors.get(id(error)) or next(escaped, None)
-        return (
-            known if known is not None and known.error[1:] == self._describe_error(error) else None
-        )
+        if known is None or not known.error[1]:
+            return known
+        return known if known.error[1:] == self._describe_error(error) else None
 
     def _describe_error(self, error: BaseException) -> tuple[str, str]:
         name = type(error).__name__
@@ -363,7 +412,7 @@ class OriginHits:
         known = self._errors.pop(id(error), None)
         if known is None:
             return
-        known.leaves = code.co_name
+        known.leaves, known.error = code.co_name, (id(error), *self._describe_error(error))
         is_exit = isinstance(error, SystemExit)
         in_main = get_ident() == self._main
         # With a status alone it is an ordinary end; a message is printed like an error's.
@@ -388,13 +437,15 @@ class OriginHits:
     def _report(self, hit: OriginHit) -> None:
         recorder = self._recorder
         if hit.frame is None:  # its value was not looked at
+            if hit.located is None:
+                return  # and should have been: there were fewer than in the run before
             self._note("located", self._parts.encode({**hit.located, "ns": process_time_ns()}))
             self._note("counted", str(hit.number))
             return
         graph = self._parts.OriginGraph(
             self._write, recorder.chosen, recorder.windows, self._parts, recorder.codes
         )
-        self._note("located", self._parts.encode(hit.located))
+        self._note("located", self._parts.encode(hit.located or self._locate(None)))
         self._note("origin", self._parts.encode(graph.build_record(hit)))
 
     def _note(self, kind: str, text: str) -> None:
@@ -453,3 +504,11 @@ def _calls_nothing(node: ast.expr) -> bool:
     if kinds & {ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom}:
         return False
     return ast.Name not in kinds or not kinds & {ast.Call, ast.Attribute, ast.Subscript}
+
+
+def _find_names(node: ast.expr) -> tuple[str, ...]:
+    """Return the names that an expression needs; none if it defines names itself."""
+    every = tuple(ast.walk(node))
+    if any(isinstance(one, (ast.comprehension, ast.Lambda, ast.NamedExpr)) for one in every):
+        return ()
+    return tuple({one.id for one in every if isinstance(one, ast.Name)})

@@ -67,6 +67,7 @@ class OriginRecorder:
         self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
         self._positions = parts.CallPositions()
         self._hits = parts.OriginHits(order, self, write, parts)
+        self.errors = parts.OriginErrors(self, self._hits, parts)
         found = (self.chosen, self._hits, self.windows, self.plans)
         self.followed = parts.FollowedCodes(*found, parts)
         self.codes: dict[int, Any] = {}
@@ -74,7 +75,6 @@ class OriginRecorder:
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
         self._numbers: dict[int, int] = {}  # of the own calls, by frame
         self._threads: dict[int, int] = {}
-        self._failing: dict[int, Any] = {}  # exceptions in calls that are not recorded, by frame
         self.began = now()
 
     def reset(self) -> None:
@@ -225,7 +225,7 @@ class OriginRecorder:
             self.codes[-id(code)] = code
             return None
         if self.numbered is not None:
-            known.counter = self.numbered.counter_of(code)
+            known.counter = self.numbered.numbering.counter_of(code)
         if code.co_name == "<module>":
             known.is_import = frame.f_globals.get("__name__") != "__main__"
             self._shared.closures.add_code(code)
@@ -277,7 +277,7 @@ class OriginRecorder:
         frame.f_trace_lines = True
         return scope
 
-    def stack_numbers(self, frame: FrameType, most: int) -> list[int]:
+    def stack_numbers(self, frame: FrameType | None, most: int) -> list[int]:
         """Return the numbers of the own calls on the stack, the innermost first."""
         found: list[int] = []
         back: FrameType | None = frame
@@ -355,6 +355,7 @@ class OriginRecorder:
         scope.call = known.calls
         scope.is_kept = scope.is_partial = True
         scope.plans = self._parts.WatchedPlans(known.plans, self.windows.watched)
+        scope.line = known.code.co_firstlineno
         if not self._parts.stores_parameter(known.code):
             self._arguments.bind_parameters(scope)
         self._begin_at(scope, frame)
@@ -394,17 +395,14 @@ class OriginRecorder:
                 if 0 < hits.line == frame.f_lineno and not hits.is_over:
                     hits.meet_unrecorded(frame.f_code, frame)
             elif event == "exception":
-                if hits.event:
-                    self._meet_error(None, frame, argument)
+                self.errors.meet_unrecorded(frame, argument)
             elif event == "return":
                 if id(frame) == self.windows.skipped_import:
                     self.windows.end_skipped_import()
-                error = self._failing.pop(id(frame), None)
                 last = self._parts.last_instruction(frame.f_code, frame.f_lasti)
                 if self.numbered is not None and last not in self._parts.YIELDS:
                     self.numbered.end_call(frame)
-                if error is not None and argument is None and last not in self._parts.RETURNS:
-                    self._leave_code(frame, error)
+                self.errors.end_unrecorded(frame, argument)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             self.end_at_fault(error)
             return None
@@ -470,7 +468,7 @@ class OriginRecorder:
                 elif event == "return":
                     self._on_return(scope, frame, argument, known)
                 elif event == "exception":
-                    self._on_exception(scope, frame, argument)
+                    self.errors.meet_traced(scope, frame, argument)
             except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
                 self.end_at_fault(error)
                 return None
@@ -533,7 +531,7 @@ class OriginRecorder:
         if scope.error is not None and value is None and last not in self._parts.RETURNS:
             self._end_scope(frame)
             error, scope.error = scope.error, None
-            self._leave_code(frame, error)
+            self.errors.leave_code(frame, error)
             return
         scope.held = frame.f_locals
         if code.co_flags & _OPTIMIZED or is_yield:
@@ -549,38 +547,6 @@ class OriginRecorder:
         self.scopes.pop(id(frame), None)
         if self.numbered is not None:
             self.numbered.end_call(frame)
-
-    # -- exceptions --------------------------------------------------------------------------------
-
-    def _on_exception(self, scope: Any, frame: FrameType, raised: Any) -> None:
-        step = self._parts.last_instruction(frame.f_code, frame.f_lasti)
-        if isinstance(raised[1], StopIteration) and step in self._parts.ENDED_BY_STOP:
-            return  # what it awaited or went through has ended
-        self._meet_error(scope, frame, raised)
-        scope.error = raised[1]
-        scope.drop_statement()  # what it was to write was not written
-
-    def _meet_error(self, scope: Any, frame: FrameType, raised: Any) -> None:
-        """Keep the value of the expression where an exception, `raised[1]`, is raised."""
-        if not self._hits.event:
-            return
-        error, is_new = raised[1], raised[2] is not None and raised[2].tb_next is None
-        if scope is not None:
-            scope.held = frame.f_locals
-            self._hits.meet_error(scope, frame, error, is_new=is_new)
-            return
-        self._failing[id(frame)] = error
-        known = self.find_code(frame)
-        if known is not None:
-            self._hits.meet_error(self.bare_scope(frame.f_code, frame), frame, error, is_new=is_new)
-
-    def _leave_code(self, frame: FrameType, error: Any) -> None:
-        """Keep an exception that leaves the program's own code."""
-        outer = frame.f_back
-        if outer is not None and outer.f_code.co_name in _INNER:
-            outer = outer.f_back
-        if outer is None or self.find_code(outer) is None:
-            self._hits.leave_code(error, frame.f_code)
 
     def end(self) -> None:
         """Write the origin at the last hit, or of the exception that ended the program."""
