@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from debuggees import find_marker
 from debugger.recorders.model import OriginOrder, RecordingNote
-from recording.recorders import PROGRAMS, PYTHONS, run_recorded
+from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
 PROGRAM = PROGRAMS / "numbered.py"
 CRASH = PROGRAMS / "numbered_crash.py"
@@ -75,3 +76,14 @@ async def test_a_run_with_numbered_calls_records_what_a_traced_one_does(
     traced = await record(version, tmp_path, order, is_traced=True)
     assert "fault" not in numbered
     assert numbered == traced
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_program_does_what_it_does_alone(version: str, tmp_path: Path) -> None:
+    # In a module and a class of 3.12 the interpreter itself would change comprehensions.
+    argv = [PYTHONS[version], "each_line.py"]
+    origin = OriginOrder("early", event="crash")
+    ran = await run_recorded(argv, PROGRAMS, tmp_path, origin=origin)
+    plain = await asyncio.to_thread(run_plain, argv, PROGRAMS)
+    assert ran.status == plain[0] == 0
+    assert list(ran.output_lines()) == "".join(plain[1:]).splitlines()

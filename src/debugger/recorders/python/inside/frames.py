@@ -114,10 +114,22 @@ def _calls_alone(code: CodeType, names: frozenset[str]) -> bool:
     return any(how == "EXTENDED_ARG" for how, _ in steps)
 
 
+def local_names(frame: FrameType) -> Any:
+    """Return the variables of a frame, as the interpreter has them.
+
+    Of a module or a class of 3.12 with a comprehension these are the globals, or nothing, while it
+    is traced: what is read of its frame is written back into the comprehension's variables.
+    """
+    code = frame.f_code
+    if _IS_OURS and code.co_nlocals and not code.co_flags & _OPTIMIZED and _get_trace() is not None:
+        return frame.f_globals if code.co_name == "<module>" else {}
+    return frame.f_locals
+
+
 def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
     """Return a frame's variables, without references that the frame would retain."""
     # For a function this copies all variables into a dictionary (before 3.13).
-    found = frame.f_locals
+    found = local_names(frame)
     if not code.co_flags & _OPTIMIZED:
         return {name: one for name, one in list(found.items()) if not name.startswith("__")}
     values = dict(found)

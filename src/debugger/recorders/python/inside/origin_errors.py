@@ -30,7 +30,7 @@ class OriginErrors:
         if isinstance(raised[1], StopIteration) and step in self._parts.ENDED_BY_STOP:
             return  # what it awaited or went through has ended
         if self.matter:
-            scope.held = frame.f_locals
+            scope.held = self._parts.local_names(frame)
             self._hits.meet_error(scope, frame, raised[1], is_new=_is_new(raised[2]))
         scope.error = raised[1]
         scope.drop_statement()  # what it was to write was not written

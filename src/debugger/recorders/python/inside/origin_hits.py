@@ -316,7 +316,7 @@ class OriginHits:
         code = frame.f_code
         local: Any = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
         if not code.co_flags & _OPTIMIZED:
-            local = frame.f_locals
+            local = self._parts.local_names(frame)
         outer = (frame.f_globals, frame.f_builtins)
         for name in self._names:
             if name not in local and not any(name in names for names in outer):
@@ -442,10 +442,11 @@ class OriginHits:
             self._note("located", self._parts.encode({**hit.located, "ns": process_time_ns()}))
             self._note("counted", str(hit.number))
             return
+        hit.located = hit.located or self._locate(None)
         graph = self._parts.OriginGraph(
             self._write, recorder.chosen, recorder.windows, self._parts, recorder.codes
         )
-        self._note("located", self._parts.encode(hit.located or self._locate(None)))
+        self._note("located", self._parts.encode(hit.located))
         self._note("origin", self._parts.encode(graph.build_record(hit)))
 
     def _note(self, kind: str, text: str) -> None:

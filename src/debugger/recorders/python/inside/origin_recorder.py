@@ -267,7 +267,7 @@ class OriginRecorder:
             known.plans = self.plans.of_code(known.code) if known.is_own else {}
         scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, known.plans)
         self.scopes[id(frame)] = scope
-        scope.held = frame.f_locals
+        scope.held = self._parts.local_names(frame)
         scope.thread = self._thread_number()
         scope.number = number
         self._find_caller(scope, frame)
@@ -429,7 +429,7 @@ class OriginRecorder:
         scope.is_cached = inner is not None and inner.f_code.co_name == "__get__"
         at = inner if is_inner and inner is not None else outer
         scope.position = self._positions.position(at.f_code, at.f_lasti) if at else None
-        found.held = outer.f_locals
+        found.held = self._parts.local_names(outer)
         scope.stack = found.caller_stack(outer.f_lineno)
 
     def _thread_number(self) -> int:
@@ -499,7 +499,7 @@ class OriginRecorder:
         # Another line of the same statement; only a jump back begins it again.
         if is_same and frame.f_lasti > scope.lasti:
             return
-        scope.held = frame.f_locals
+        scope.held = self._parts.local_names(frame)
         self._finish_statements(scope, line)
         if known.is_location and line == self._hits.line:
             self._hits.meet_location(scope, frame)
@@ -533,7 +533,7 @@ class OriginRecorder:
             error, scope.error = scope.error, None
             self.errors.leave_code(frame, error)
             return
-        scope.held = frame.f_locals
+        scope.held = self._parts.local_names(frame)
         if code.co_flags & _OPTIMIZED or is_yield:
             self._results.note_result(scope, frame, value, is_yield=bool(is_yield))
         if not is_yield:
