@@ -172,6 +172,7 @@ class ProcessRecording:
             and sys.implementation.name == "cpython"
             and not (order["functions"] or order["watch"])
             and not _looks_at_calls()
+            and _find_module(getattr(sys, "orig_argv", [])) != ""  # by `-c`
         )
 
     def _check_invariants(
@@ -383,8 +384,8 @@ def _add_to_list(given: Any, path: str) -> Any:
     return [*others, search + paths, order + os.fsencode(path)]
 
 
-# What runs a program to look at its calls; "" stands for a program on the command line.
-_TRACING = ("cProfile", "profile", "pdb", "trace", "coverage", "")
+# What runs a program to look at its calls.
+_TRACING = ("cProfile", "profile", "pdb", "trace", "coverage")
 _VALUED = "WX"  # options of Python that have a value
 
 
