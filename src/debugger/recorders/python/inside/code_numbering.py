@@ -21,15 +21,13 @@ _CODE: Any = type((lambda: None).__code__)
 class CodeNumbering:
     """The code of one process that takes numbers, and the counters of its calls."""
 
-    def __init__(
-        self, numbered: Any, parts: Any, hook_code: Any, *, counts_all: bool = False
-    ) -> None:
+    def __init__(self, numbered: Any, parts: Any, hook_code: Any) -> None:
         self._numbered = numbered
         self._recorder = numbered.recorder
         self._parts = parts
         # Lets code report lines to functions: gets code with a dictionary, and returns code.
         self._hook_code = hook_code
-        self._counts_all = counts_all  # what takes no numbers itself is counted before it runs on
+        self.counts_all = False  # what takes no numbers itself is counted before it runs on
         self._counters: dict[int, Any] = {}  # by the identity of the program's code
         self._codes: list[CodeType] = []  # kept alive, since they are found by identity
 
@@ -59,6 +57,8 @@ class CodeNumbering:
         return self._add(self._parts.run_as_hook(made, begin, self._parts), code)
 
     def _rewrite_tree(self, code: CodeType) -> CodeType:
+        if code.co_nlocals and not code.co_flags & _OPTIMIZED:
+            return code  # 3.12 has to know which variables are those of comprehensions
         constants = tuple(
             self._rewrite_tree(one) if type(one) is _CODE else one for one in code.co_consts
         )
@@ -103,7 +103,7 @@ class CodeNumbering:
     def counter_of(self, code: CodeType) -> Any:
         """Return what reads how often code was called; None if it has no counter."""
         plain = self._recorder.plain_codes.get(id(code), code)
-        if self._counts_all and self._recorder.followed.is_own(plain):
+        if self.counts_all and self._recorder.followed.is_own(plain):
             self.begin_counter(plain)
         counter, read = self._counters.get(id(plain)), self._parts.read_counter
         return None if counter is None else lambda: read(counter)

@@ -1,4 +1,4 @@
-"""Lets the functions of a program number their calls, from their first call on (CPython 3.12).
+"""Lets the functions of a program number their calls, from their first call on (since CPython 3.12).
 
 sys.monitoring reports the start of each code object. A function of the program's own gets code that
 takes its numbers itself, where it is found. Until then, and for modules, the callback takes them.
@@ -27,7 +27,7 @@ class MonitoredNumbers:
         self._numbered = numbered
         self._tracer = tracer
         self._parts = parts
-        numbered.numbering = parts.CodeNumbering(numbered, parts, self._hook_lines, counts_all=True)
+        numbered.numbering = parts.CodeNumbering(numbered, parts, self._hook_lines)
         self._numbering = numbered.numbering
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
@@ -42,6 +42,7 @@ class MonitoredNumbers:
         if self._tool < 0:
             self._numbered.begin()
         else:
+            self._numbering.counts_all = True
             events = self._monitoring.events
             self._parts.register_callbacks(
                 self._tool,

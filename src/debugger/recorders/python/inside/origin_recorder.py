@@ -179,7 +179,7 @@ class OriginRecorder:
     def _record_call(self, known: Any, frame: FrameType, number: int, call: int) -> Any:
         windows = self.windows
         is_kept = number in windows.kept
-        if known.counter is not None:
+        if known.is_own and self.numbered is not None:
             windows.record_call()
         scope = self._enter_call(known, frame, number, call)
         scope.is_kept = is_kept or not windows.is_full
