@@ -1,4 +1,4 @@
-"""Lets the functions of a program number their calls, from their first call on (since CPython 3.12).
+"""Lets functions take the numbers of their calls, from the first call on (since CPython 3.12).
 
 sys.monitoring reports the start of each code object. A function of the program's own gets code that
 takes its numbers itself, where it is found. Until then, and for modules, the callback takes them.
