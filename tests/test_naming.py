@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 322,
     "backends": 1205,
-    "backends/adapters": 12494,
+    "backends/adapters": 12500,
     "backends/dap": 4612,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
