@@ -256,7 +256,7 @@ BUDGETS: Mapping[str, int] = {
     "daemon": 1772,
     "editors": 1992,
     "hosts": 3110,
-    "install": 1615,
+    "install": 1631,
     "mcp": 2089,
     "mcp/tools": 1532,
     "model": 3414,
