@@ -52,6 +52,12 @@ $(BIN)/.dev: $(BIN)/.runtime
 	$(BIN)/pip install --quiet --editable '.[dev,engines]'
 	@touch $@
 
+# LLDB forbids its Python to write bytecode: each of a thousand would compile 16,000 lines first.
+define COMPILE_LLDB
+script import compileall, lldb, pathlib; compileall.compile_dir(pathlib.Path(lldb.__file__).parent, quiet=2)
+endef
+export COMPILE_LLDB
+
 tools: packages $(BIN)/.runtime ## the compilers and the debug adapters that the tests need
 	@private=$$(mktemp -d); missing=; \
 	export DEBUGGER_RUNTIME_DIR="$$private" DEBUGGER_CONFIG="$$private/no-config.toml"; \
@@ -59,6 +65,9 @@ tools: packages $(BIN)/.runtime ## the compilers and the debug adapters that the
 	  $(BIN)/debugger setup $$adapter --yes || missing="$$missing $$adapter"; \
 	done; \
 	$(BIN)/debugger daemon stop >/dev/null; rm -r "$$private"; \
+	for folder in /usr/lib/llvm-*; do \
+	  [ ! -w $$folder ] || $$folder/bin/lldb -b -o "$$COMPILE_LLDB" >/dev/null 2>&1 || true; \
+	done; \
 	[ -z "$$missing" ] && exit 0; \
 	echo "not installed:$$missing; their tests are skipped, and fail where CI is set" >&2; \
 	[ -z "$$CI" ]

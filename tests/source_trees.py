@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -12,28 +13,31 @@ TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "src" / "debugger"
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no garbage in trees: there is none, and each look costs more than to parse them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
+
+
 @cache
 def parse_text(text: str) -> ast.Module:
     """Parse a module's text; the tree is shared, and not to be changed."""
-    was_enabled = gc.isenabled()
-    gc.disable()  # a tree is no garbage, and looking for some in it costs more than to parse it
-    try:
+    with _without_collection():
         return ast.parse(text)
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @cache
 def walk_tree(tree: ast.Module) -> tuple[ast.AST, ...]:
     """Return all nodes of a tree, which is walked once for all rules."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with _without_collection():
         return tuple(ast.walk(tree))
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @cache
@@ -49,8 +53,12 @@ def parse_tests() -> Mapping[str, ast.Module]:
 
 
 def _parse(folder: Path, left_out: str = "") -> Mapping[str, ast.Module]:
-    return {
-        str(path.relative_to(folder)): parse_text(path.read_text("utf-8"))
-        for path in folder.rglob("*.py")
-        if left_out not in path.parts
-    }
+    with _without_collection():
+        trees = {
+            str(path.relative_to(folder)): parse_text(path.read_text("utf-8"))
+            for path in folder.rglob("*.py")
+            if left_out not in path.parts
+        }
+        for tree in trees.values():
+            walk_tree(tree)
+    return trees

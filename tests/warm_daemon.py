@@ -22,13 +22,19 @@ from typing import Final
 from debugger import config, paths
 from debugger.backends import select_backend
 from debugger.backends.dap.debug_adapter import AdapterSearch
+from debugger.backends.inprocess import frida_backend
 from debugger.cli import commands
 from debugger.daemon import daemon_process, dispatch, server
 from debugger.errors import DebuggerError
+from debugger.symbols.dwarf import entry_locations, return_values, scope_variables, unwinding
 from warm_server import NAME, NOWHERE, find_environment_name
 
-# Imported for those that are forked.
-_HELD: Final = (dispatch, server)
+# Imported for those that are forked: what every daemon has, and what a program of machine code or
+# the in-process debugger takes longest to import.
+_IMPORTS: Final = (dispatch, server)
+_LATE_IMPORTS: Final = (
+    entry_locations, frida_backend, return_values, scope_variables, unwinding,
+)  # fmt: skip
 _SERVERS: Final = Path(__file__).with_name("warm_server.py")
 _END_S: Final = 20.0
 # The tests' folders have names of packages: they are not to be found later.

@@ -188,6 +188,9 @@ class NpmFiles:
     content: str
     unpacked: int = 0
     platforms: tuple[str, ...] = ()
+    # A program of the folder and the arguments of its run that compiles the modules of its Python,
+    # which it never writes itself: CodeLLDB started in a quarter of the time.
+    compiling: tuple[str, ...] = ()
     into_place = True
 
     @property
@@ -269,6 +272,10 @@ class NpmFiles:
                 )
         finally:
             archive.unlink(missing_ok=True)
+        if self.compiling:
+            await machine.say(f"compile the Python modules of {self.content}")
+            program, *words = self.compiling
+            await run_required(machine, (str(draft / program), *words), _INSTALL_S)
 
     async def _download_archive(self, machine: CallerMachine, archive: Path) -> None:
         if self._npm_archive(machine) is None:

@@ -46,6 +46,17 @@ _GDB_COMPILING = (
     "-ex",
     "python import compileall, sys; compileall.compile_dir(sys.prefix, quiet=2)",
 )
+# LLDB forbids its Python to write them. The adapter's own modules lie in the folder above.
+_CODELLDB_COMPILING = (
+    "lldb/bin/lldb",
+    "--no-lldbinit",
+    "--batch",
+    "--one-line",
+    (
+        "script import compileall, lldb, pathlib; "
+        "compileall.compile_dir(pathlib.Path(lldb.__file__).parents[4], quiet=2)"
+    ),
+)
 _GDB_PACKAGES = (
     "gdb gdbserver libatomic1 libbabeltrace1 libbrotli1 libbz2-1.0 libc6 libcom-err2 "
     "libcurl3t64-gnutls libdebuginfod1t64 libdw1t64 libelf1t64 libexpat1 libffi8 libgcc-s1 "
@@ -127,8 +138,9 @@ RECIPES: Mapping[str, InstallRecipe] = {
                     folder="package/dist/vendor/codelldb/linux-x64",
                     kept=_is_of_codelldb,
                     content="CodeLLDB 1.11.8",
-                    unpacked=163_500_000,
+                    unpacked=173_000_000,
                     platforms=("linux-x86_64",),
+                    compiling=_CODELLDB_COMPILING,
                 ),
             ),
             otherwise="install the extension CodeLLDB in VS Code",

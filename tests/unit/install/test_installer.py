@@ -151,6 +151,14 @@ async def test_an_adapter_is_planned_checked_installed_and_proved(prepared_setup
     assert not prepared_setup.config.exists()
 
 
+async def test_the_python_of_an_adapter_is_compiled_by_a_program_of_it(prepared_setup, served):
+    script = SCRIPT.replace("exec", '[ "$1" = compile ] && exec touch "${0%/*}/compiled"\nexec', 1)
+    way = replace(packed(served[0], script), compiling=("adapter", "compile"))
+    await prepared_setup.setup(way).install_adapter("fake")
+    found = {path.name for path in (prepared_setup.data / "fake").iterdir()}
+    assert found == {"adapter", "compiled"}
+
+
 async def test_an_older_one_of_ours_is_replaced(prepared_setup, served):
     await prepared_setup.setup(packed(served[0])).install_adapter("fake")
     newer = prepared_setup.setup(packed(served[0], SCRIPT + "# newer\n", "1.1"))

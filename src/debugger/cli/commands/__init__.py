@@ -6,6 +6,7 @@ help, the completion and the MCP server only describe commands.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 
@@ -42,16 +43,18 @@ def register_all() -> None:
 
 
 # What runs the commands, and the folders there whose modules other interpreters run.
-_RUNNING = ("cli.commands", "install", "questions", "session", "targets")
+_RUNNING = ("cli.commands", "cli.translation", "install", "questions", "session", "targets")
 _FOREIGN = frozenset({"inside", "entry"})
 
 
+@functools.cache
 def load_all() -> None:
-    """Register all commands, and import what runs them.
+    """Register all commands, and import what parses and runs them.
 
     For a daemon: what it imported later would be of the version that is installed by then.
     """
     register_all()
+    importlib.import_module("debugger.cli.command_words")
     for name in _RUNNING:
         _load_package(f"debugger.{name}")
 

@@ -85,10 +85,16 @@ def test_a_file_that_is_not_there_has_nothing(tmp_path: Path):
 def test_the_programs_own_sources_are_told_from_gos_and_from_other_modules(tmp_path: Path):
     (tmp_path / "go" / "src" / "runtime").mkdir(parents=True)
     (tmp_path / "go" / "VERSION").write_text("go1.26")
-    assert not go_source.is_own(str(tmp_path / "go" / "src" / "fmt" / "print.go"))
-    assert not go_source.is_own("/home/u/go/pkg/mod/example.com/x@v1/x.go")
-    assert not go_source.is_own("_cgo_gotypes.go")
-    assert go_source.is_own(str(tmp_path / "work" / "main.go"))
+    (tmp_path / "VERSION").write_text("1")  # without Go's runtime beside it
+    own = str(tmp_path / "work" / "main.go")
+    others = [
+        *(str(tmp_path / "go" / "src" / name) for name in ("fmt/print.go", "fmt/scan.go", "a.go")),
+        "/home/u/go/pkg/mod/example.com/x@v1/x.go",
+        "_cgo_gotypes.go",
+    ]
+    assert go_source.choose_own([*others, own, "/main.go", "main.go"]) == [
+        own, "/main.go", "main.go",
+    ]  # fmt: skip
 
 
 def test_a_closure_is_found_by_its_variable(tmp_path: Path):

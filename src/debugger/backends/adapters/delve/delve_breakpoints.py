@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -194,13 +194,22 @@ def count_lines(path: str) -> int | None:
     return found.length if found is not None else None
 
 
-def is_own(path: str) -> bool:
-    """Return whether a source is neither Go's own nor another module's."""
-    if _NOT_OWN.search(path):
-        return False
-    # A Go installation is wherever these two are: GOROOT need not be set.
-    return not any((parent / "VERSION").is_file() and (parent / "src" / "runtime").is_dir()
-                   for parent in Path(path).parents)  # fmt: skip
+def choose_own(paths: Iterable[str]) -> list[str]:
+    """Return the sources that are neither Go's own nor another module's."""
+    # The hundreds of Go's own lie in few folders: each is looked at once.
+    is_installed = {"": False}
+
+    def is_in_go(folder: str) -> bool:
+        known = is_installed.get(folder)
+        if known is None:
+            # A Go installation is wherever these two are: GOROOT need not be set.
+            known = (Path(folder) / "VERSION").is_file() and (Path(folder) / "src/runtime").is_dir()
+            known = is_installed[folder] = known or is_in_go(folder.rpartition("/")[0])
+        return known
+
+    return [
+        one for one in paths if not _NOT_OWN.search(one) and not is_in_go(one.rpartition("/")[0])
+    ]
 
 
 _EXPLAINED = re.compile(r"could not find (?:statement at|file) |location .* not found\Z", re.DOTALL)
@@ -345,7 +354,7 @@ async def _explain_function(connection: AdapterConnection, spec: BreakpointSpec)
 
 async def _own_sources(connection: AdapterConnection) -> list[str]:
     """Return the sources that are neither the standard library's nor another module's."""
-    return [one for one in await _list_sources(connection, "[.]go$") if is_own(one)]
+    return choose_own(await _list_sources(connection, "[.]go$"))
 
 
 async def _list_sources(connection: AdapterConnection, pattern: str) -> list[str]:
