@@ -241,10 +241,10 @@ def code_lines(name: str) -> int:
 # Lines of code by folder. A budget may only fall, unless the change that raises it says what it
 # bought.
 BUDGETS: Mapping[str, int] = {
-    ".": 322,
+    ".": 335,
     "backends": 1205,
-    "backends/adapters": 12494,
-    "backends/dap": 4612,
+    "backends/adapters": 12533,
+    "backends/dap": 4614,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
     "backends/lldb": 4019,
@@ -253,7 +253,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/skill": 66,
     "cli/translation": 6630,
     "clients": 156,
-    "daemon": 1772,
+    "daemon": 1773,
     "editors": 1992,
     "hosts": 3110,
     "install": 1615,
@@ -288,7 +288,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/node": 936,
     "recorders/python": 14112,
     "recorders/script": 276,
-    "session": 5496,
+    "session": 5497,
     "session/inside": 69,
     "session/pointers": 539,
     "session/timeline": 1683,
