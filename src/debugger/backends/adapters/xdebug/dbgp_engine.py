@@ -78,8 +78,8 @@ class DbgpEngine:
     ) -> ET.Element | None:
         """Run a command; None once PHP is gone.
 
-        The commands of `ahead`, which are likely to follow, are sent in one write with this one, and
-        their answers wait for the calls that ask for them.
+        The commands of `ahead`, which are likely to follow, are sent in one write with this one,
+        and their answers wait for the calls that ask for them.
 
         Raises:
             EngineError: Xdebug refuses it.
