@@ -253,10 +253,19 @@ def test_a_server_that_is_no_debugger_is_said_in_time(cli, running_ruby):
 # -- one question each finds a bug -----------------------------------------------------------------
 
 
+def test_crash_calls_no_method_that_changes_what_it_shows(cli, tmp_path):
+    (tmp_path / "taken.rb").write_text("stack = [7, 8, nil]\ntotal = 5 + stack.pop + stack.size\n")
+    crash = answer_data(cli("--json", "crash", "--", "ruby", tmp_path / "taken.rb"))
+    assert {one["name"]: one["value"] for one in crash["locals"]}["stack"] == "[7, 8]"
+    assert {one["name"]: one["value"] for one in crash["values"]} == {"stack.size": "2"}
+
+
 def test_crash_tells_the_exception_its_cause_and_its_frames(cli):
     crash = answer_data(cli("--json", "crash", "--", CART, "crash"))
     assert crash["cause"].startswith("PriceError: no price in 2 lines")
-    assert crash["exception"]["causes"] == ['ArgumentError: invalid value for Integer(): "3x"']
+    assert crash["exception"]["causes"] == [
+        'ArgumentError: invalid value for Integer(): "3x", in Cart#check cart.rb:24'
+    ]
     assert crash["frame"]["function"] == "Cart#check"
     assert crash["exit_code"] == 1
     threaded = answer_data(cli("--json", "crash", "--", CART, "thread"))
