@@ -347,6 +347,16 @@ def test_writes_in_a_fiber_are_known_whose_first_frame_is_one_of_c(cli, tmp_path
     ]
 
 
+def test_a_write_of_a_method_without_a_line_of_its_own_is_that_methods(cli, tmp_path):
+    (tmp_path / "clear.rb").write_text(
+        "class Box\n  attr_reader :size\n  def initialize = @size = 1\n  def clear! = @size = nil\n"
+        "end\nbox = Box.new\nbox.clear!\nputs box.size\n"
+    )
+    words = ("--json", "who-wrote", "box.size", "--at", "clear.rb:8", "--", "ruby", "clear.rb")
+    told = answer_data(cli(*words, cwd=tmp_path))
+    assert [one["frame"]["line"] for one in told["writers"]] == [3, 4]
+
+
 @pytest.mark.parametrize(
     ("expression", "line", "writes"),
     [("total", 11, [(9, "6"), (10, "7")]), ("acc.total", 17, [(11, "21"), (16, "7")])],
