@@ -14,7 +14,9 @@ WRAPPER = "backends/adapters/debugpy/run_adapter.py"
 
 
 def command(adapter: str) -> list[str]:
-    """Return how an adapter is started: as the debugger itself starts it."""
+    """Return how an adapter is started: as the debugger itself starts it, or a file by Node."""
+    if adapter.endswith(".js"):
+        return ["node", adapter]
     import debugger  # the installed package: where its wrapper lies
 
     if adapter == "debugpy":

@@ -2,12 +2,20 @@
 
     python bench/languages.py [--json] [java] [ruby] [php]
 
-The plain debuggers are `jdb`, `rdbg` and a client that speaks DBgp to Xdebug and does no more. Each
-pair is measured in turns, so that what else the machine does falls on both:
+The plain debuggers are `jdb`, `rdbg` and a client that speaks DBgp to Xdebug and does no more. With
+VSCODE_PHP_DEBUG=FOLDER/out/phpDebug.js (its repository, built) that adapter, by which editors drive
+Xdebug, is a second one of PHP. All are measured in turns, so that what else the machine does falls
+on each:
 
 - `LANGUAGE.start_ratio`: from the start to the first stop with its stack and locals.
-- `LANGUAGE.next_ratio`: a `next` with the stack and the locals behind it. A plain debugger prints
-  both in some tenths of a millisecond, so what counts is `next_added_ms`.
+- `LANGUAGE.next_ratio`: a `next` with the stack and the locals behind it, and `next_added_ms`.
+- `php.editor_start_ratio`, `php.editor_next_ratio`: the same over vscode-php-debug.
+
+Each side fetches the frames of the stack with their lines, and the names and values of the
+innermost frame's arguments and locals, as text: jdb by `next`, `where` and `locals`, rdbg by
+`next`, `bt` and `info locals`, DBgp by `step_over`, `stack_get` and `context_get`, with the packets
+parsed and the values decoded, vscode-php-debug by the requests `next`, `stackTrace`, `scopes` and
+`variables` of the first scope. Our answer has the source line, what changed and the output, too.
 """
 
 from __future__ import annotations
@@ -21,13 +29,16 @@ import subprocess
 import sys
 import tempfile
 import tty
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bare import Bare
 from run import Daemon, print_figures, turns
 
-AIMS = {"start_ratio": 1.3, "next_ratio": 1.3}
+AIMS = {"start_ratio": 1.3, "next_ratio": 1.3, "editor_start_ratio": 1.3, "editor_next_ratio": 1.3}
 STARTS, STEPS = 7, 200
 LINE = 5
 PROGRAMS = {
@@ -187,7 +198,7 @@ class Rdbg(TextDebugger):
 
 
 class Dbgp:
-    """A client of Xdebug's own protocol, with the packets as text."""
+    """A client of Xdebug's own protocol."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / "dbgp.sock"
@@ -234,8 +245,10 @@ class Dbgp:
 
     def look(self) -> None:
         """Read the stack and the locals."""
-        self.ask("stack_get")
-        self.ask("context_get -d 0")
+        stack = ET.fromstring(self.ask("stack_get"))  # noqa: S314 - of a program of ours
+        self.stack = [(one.get("where"), one.get("filename"), one.get("lineno")) for one in stack]
+        values = ET.fromstring(self.ask("context_get -d 0"))  # noqa: S314 - as above
+        self.locals = {one.get("name"): _decode_value(one) for one in values}
 
     def clear(self) -> None:
         """Remove the breakpoint."""
@@ -253,12 +266,51 @@ class Dbgp:
         self.process.wait()
 
 
+def _decode_value(one: ET.Element) -> str:
+    text = one.text or ""
+    return base64.b64decode(text).decode() if one.get("encoding") == "base64" else text
+
+
+class EditorPhp(Bare):
+    """vscode-php-debug, stopped at the breakpoint."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(os.environ[VSCODE])
+        self.source = str(folder / "work.php")
+        options = ("mode=debug", "start_with_request=yes", "client_port=${port}")
+        launch = {
+            "program": self.source,
+            "cwd": str(folder),
+            "port": 0,
+            "runtimeArgs": [f"-dxdebug.{one}" for one in options],
+        }
+        self.thread = self.start(launch, self.source, LINE)
+        self.look(self.thread)
+
+    def clear(self) -> None:
+        """Remove the breakpoint."""
+        self.ask("setBreakpoints", source={"path": self.source}, breakpoints=[])
+
+    def step(self) -> None:
+        """Step over a line."""
+        self.ask("next", threadId=self.thread)
+        self.event("stopped")
+        self.look(self.thread)
+
+
+VSCODE = "VSCODE_PHP_DEBUG"
 PLAIN: Mapping[str, Callable[[Path], Any]] = {"java": Jdb, "ruby": Rdbg, "php": Dbgp}
+
+
+def list_plain(language: str) -> dict[str, Callable[[Path], Any]]:
+    """Return the plain debuggers of a language, by how their figures begin."""
+    editors = {"editor_": EditorPhp} if language == "php" and VSCODE in os.environ else {}
+    return {"": PLAIN[language], **editors}
 
 
 def measure_language(daemon: Daemon, language: str) -> dict[str, float]:
     """Measure one language plain, and through the daemon."""
-    folder, make = daemon.folder, PLAIN[language]
+    folder, makers = daemon.folder, list_plain(language)
     name, text = PROGRAMS[language]
     (folder / name).write_text(text)
     program = name
@@ -270,27 +322,33 @@ def measure_language(daemon: Daemon, language: str) -> dict[str, float]:
     daemon.ask("stop")
 
     begun: list[Any] = []
-    start = turns(
-        STARTS,
-        lambda: begun.append(make(folder)),
-        lambda: begun.pop().close(),
-        lambda: daemon.ask(*begin),
-        lambda: daemon.ask("stop"),
-    )
-    plain = make(folder)
-    plain.clear()
+
+    def begin_plain(make: Callable[[Path], Any]) -> None:
+        begun.append(make(folder))
+
+    starts: list[Callable[[], object]] = []
+    for make in makers.values():
+        starts += [partial(begin_plain, make), lambda: begun.pop().close()]
+    start = turns(STARTS, lambda: daemon.ask(*begin), lambda: daemon.ask("stop"), *starts)[::2]
+    plain = [make(folder) for make in makers.values()]
+    for one in plain:
+        one.clear()
     daemon.ask(*begin)
     daemon.ask("breakpoint", "remove", "--all")
-    step = turns(STEPS, plain.step, lambda: daemon.ask("next"))
-    plain.close()
+    step = turns(STEPS, lambda: daemon.ask("next"), *(one.step for one in plain))
+    for one in plain:
+        one.close()
     daemon.ask("stop")
-    return {
-        "start_ratio": start[2] / start[0],
-        "start_plain_ms": start[0],
-        "next_ratio": step[1] / step[0],
-        "next_plain_ms": step[0],
-        "next_added_ms": step[1] - step[0],
-    }
+    figures: dict[str, float] = {}
+    for key, start_ms, next_ms in zip(makers, start[1:], step[1:], strict=True):
+        figures |= {
+            f"{key}start_ratio": start[0] / start_ms,
+            f"{key}start_plain_ms": start_ms,
+            f"{key}next_ratio": step[0] / next_ms,
+            f"{key}next_plain_ms": next_ms,
+            f"{key}next_added_ms": step[0] - next_ms,
+        }
+    return figures
 
 
 def main() -> None:

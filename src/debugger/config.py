@@ -7,6 +7,7 @@ import os
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -162,11 +163,20 @@ def load_config(env: Mapping[str, str]) -> Config:
     """
     file = config_path(env)
     try:
-        values = tomllib.loads(_read_file(file).decode())
+        content = _read_file(file)
     except FileNotFoundError:
         return with_known_adapters(Config(), env)
-    # ValueError: no UTF-8, no TOML, a number of thousands of digits, a path that can be none.
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:  # ValueError: a path that can be none
+        raise _config_error(file, str(error)) from error
+    return with_known_adapters(_parse_config(file, content), env)
+
+
+@lru_cache(maxsize=4)  # each command reads the file, which is nearly always as it was
+def _parse_config(file: Path, content: bytes) -> Config:
+    try:
+        values = tomllib.loads(content.decode())
+    # ValueError: no UTF-8, no TOML, a number of thousands of digits.
+    except (ValueError, RecursionError) as error:
         raise _config_error(file, str(error)) from error
     unknown = next(_unknown_names(values, Config, ""), None)
     if unknown is not None:
@@ -179,7 +189,7 @@ def load_config(env: Mapping[str, str]) -> Config:
     except msgspec.ValidationError as error:
         raise _config_error(file, str(error)) from error
     _check_ranges(file, config)
-    return with_known_adapters(config, env)
+    return config
 
 
 def with_known_adapters(config: Config, env: Mapping[str, str]) -> Config:
@@ -189,9 +199,17 @@ def with_known_adapters(config: Config, env: Mapping[str, str]) -> Config:
         own = adapters.get(name)
         if own is not None and not own.command:
             adapters[name] = structs.replace(known, path=own.path, args=own.args, suite=own.suite)
-        elif own is None and shutil.which(known.command[0], path=env.get("PATH", "")):
+        elif own is None and _is_on_path(known.command[0], env.get("PATH", "")):
             adapters[name] = known
     return structs.replace(config, adapters=adapters)
+
+
+def _is_on_path(name: str, path: str) -> bool:
+    """Return whether a command is on a PATH: for each command of ours, nearly always in vain."""
+    folders = path.split(os.pathsep)
+    if not any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders):
+        return False
+    return shutil.which(name, path=path) is not None
 
 
 def _read_file(file: Path) -> bytes:

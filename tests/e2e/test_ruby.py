@@ -253,10 +253,19 @@ def test_a_server_that_is_no_debugger_is_said_in_time(cli, running_ruby):
 # -- one question each finds a bug -----------------------------------------------------------------
 
 
+def test_crash_calls_no_method_that_changes_what_it_shows(cli, tmp_path):
+    (tmp_path / "taken.rb").write_text("stack = [7, 8, nil]\ntotal = 5 + stack.pop + stack.size\n")
+    crash = answer_data(cli("--json", "crash", "--", "ruby", tmp_path / "taken.rb"))
+    assert {one["name"]: one["value"] for one in crash["locals"]}["stack"] == "[7, 8]"
+    assert {one["name"]: one["value"] for one in crash["values"]} == {"stack.size": "2"}
+
+
 def test_crash_tells_the_exception_its_cause_and_its_frames(cli):
     crash = answer_data(cli("--json", "crash", "--", CART, "crash"))
     assert crash["cause"].startswith("PriceError: no price in 2 lines")
-    assert crash["exception"]["causes"] == ['ArgumentError: invalid value for Integer(): "3x"']
+    assert crash["exception"]["causes"] == [
+        'ArgumentError: invalid value for Integer(): "3x", in Cart#check cart.rb:24'
+    ]
     assert crash["frame"]["function"] == "Cart#check"
     assert crash["exit_code"] == 1
     threaded = answer_data(cli("--json", "crash", "--", CART, "thread"))
@@ -336,6 +345,16 @@ def test_writes_in_a_fiber_are_known_whose_first_frame_is_one_of_c(cli, tmp_path
         (2, "1"),
         (3, "6"),
     ]
+
+
+def test_a_write_of_a_method_without_a_line_of_its_own_is_that_methods(cli, tmp_path):
+    (tmp_path / "clear.rb").write_text(
+        "class Box\n  attr_reader :size\n  def initialize = @size = 1\n  def clear! = @size = nil\n"
+        "end\nbox = Box.new\nbox.clear!\nputs box.size\n"
+    )
+    words = ("--json", "who-wrote", "box.size", "--at", "clear.rb:8", "--", "ruby", "clear.rb")
+    told = answer_data(cli(*words, cwd=tmp_path))
+    assert [one["frame"]["line"] for one in told["writers"]] == [3, 4]
 
 
 @pytest.mark.parametrize(

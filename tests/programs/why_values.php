@@ -164,3 +164,18 @@ $basket->lines[] = (object) ['price' => 40];
 $basket->lines[0]->price -= 60;
 [$cost] = $basket->prices();
 echo "cost $cost\n";  // @mark13
+
+// Of two calls in one statement the inner one passed it, and the operand at fault is a call's result.
+final class Weighed
+{
+    public function __construct(public ?Weighed $inner, public ?int $grams)
+    {
+    }
+}
+function byPiece(?Weighed $one, int $factor): ?int
+{
+    return $one?->grams === null ? null : $one->grams * $factor;
+}
+$box = new Weighed(new Weighed(null, null), 25);
+$label = 'grams: ' . byPiece($box->inner, 2);
+echo "$label\n";  // @mark14

@@ -161,3 +161,14 @@ stock = Hash.new([])
 stock[:pens] << "blue"
 inks = stock[:inks]
 puts "inks #{inks}"  # @mark16
+
+# The writer has no line of its own, and the operand at fault is a call's result.
+Weighed = Struct.new(:inner, :grams) do
+  def clear! = self.grams = nil
+end
+
+def by_piece(one, factor) = one.grams && one.grams * factor
+box = Weighed.new(Weighed.new(nil, 4), 25)
+box.clear!
+label = "grams: " + by_piece(box, 2).to_s
+puts label  # @mark17

@@ -21,7 +21,9 @@ def marked(file: str, marker: str) -> str:
 def test_crash_finds_the_line_of_a_file_that_is_no_order(cli):
     crash = answer_data(cli("--json", "crash", "--", *SHOP, "import", "bad.csv", cwd=FOLDER))
     assert crash["cause"].startswith("OrderError: bad order in line 2, in OrderReader->read")
-    assert crash["exception"]["causes"] == ["ValueError: not a count: 'many'"]
+    assert crash["exception"]["causes"] == [
+        "ValueError: not a count: 'many', in OrderReader->parse OrderReader.php:28"
+    ]
     assert crash["frame"]["line"] == int(marked("src/OrderReader.php", "wrapped").split(":")[1])
     assert {one["name"]: one["value"] for one in crash["locals"]}["$line"] == "'plum;many;40'"
 

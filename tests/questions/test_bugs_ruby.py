@@ -19,7 +19,9 @@ def marked(file: str, marker: str) -> str:
 def test_crash_finds_the_line_of_a_file_that_is_no_entry(cli):
     crash = answer_data(cli("--json", "crash", "--", *SHOP, "load", "bad.csv", cwd=FOLDER))
     assert crash["cause"].startswith("LedgerError: bad entry in line 2, in block in Ledger#load")
-    assert crash["exception"]["causes"] == ['ArgumentError: invalid value for Integer(): "3x"']
+    assert crash["exception"]["causes"][0].startswith(
+        'ArgumentError: invalid value for Integer(): "3x", in '
+    )
     assert {one["name"]: one["value"] for one in crash["locals"]}["line"] == '"bob;3x"'
 
 

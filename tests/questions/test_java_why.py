@@ -98,6 +98,14 @@ def test_an_element_has_the_last_write_of_its_own_index(shared_cli: Cli, classes
     assert found["ending"].startswith("7 is a literal")
 
 
+def test_an_element_that_a_collector_put_there_leads_to_where_the_program_listed_it(
+    shared_cli: Cli, classes: Path
+) -> None:
+    found = follow(shared_cli, classes, "first", at("grouped"), "grouped")
+    assert steps(found)[-1] == ("written", line("lists"))
+    assert found["ended"] == "allocation"
+
+
 def test_a_write_of_another_thread_names_it(shared_cli: Cli, classes: Path) -> None:
     found = follow(shared_cli, classes, "shared", at("thread"), "thread")
     assert steps(found) == [("written", line("races"))]

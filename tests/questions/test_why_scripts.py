@@ -22,6 +22,7 @@ PHP = [
     ("$y", "$found[$id] = 'nobody';", "constant"),
     ("$first", "usort($rows, fn($p, $q) => $q <=> $p);", "not followed"),
     ("$cost", "$basket->lines[0]->price -= 60;", "not followed"),
+    ("$label", "$box = new Weighed(new Weighed(null, null), 25);", "constant"),
 ]
 RUBY = [
     ("size", "@entries[key] ||= { name: name, size: name.size }", "constant"),
@@ -43,6 +44,7 @@ RUBY = [
     ("spent", "got = Fiber.yield start", "not followed"),
     # The default of a hash is one object for all keys.
     ("inks", 'stock[:pens] << "blue"', "constant"),
+    ("label", "def clear! = self.grams = nil", "constant"),
 ]
 
 

@@ -56,6 +56,20 @@ def test_path_calls_what_a_thread_and_a_fiber_begin_with_blocks(cli, tmp_path):
     assert "had not ended" not in shown
 
 
+@pytest.mark.adapter("rdbg")
+def test_path_ends_a_block_that_an_object_keeps_and_sees_what_left_its_caller(cli, tmp_path):
+    (tmp_path / "kept.rb").write_text(
+        "class Kept\n  def initialize\n    @block = ->(n) { n > 1 ? nil : 1 }\n  end\n"
+        "  def over\n    [1, 2].select { |n| n > @block.call(n) }\n  end\nend\n"
+        "Thread.new { Kept.new.over }.join\n"
+    )
+    shown = cli("path", "--", "ruby", "kept.rb", cwd=tmp_path, check=0).out
+    assert "had not ended" not in shown
+    assert "Kept#over :5" in shown
+    assert "raised ArgumentError: comparison of Integer with nil failed" in shown
+    assert "over :5 → nil" not in shown
+
+
 def test_path_names_the_lines_that_only_the_failing_run_passed(cli, command, tmp_path):
     good = " ".join(map(str, (*command, "4")))
     shown = cli("path", "--vs", good, "--", *command, "12", cwd=tmp_path, check=0).out

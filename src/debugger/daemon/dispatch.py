@@ -264,10 +264,11 @@ class Dispatcher:
                 one.control.check_agent(command.name)
 
     def _read_settings(self, env: Mapping[str, str]) -> None:
-        self._settings = config.load_config(env)
-        self._is_configured = True
+        settings = config.load_config(env)
         # A section that means nothing is an error.
-        select_backend.list_adapters(self._settings.adapters)
+        if not self._is_configured or settings.adapters != self._settings.adapters:
+            select_backend.list_adapters(settings.adapters)
+        self._settings, self._is_configured = settings, True
 
     def _make_call(
         self, request: CommandRequest, invocation: Invocation, stops: list[bool]

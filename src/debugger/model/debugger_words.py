@@ -244,6 +244,8 @@ class DebuggerTraits:
     return_command: str | None = None
     # At a watchpoint, gives function, file and line of the access, a line each.
     access_expression: str | None = None
+    # Where a name may be a method: a function that reads what such a text names, and runs nothing.
+    read_function: str | None = None
     # What helps where there is no such command.
     return_hint: str = "set values: debugger try 'x=3'"
     # Beginnings of the names of the debugger's own processes.
@@ -252,3 +254,10 @@ class DebuggerTraits:
     helper_words: tuple[str, ...] = ()
     # It runs the launcher of a job, which has no debugger and never stops.
     is_launcher: bool = False
+
+    def write_read(self, expression: str) -> str:
+        """Write an expression for an answer of our own: reading it must not run the program."""
+        if self.read_function is None:
+            return expression
+        quoted = expression.replace("\\", "\\\\").replace("'", "\\'")
+        return f"{self.read_function}(binding, '{quoted}')"

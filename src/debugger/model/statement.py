@@ -83,6 +83,10 @@ class StatementReads(Struct, frozen=True):
     called: tuple[str, ...] = ()
 
 
+# What a plain assignment writes, and does not read.
+_TARGET = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?![=>~])")
+
+
 def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
     """Return the accesses of a statement; ambiguous parts are skipped.
 
@@ -98,9 +102,20 @@ def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
     reader = _ReadScanner(_split_tokens(text, hash_comments=hash_comments), words)
     reader.scan_tokens(0, len(reader.tokens))
     accesses = tuple(dict.fromkeys(one for one in reader.found if len(one.whole) <= _LONGEST))
-    operands = tuple(dict.fromkeys(one for one in reader.operands if len(one) <= _LONGEST))
+    unread = _written_name(text)
+    operands = tuple(
+        one for one in dict.fromkeys(reader.operands) if len(one) <= _LONGEST and one != unread
+    )
     called = tuple(dict.fromkeys(one for one in reader.called if len(one) <= _LONGEST))
     return StatementReads(accesses[:_MOST], operands[:_MOST], called[:_MOST])
+
+
+def _written_name(text: str) -> str | None:
+    """Return the name that a plain assignment writes, and that its value does not name."""
+    found = _TARGET.match(text)
+    if found is None or re.search(rf"\b{found['name']}\b", text[found.end() :]):
+        return None
+    return found["name"]
 
 
 def join_statement(lines: Sequence[str], *, hash_comments: bool = False, most: int = 5) -> str:

@@ -422,6 +422,9 @@ def _complete_lines(path: Path) -> list[bytes]:
     return b"".join(chunks).split(b"\n")
 
 
+_REFUSED = "debugger: "  # begins what our start of a PHP script says of a PHP that it cannot record
+
+
 def require_recording(
     ran: CompletedRun, argv: Sequence[str], language: str = "python"
 ) -> Recording:
@@ -442,6 +445,11 @@ def require_recording(
             ErrorCode.TIMEOUT,
             f"{argv[0]} was ended before anything of it was recorded",
             hint="--timeout 300 gives it more time",
+        )
+    refused = next((one for one in ran.output_lines() if one.startswith(_REFUSED)), None)
+    if language == "php" and refused is not None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED, refused.removeprefix(_REFUSED), hint="php -m lists what it has"
         )
     if language in {"ruby", "php"}:
         raise DebuggerError(

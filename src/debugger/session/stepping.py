@@ -515,12 +515,15 @@ async def wait_for_stop(
     is_over = session.state not in {State.RUNNING, *_STARTING} and not process_tree.is_ending(
         session
     )
-    # A debugger reports a killed process a moment after the system does.
-    is_dying = session.state is State.STOPPED and session.process.is_gone(session.pid)
-    if after is None and is_over and not is_dying:
+    if after is None and is_over and not _is_dying(session):
         session.require_state(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     return await _wait_after(session, patience, cursor)
+
+
+def _is_dying(session: Session) -> bool:
+    """Return whether a stopped process was killed, which its debugger reports a moment later."""
+    return session.state is State.STOPPED and session.process.is_gone(session.pid)
 
 
 async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> answers.Stop:

@@ -3,6 +3,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Wrong values, each with its origin some calls and objects away; the argument chooses one. */
 public class Origins {
@@ -134,6 +135,15 @@ public class Origins {
                     int sum = one.getValue();
                     System.out.println(sum);  // @entry
                 }
+            }
+            case "grouped" -> {
+                List<Line> lines = new ArrayList<>();
+                lines.add(new Line("ink", 1, 2));
+                lines.add(new Line("pen", 0, 2));  // @lists
+                lines.add(new Line("pen", 3, 2));
+                Map<String, List<Line>> byCode = lines.stream().collect(Collectors.groupingBy(Line::code));
+                Line first = byCode.get("pen").get(0);
+                System.out.println(first);  // @grouped
             }
             case "identity" -> {
                 boolean same = isSame("ab", new String("ab"));

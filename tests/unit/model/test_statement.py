@@ -82,3 +82,9 @@ def test_any_text_can_be_read(text: str, is_python: bool) -> None:
     found = parse_reads(text, hash_comments=is_python)
     assert len(found.accesses) <= 12
     assert len(found.operands) <= 12
+
+
+def test_what_an_assignment_only_writes_is_no_operand():
+    assert parse_reads("total = 5 + stack.pop", hash_comments=True).operands == ("stack.pop",)
+    assert "total" in parse_reads("total = total + rate").operands
+    assert "total" in parse_reads("total == rate").operands

@@ -15,9 +15,12 @@ from typing import Any, Protocol
 import msgspec
 
 from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
 from debugger.backends.dap.debug_adapter import (
     REASONS,
+    AdapterConnection,
     AdapterLocation,
     AdapterSearch,
     AdapterServer,
@@ -27,7 +30,7 @@ from debugger.backends.dap.debug_adapter import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.location import near_names
-from debugger.model.program import Stopped, StopReason
+from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason, Variable
 
 PLACEHOLDERS: Mapping[str, str] = {
     "program": "the program's absolute path",
@@ -166,6 +169,33 @@ class SectionAdapter(DebugAdapter):
         if is_unknown and "break" in body.reason:
             return msgspec.structs.replace(stop, reason=StopReason.BREAKPOINT)
         return stop
+
+    async def evaluate_expression(
+        self,
+        connection: AdapterConnection,
+        /,
+        expression: str,
+        frame: Frame | None,
+        purpose: EvaluationPurpose,
+    ) -> Variable | None:
+        """Evaluate a name; of an adapter that evaluates nothing it is read among the variables."""
+        if frame is None or purpose is EvaluationPurpose.RAW or not expression.isidentifier():
+            return None
+        arguments = ask.EvaluateArguments(expression, "watch", frame.handle)
+        try:
+            body = await connection.send_request(
+                "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+            )
+            return dap_convert.to_evaluated(expression, body)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+        for scope in await connection.read_scopes(frame):
+            found = await connection.fetch_variables(scope.handle, start=None, count=None)
+            for one in found:
+                if one.name == expression:
+                    return one
+        return None
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
         """Fill in the section's arguments of the `attach` request."""

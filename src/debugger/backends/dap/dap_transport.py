@@ -202,6 +202,7 @@ class TcpConnection(asyncio.Protocol):
         self._early = b""
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._made: asyncio.Future[TcpConnection] | None = None
+        self._is_tcp = True
 
     def when_made(self, made: asyncio.Future[TcpConnection]) -> None:
         """Set the future that gets this connection once the other side has connected."""
@@ -239,6 +240,8 @@ class TcpConnection(asyncio.Protocol):
         """
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        # A program that is its own adapter connects to a Unix socket.
+        self._is_tcp = transport.get_extra_info("socket").family != socket.AF_UNIX
         self._set_option("TCP_NODELAY")
         if self._made is not None and not self._made.done():
             self._made.set_result(self)
@@ -272,7 +275,7 @@ class TcpConnection(asyncio.Protocol):
 
     def _set_option(self, option: str) -> None:
         """Set a TCP option, where the system has it."""
-        number = getattr(socket, option, None)
+        number = getattr(socket, option, None) if self._is_tcp else None
         if number is not None:
             with suppress(OSError):
                 self.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, number, 1)

@@ -133,7 +133,8 @@ async def _evaluate_reads(
             break
         # An access may have no value here, for example before its assignment.
         with suppress(DebuggerError):
-            found = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+            text = session.traits.write_read(expression)
+            found = await session.backend.evaluate(text, frame, EvaluationPurpose.PRINT)
             # What says nothing is left out, as `this` where it is the global object.
             value = next(iter(await session.backend.complete_values([found])), None)
             text = value.value.strip() if value is not None else ""

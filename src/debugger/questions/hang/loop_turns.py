@@ -209,7 +209,7 @@ async def _read_values(
     session = watch.run.session
     found: dict[str, ObservedValue] = {}
     for name in names[:_WATCHED]:
-        text = identity_expression(name, watch.runtime)
+        text = identity_expression(session.traits.write_read(name), watch.runtime)
         try:
             value = await session.run_job(
                 partial(session.backend.evaluate, text, frame, EvaluationPurpose.PRINT)

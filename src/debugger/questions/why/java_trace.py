@@ -126,6 +126,10 @@ async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
                 raise
             notes.append(_NOT_AGAIN)
             break
+        if found is None:  # a build tool's run takes many seconds
+            run_s = asyncio.get_running_loop().time() - began
+            bound_s = request.seconds_for(question.patience.seconds, run_s)
+            until = began - request.spent_s + bound_s
         found = chain
         missing = [one for one in chain.wanted if one not in keys]
         if not missing:
@@ -209,8 +213,8 @@ def _build_answer(
     value = f"{chain.expression}={chain.value if chain.value is not None else '?'}"
     ending = chain.ending
     if chain.wanted:
-        again = repeat_with(chain.expression, request.place)
-        ending = f"after {runs} runs: {ending}; {again} --timeout 120 makes more of them"
+        again = repeat_with(chain.expression, request.place, "--timeout 120")
+        ending = f"after {runs} runs: {ending}; {again} makes more of them"
     return Why(
         expression=chain.expression,
         place=request.place,

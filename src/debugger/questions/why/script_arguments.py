@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from debugger.questions.why import script_calls as calls_of
 from debugger.questions.why import script_statement as statements
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, WhyLink
 from debugger.questions.why.script_links import FollowedValue, ScriptLinks
@@ -28,6 +29,34 @@ class ScriptArguments(ScriptLinks):
     ) -> FollowedValue | None:
         """Return the value that an expression read, or end the chain."""
         raise NotImplementedError
+
+    def _called_operands(
+        self, texts: Sequence[str], call: int, step: Step | None
+    ) -> dict[str, StepCall]:
+        """Return the calls in expressions whose result is known, each the only one so named."""
+        if step is None:
+            return {}
+        named: dict[str, list[StepCall]] = {}
+        for each in self._children(call, step, 1 << 60):
+            function = self._history.function_of(each.number).name
+            named.setdefault(calls_of.last_name(function), []).append(each)
+        pending = [one for text in texts for one in calls_of.find_calls(text)] if named else []
+        found: dict[str, StepCall] = {}
+        names: list[str] = []
+        while pending:
+            text = pending.pop(0)
+            head, _, inner = text.partition("(")
+            names.append(calls_of.last_name(head.strip()))
+            results = named.get(names[-1], [])
+            if len(results) == 1 and results[0].result is not None:
+                found[text] = results[0]
+            else:  # one of the language's own, whose arguments are calls
+                pending += calls_of.find_calls(inner[:-1])
+        return {
+            text: one
+            for text, one in found.items()
+            if names.count(calls_of.last_name(text.partition("(")[0].strip())) == 1
+        }
 
     def _follow_passed(self, value: FollowedValue) -> FollowedValue | None:
         """Add the link of an argument; None if the value is none."""
@@ -54,7 +83,7 @@ class ScriptArguments(ScriptLinks):
         name = self._history.functions[call.function].name
         text = self._text_of(step)
         self._add_passed(step, f"{name} called")
-        receiver = statements.receiver_of(text, name)
+        receiver = calls_of.receiver_of(text, name)
         if receiver is None:
             self._end(ChainEnd.NOT_FOLLOWED, f"the statement does not name the object of {name}")
             return None
@@ -89,16 +118,15 @@ class ScriptArguments(ScriptLinks):
             return None
         text = self._text_of(step)
         is_block = function.name.startswith("block ")
-        arguments = None if is_block else statements.called_arguments(text, function.name)
+        arguments = None if is_block else self._passed_texts(text, call, step, at)
         # A function that a library calls back is not named by the statement.
         self._add_passed(step, f"{name} passed to {function.name}", passed.text)
         if is_block:
             return self._follow_block(text, passed, step)
+        if arguments is None and self.ending is None:
+            what = f"the statement does not name {function.name}: it was called back"
+            self._end(ChainEnd.NOT_FOLLOWED, what)
         if arguments is None:
-            self._end(
-                ChainEnd.NOT_FOLLOWED,
-                f"the statement does not name {function.name}: it was called back",
-            )
             return None
         chosen = self._argument_text(arguments, at, name)
         if chosen is None:
@@ -106,6 +134,34 @@ class ScriptArguments(ScriptLinks):
         origin = statements.classify(chosen)
         keys = value.slot.path[1:]
         return self._follow_origin(origin, step.call, step.index, passed, step, keys=keys)
+
+    def _passed_texts(
+        self, text: str, call: StepCall, step: Step, at: int
+    ) -> tuple[str, ...] | None:
+        """Return what a statement gives to a call; nothing if it does not say which of several."""
+        name, passed = call.arguments[at]
+        made = calls_of.list_called_arguments(text, self._history.function_of(call.number).name)
+        same = [
+            one.number
+            for one in self._children(step.call, step, 1 << 60)
+            if one.function == call.function
+        ]
+        if len(made) > 1 and len(made) == len(same) and call.number in same:
+            return made[same.index(call.number)]
+        fitting = [
+            one for one in made if self._may_pass(self._argument_text(one, at, name), passed)
+        ]
+        if len(made) > 1 and len({self._argument_text(one, at, name) for one in fitting}) > 1:
+            self._end(ChainEnd.NOT_FOLLOWED, f"several calls in {text} may have passed it")
+            return None
+        return next(iter(fitting or made), None)
+
+    @staticmethod
+    def _may_pass(text: str | None, passed: PassedValue) -> bool:
+        origin = statements.classify(text) if text is not None else None
+        if origin is None or origin.kind is not OriginKind.CONSTANT:
+            return True
+        return origin.text.strip("'\"").lower() == (passed.text or "").strip("'\"").lower()
 
     def _add_passed(self, step: Step, what: str, value: str | None = None) -> None:
         """Add the link of a statement that called a function with a value."""
@@ -135,7 +191,7 @@ class ScriptArguments(ScriptLinks):
     def _follow_default(self, call: StepCall, line: int, name: str) -> FollowedValue | None:
         function = self._history.functions[call.function]
         head = statements.statement_lines(self._lines_of(function.file), line)
-        default = statements.default_of(head, name)
+        default = calls_of.default_of(head, name)
         if default is None:
             self._end(ChainEnd.NOT_FOLLOWED, f"no argument of the statement is {name}")
             return None

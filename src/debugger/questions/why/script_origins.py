@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -18,6 +18,7 @@ from debugger.questions.why.answer import (
 )
 from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.script_arguments import ScriptArguments
+from debugger.questions.why.script_calls import without_calls
 from debugger.questions.why.script_links import FollowedValue
 from debugger.questions.why.script_values import Slot
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
@@ -89,7 +90,8 @@ class ScriptOrigins(ScriptArguments):
             found = self._follow_result(origin, call, step, value, keys)
         if found is not None or self.ending is not None:
             return found
-        return self._follow_operands(origin, call, index, value, is_part=is_part or bool(keys))
+        is_part = is_part or bool(keys)
+        return self._follow_operands(origin, call, index, value, step, is_part=is_part)
 
     def _inner_origin(
         self,
@@ -153,6 +155,7 @@ class ScriptOrigins(ScriptArguments):
         call: int,
         index: int,
         value: PassedValue | None,
+        step: Step | None,
         *,
         is_part: bool,
     ) -> FollowedValue | None:
@@ -162,9 +165,13 @@ class ScriptOrigins(ScriptArguments):
             return None
         names = [origin.receiver, *origin.arguments] if is_call else []
         operands = [*origin.operands]
+        called = self._called_operands(names if is_call else [origin.text], call, step)
+        if called and not is_call:
+            operands = [*statements.computed(without_calls(origin.text, called)).operands]
         for one in names:
             is_path = statements.PATH.fullmatch(one) is not None
-            operands += [one] if is_path else statements.computed(one).operands
+            text = without_calls(one, called)
+            operands += [one] if is_path else statements.computed(text).operands
         is_operand = origin.kind is OriginKind.OPERAND and not is_part
         missing = self._missing_element(origin.text, call, index) if is_operand else None
         if missing is not None and (value is None or value.text in _NOTHING):
@@ -177,7 +184,13 @@ class ScriptOrigins(ScriptArguments):
                 return content
         elif origin.kind is OriginKind.OPERAND:
             operands = [re.sub(r"(?:\?->|->|&?\.|\[)[^.\[>]*$", "", origin.text)]
-        chosen = self._choose_operand(origin, list(dict.fromkeys(operands)), call, index, value)
+        # `$a?->b` and `$a->b` read one value.
+        plain = {one.replace("?->", "->").replace("&.", "."): one for one in reversed(operands)}
+        names = list(plain.values())[::-1]
+        chosen, given = self._choose_operand(origin, names, call, index, value, called=called)
+        if given is not None and step is not None:
+            inner = statements.classify(given)
+            chosen = self._follow_result(inner, call, step, called[given].result, ())
         if chosen is None and self.ending is None:
             self._end(*self._unfollowed(origin, is_part=is_part))
         return chosen
@@ -358,23 +371,28 @@ class ScriptOrigins(ScriptArguments):
         call: int,
         index: int,
         value: PassedValue | None,
-    ) -> FollowedValue | None:
-        """Return the operand that explains a value, and note them all at the last link."""
+        *,
+        called: Mapping[str, StepCall],
+    ) -> tuple[FollowedValue | None, str | None]:
+        """Return the operand or the call that explains a value; note all at the last link."""
         found: dict[str, FollowedValue] = {}
         for name in _with_keys(names)[:_OPERANDS]:
             one = self._find(name, call, index)
             if one is not None and one.slot.value.text is not None:
                 found[name] = one
         texts = {name: one.slot.value.text or "" for name, one in found.items()}
+        texts |= {name: one.result.text or "" for name, one in called.items() if one.result}
         chosen = self._guilty(origin, texts, value)
-        if self.links and found:
+        if self.links and texts:
             operands = tuple(
                 ValueOperand(name, text or None, name == chosen) for name, text in texts.items()
             )
             self.links[-1] = structs.replace(self.links[-1], operands=operands)
-        if chosen is None and len(found) > 1:
-            return self._common_container(list(found), call, index)
-        return found[chosen] if chosen is not None else None
+        if chosen in called:
+            return None, chosen
+        if chosen is None and len(found) > 1 and not called:
+            return self._common_container(list(found), call, index), None
+        return found[chosen] if chosen is not None else None, None
 
     def _common_container(
         self, names: Sequence[str], call: int, index: int

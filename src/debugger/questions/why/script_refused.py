@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from debugger.questions.why import script_statement as statements
+from debugger.questions.why.script_calls import list_called_arguments
 from debugger.recorders.script.step_history import Step, StepCall, StepHistory
 
 _HEAD = re.compile(r"\bfunction\s+&?\s*(?P<name>\w+)\s*\(")
@@ -60,9 +61,16 @@ def find_refused_call(
         # Its class is the one that the caller's statement makes.
         made = re.search(r"\bnew\s+\\?(?P<name>[\w\\]+)", text)
         name = f"{made['name']}->__construct" if made is not None else name
-    arguments = statements.called_arguments(text, name)
-    if arguments is None:
+    calls = list_called_arguments(text, name)
+    if not calls:
         return None
+    # The calls of the same name that the statement made before were taken.
+    taken = [
+        one
+        for one in history.children_of(step.call)
+        if one.index > step.index and history.function_of(one.number).name == name
+    ]
+    arguments = calls[min(len(taken), len(calls) - 1)]
     parameters = tuple(one[0] for one in names if one is not None)
     return RefusedCall(name, parameters, step, arguments)
 

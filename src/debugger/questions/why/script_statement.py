@@ -30,7 +30,7 @@ _STEP = re.compile(
 _BARE_CALL = re.compile(
     r"(?P<receiver>.+?)(?:&\.|\.|->|\?->|::)(?P<name>[A-Za-z_]\w*[?!]?)$", re.DOTALL
 )
-_MODIFIER = re.compile(r"\s+(?:if|unless|while|until|rescue)\s+(?!.*\bthen\b).*$")
+MODIFIER = re.compile(r"\s+(?:if|unless|while|until|rescue)\s+(?!.*\bthen\b).*$")
 _CAST = re.compile(r"\((?:int|integer|string|float|bool|array|object)\)\s*")
 _COMMENT = re.compile(r"\s*(?://|#(?!\{|\[)).*$")
 _KEYWORDS = frozenset(
@@ -267,7 +267,7 @@ def _is_target(left: str, name: str) -> bool:
 
 def _origin_of_change(text: str, names: Sequence[str]) -> StatementOrigin:
     """Return what a statement without an assignment puts into a value: `list << x`, `f(x)`."""
-    pushed = re.search(r"<<\s*(?P<value>[^<].*)$", _MODIFIER.sub("", text))
+    pushed = re.search(r"<<\s*(?P<value>[^<].*)$", MODIFIER.sub("", text))
     if pushed is not None:
         return _part_or_whole(pushed["value"], names)
     call = re.search(r"(?:\.|->)?(?P<name>\w+[!?]?)[\s(](?P<arguments>.*)$", text)
@@ -361,7 +361,7 @@ def _first_part(text: str) -> str:
 
 def classify(expression: str) -> StatementOrigin:
     """Return what an expression is: a constant, an operand, a call, or computed."""
-    text = _MODIFIER.sub("", expression.strip().rstrip(";").strip())
+    text = MODIFIER.sub("", expression.strip().rstrip(";").strip())
     text = _CAST.sub("", text, count=1).strip()
     while text.startswith("(") and closing_bracket(text, 0) == len(text) - 1:
         text = text[1:-1].strip()
@@ -445,63 +445,6 @@ def computed(text: str) -> StatementOrigin:
 
 def _is_subscript(text: str, match: re.Match[str]) -> bool:
     return text[: match.start()].endswith("[") and text[match.end() :].startswith("]")
-
-
-def called_arguments(statement: str, function: str) -> tuple[str, ...] | None:
-    """Return the arguments that a statement gives to a function; None if it does not name it."""
-    name = re.split(r"::|->|#|\.|\\", function)[-1]
-    if name in {"initialize", "__construct"}:
-        owner = re.split(r"::|->|#|\.", function)[0].rsplit("\\", 1)[-1]
-        pattern = (
-            rf"\b{re.escape(owner)}\.new\b|\bnew\s+\\?(?:\w+\\)*{re.escape(owner)}\b"
-            r"|\b(?:super|parent::__construct|new\s+(?:static|self)|new)\b"
-        )
-    else:
-        pattern = rf"(?<![\w$@]){re.escape(name)}(?![\w?!])"
-    found = list(re.finditer(pattern, blank_strings(statement)))
-    if not found:
-        return None
-    rest = statement[found[0].end() :]
-    if rest.lstrip().startswith("("):
-        begin = len(statement) - len(rest.lstrip())
-        end = closing_bracket(statement, begin)
-        return split_arguments(statement[begin + 1 : end]) if end > 0 else None
-    # A command call of Ruby: `add x, 3`.
-    bare = re.match(r"[ \t]+(?P<arguments>[^=\s|&.].*)$", _MODIFIER.sub("", rest))
-    return split_arguments(bare["arguments"]) if bare is not None else ()
-
-
-def receiver_of(statement: str, function: str) -> str | None:
-    """Return the object, or the class, whose method a statement calls; None if it names none."""
-    parts = re.split(r"::|->|#|\.", function)
-    owner, name = parts[0], parts[-1]
-    if name in {"initialize", "__construct"}:
-        made = re.search(rf"\b{re.escape(owner)}\.new\b|\bnew\s+{re.escape(owner)}\b", statement)
-        return made[0] if made is not None else None
-    path = r"[$@\w]+(?:(?:\?->|->|::|&?\.)\w+|\[[^\[\]]*\])*?"
-    found = re.search(
-        rf"(?P<path>{path})(?:\?->|->|&?\.){re.escape(name)}(?![\w?!])", blank_strings(statement)
-    )
-    if found is not None:
-        return statement[found.start("path") : found.end("path")]
-    is_own = re.search(rf"(?<![\w$@.>:]){re.escape(name)}(?![\w?!])", blank_strings(statement))
-    return "self" if is_own is not None else None  # only Ruby calls a method so
-
-
-def default_of(definition: str, name: str) -> str | None:
-    """Return the default that a function's head gives to a parameter."""
-    head = definition.partition("(")[2] or definition
-    match = re.search(rf"(?<!\w){re.escape(name.lstrip('$'))}\s*(?:=|:)\s*(?P<value>.+)$", head)
-    if match is None:
-        return None
-    value = split_arguments(match["value"] + " ")
-    text = value[0] if value else ""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if depth < 0:
-            return text[:at].strip() or None
-    return text.strip() or None
 
 
 def split_subscript(text: str) -> tuple[str, str] | None:

@@ -18,7 +18,14 @@ from debugger.backends.dap.debug_adapter import (
 from debugger.backends.dap.messages import StoppedBody
 from debugger.config import AdapterSettings
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.program import StopReason
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+    Scope,
+    ScopeKind,
+    StopReason,
+    Variable,
+)
 
 FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 LAUNCH = LaunchTarget("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
@@ -191,3 +198,46 @@ def test_of_several_adapters_the_first_that_is_here_is_taken(tmp_path):
 def test_the_reason_of_a_stop_may_be_any_text(reason, expected):
     stop = make_adapter().parse_stopped(StoppedBody(reason=reason))
     assert (stop.reason, stop.raw_reason) == (expected, reason)
+
+
+class VariablesOnly:
+    """A connection to an adapter that lists variables, and evaluates nothing."""
+
+    def __init__(self, code: ErrorCode = ErrorCode.EVALUATION_FAILED) -> None:
+        self._code = code
+
+    async def send_request(self, command: str, *_: object, failure: ErrorCode) -> object:
+        del failure
+        raise DebuggerError(self._code, f"{command} is not supported")
+
+    async def read_scopes(self, _frame: Frame) -> list[Scope]:
+        return [Scope("Globals", ScopeKind.GLOBALS, 1), Scope("Locals", ScopeKind.LOCALS, 2)]
+
+    async def fetch_variables(self, handle: int, **_: object) -> list[Variable]:
+        return [Variable(name="n", value=str(handle))] if handle == 2 else []
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("n", "2"), ("m", None), ("n + 1", None)],
+    ids=["known", "not", "more"],
+)
+async def test_a_name_that_is_not_evaluated_is_read_among_the_variables(expression, value):
+    adapter = configured_adapter.SectionAdapter(
+        "x", AdapterSettings(command=("x",), languages=("x",))
+    )
+    read = adapter.evaluate_expression
+    connection: Any = VariablesOnly()
+    found = await read(connection, expression, Frame(0, "f", 7), EvaluationPurpose.PRINT)
+    assert (found.value if found is not None else None) == value
+
+
+async def test_an_adapter_that_has_died_is_no_reason_to_read_the_variables():
+    adapter = configured_adapter.SectionAdapter(
+        "x", AdapterSettings(command=("x",), languages=("x",))
+    )
+    connection: Any = VariablesOnly(ErrorCode.ADAPTER_DIED)
+    with pytest.raises(DebuggerError, match="not supported"):
+        await adapter.evaluate_expression(
+            connection, "n", Frame(0, "f", 7), EvaluationPurpose.PRINT
+        )

@@ -29,9 +29,18 @@ def test_an_uncaught_exception_has_its_causes_the_nearest_first():
     assert (found.type, found.message) == ("App\\LoadError", "cannot load in time")
     (cause,) = found.causes
     assert cause.type == "InvalidArgumentException"
-    assert cause.message == "not a number: 3x\nsecond line"
+    assert cause.message == "not a number: 3x\nsecond line, in parse a b.php:2"
     details = php_errors.describe_thrown(found)
     assert details["innerException"][0]["typeName"] == "InvalidArgumentException"
+
+
+def test_a_cause_of_a_function_of_php_stands_in_the_function_that_called_it():
+    text = CHAIN.replace("#0 /app/a b.php(4): parse()", "#0 /app/a b.php(2): intdiv()")
+    found = php_errors.parse_uncaught(
+        text.replace("#1 {main}", "#1 /app/c.php(9): A->b()\n#2 {main}")
+    )
+    assert found is not None
+    assert found.causes[0].message.endswith(", in A->b a b.php:2")
 
 
 @pytest.mark.parametrize("text", ["Undefined variable $x", "", "Uncaught"])

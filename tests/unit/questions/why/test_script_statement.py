@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from debugger.questions.why import script_calls
 from debugger.questions.why import script_statement as statements
 from debugger.questions.why.statement_origin import OriginKind
 
@@ -83,12 +84,28 @@ def test_statements_of_several_lines_are_joined_and_comments_left_out():
     ],
 )
 def test_the_arguments_of_a_call(statement, function, arguments):
-    assert statements.called_arguments(statement, function) == arguments
+    made = script_calls.list_called_arguments(statement, function)
+    assert next(iter(made), None) == arguments
+
+
+def test_the_calls_of_a_statement_stand_in_the_order_in_which_they_begin():
+    statement = "$r = total(new Box(1), new Node(new Node(null, 0), 2.5));"
+    made = script_calls.list_called_arguments(statement, "Node->__construct")
+    assert made == [("null", "0"), ("new Node(null, 0)", "2.5")]
+
+
+def test_calls_in_an_expression_are_found_without_what_is_no_call():
+    text = "$sum + $this->price($code, f(1)) * (isset($x) ? 2 : new Box(3)) . self::of('a(b)')"
+    found = script_calls.find_calls(text)
+    assert found == ["$this->price($code, f(1))", "self::of('a(b)')"]
+    assert "price" not in script_calls.without_calls(text, found)
 
 
 def test_defaults_and_loops():
-    assert statements.default_of("def add(name, price = 3, tags: [])", "price") == "3"
-    assert statements.default_of("function add(string $a, ?int $b = null): void {", "$b") == "null"
+    assert script_calls.default_of("def add(name, price = 3, tags: [])", "price") == "3"
+    assert (
+        script_calls.default_of("function add(string $a, ?int $b = null): void {", "$b") == "null"
+    )
     assert statements.loop_source("foreach ($rows as $k => &$row) {", "row") == "$rows"
     assert statements.is_loop_key("foreach ($rows as $k => $row) {", "$k")
     assert not statements.is_loop_key("foreach ($rows as $k => $row) {", "$row")

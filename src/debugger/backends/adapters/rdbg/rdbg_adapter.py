@@ -100,6 +100,7 @@ class RdbgAdapter(AgentAdapter):
         own_programs=("ruby",),
         runtime=Runtime.RUBY,
         changes_breakpoints_live=True,
+        read_function="DebuggerAgent::Reads.value",
         return_hint="set what it returns from: debugger try 'x=3'",
         log=LogDialect(thread="Thread.current.object_id"),
     )

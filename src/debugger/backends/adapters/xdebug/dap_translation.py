@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
@@ -20,6 +19,7 @@ from debugger.backends.adapters.xdebug.php_stack import (
     PhpStack,
     StackReader,
     evaluate,
+    list_locals,
     list_variables,
     read_property,
     read_variable,
@@ -29,6 +29,7 @@ from debugger.backends.adapters.xdebug.php_stack import (
 Body = dict[str, Any]
 Handler = Callable[[Body], Awaitable[Body]]
 _THREAD = 1
+_READ_STACK = "stack_get"
 _CAPABILITIES: Body = {
     "supportsConfigurationDoneRequest": True,
     "supportsFunctionBreakpoints": True,
@@ -199,6 +200,11 @@ class DapTranslation:
         self._return_id = self._return_function = None
         return "step_into" if self._stops_on_entry or self._is_pausing else "run"
 
+    def commands_ahead(self, command: str) -> list[str]:
+        """Return what the report of a step reads, in nearly all cases, where the step ends."""
+        is_step = self._reported_levels and command.startswith("step_")
+        return [_READ_STACK, list_locals(0)] if is_step else []
+
     def _require_stop(self) -> DbgpEngine:
         if self.engine is None or not self._stack.frames:
             raise EngineError("the program is running")
@@ -242,7 +248,7 @@ class DapTranslation:
         assert self.engine is not None
         message = dbgp.find_message(packet)
         thrown = message.get("exception") if message is not None else None
-        reply = await self.engine.run("stack_get")
+        reply = await self.engine.run(_READ_STACK)
         frames = list(reply) if reply is not None else []
         # Of a function that returns nothing Xdebug shows no value.
         self._is_at_return = self._return_id in dbgp.find_breakpoints(packet)
@@ -408,7 +414,8 @@ class DapTranslation:
 
     def _describe_frame(self, one: ET.Element) -> Body:
         path = dbgp.to_path(one.get("filename") or "")
-        source = {"source": {"name": Path(path).name, "path": path}} if path.startswith("/") else {}
+        named = {"source": {"name": path.rpartition("/")[2], "path": path}}
+        source = named if path.startswith("/") else {}
         return {
             "id": int(one.get("level") or 0) + 1,
             "name": one.get("where") or "{main}",

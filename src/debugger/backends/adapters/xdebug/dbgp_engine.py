@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from debugger.backends.adapters.xdebug import dbgp_values as dbgp
@@ -46,6 +46,7 @@ class DbgpEngine:
         self._decoder = dbgp.PacketDecoder()
         self._packets: list[ET.Element] = []
         self._number = 0
+        self._ahead: dict[str, ET.Element] = {}  # answers to commands that were sent ahead
         self._lock = asyncio.Lock()
         self.over = asyncio.Event()  # the request has ended
         self.pid = find_peer(writer)
@@ -54,11 +55,10 @@ class DbgpEngine:
         """Read the first packet, and set the features; tell whether it is Xdebug."""
         first = await self._read_packet()
         if first is not None:
-            for name, value in _FEATURES.items():
-                with suppress(EngineError):
-                    await self.run(f"feature_set -n {name} -v {value}")
+            features = [f"feature_set -n {name} -v {value}" for name, value in _FEATURES.items()]
             with suppress(EngineError):
-                await self.run("eval", interrupts.INSTALL_HANDLER)
+                await self.run("eval", interrupts.INSTALL_HANDLER, ahead=features)
+            self._ahead.clear()
             self.pid = self.pid or int(first.get("appid") or 0)
         return first is not None
 
@@ -73,24 +73,54 @@ class DbgpEngine:
                 "Xdebug stops PHP that runs only with the extension pcntl: set a breakpoint"
             )
 
-    async def run(self, command: str, data: str | None = None) -> ET.Element | None:
+    async def run(
+        self, command: str, data: str | None = None, *, ahead: Sequence[str] = ()
+    ) -> ET.Element | None:
         """Run a command; None once PHP is gone.
+
+        The commands of `ahead`, which are likely to follow, are sent in one write with this one,
+        and their answers wait for the calls that ask for them.
 
         Raises:
             EngineError: Xdebug refuses it.
         """
         async with self._lock:
-            self._number += 1
-            name, _, options = command.partition(" ")
-            with suppress(OSError):
-                self._writer.write(dbgp.encode_command(name, self._number, options, data))
-                await self._writer.drain()
-            while (packet := await self._read_packet()) is not None:
-                if packet.get("transaction_id") == str(self._number):
-                    break
-                self.on_notify(packet)
+            packet = self._ahead.pop(command, None)
+            if packet is None:
+                packet = await self._exchange(command, data, ahead)
         if packet is not None and (problem := dbgp.read_error(packet)) is not None:
             raise EngineError(problem)
+        return packet
+
+    async def _exchange(
+        self, command: str, data: str | None, ahead: Sequence[str]
+    ) -> ET.Element | None:
+        # Everything else may change what the program's values are.
+        if not command.startswith("breakpoint_"):
+            self._ahead.clear()
+        texts = [self._encode(command, data), *(self._encode(one) for one in ahead)]
+        number = self._number - len(ahead)
+        with suppress(OSError):
+            self._writer.write(b"".join(texts))
+            await self._writer.drain()
+        packet = await self._read_answer(number)
+        for following in ahead:
+            number += 1
+            if packet is None or (answer := await self._read_answer(number)) is None:
+                break
+            self._ahead[following] = answer
+        return packet
+
+    def _encode(self, command: str, data: str | None = None) -> bytes:
+        self._number += 1
+        name, _, options = command.partition(" ")
+        return dbgp.encode_command(name, self._number, options, data)
+
+    async def _read_answer(self, number: int) -> ET.Element | None:
+        while (packet := await self._read_packet()) is not None:
+            if packet.get("transaction_id") == str(number):
+                break
+            self.on_notify(packet)
         return packet
 
     def close(self) -> None:

@@ -14,6 +14,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from debugger.backends.adapters.xdebug.dap_translation import DapTranslation
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
 from debugger.backends.base import AttachTarget
@@ -42,6 +44,13 @@ async def _wait_for_end(pid: int) -> None:
     finally:
         loop.remove_reader(process)
         os.close(process)
+
+
+def _encode_json(message: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can write
+        return json.dumps(message).encode()
 
 
 class DbgpLink(ProgramLink):
@@ -115,7 +124,7 @@ class DbgpLink(ProgramLink):
     def write_input(self, data: bytes) -> None:
         """Take bytes of DAP requests."""
         for body in self._decoder.add_bytes(data):
-            self._requests.put_nowait(json.loads(body))
+            self._requests.put_nowait(msgspec.json.decode(body))
 
     def close(self) -> None:
         """Stop listening, and let PHP go on alone."""
@@ -130,7 +139,7 @@ class DbgpLink(ProgramLink):
 
     def _send(self, message: Mapping[str, Any]) -> None:
         self._number += 1
-        data = encode_message(json.dumps({"seq": self._number, **message}).encode())
+        data = encode_message(_encode_json({"seq": self._number, **message}))
         if self._take is None:
             self._waiting.append(data)
         else:
@@ -217,7 +226,8 @@ class DbgpLink(ProgramLink):
         following: str | None = command
         while following is not None:
             try:
-                packet = await engine.run(following)
+                ahead = self._translation.commands_ahead(following)
+                packet = await engine.run(following, ahead=ahead)
             except (EngineError, ValueError):
                 packet = None
             if packet is None:

@@ -10,6 +10,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -83,6 +84,7 @@ def to_uri(path: str) -> str:
     return f"file://{path}"
 
 
+@lru_cache(maxsize=256)  # those of each stop's frames
 def to_path(uri: str) -> str:
     """Return the path of a URI; one that is no file's is left as it is."""
     return unquote(urlsplit(uri).path) if uri.startswith("file://") else uri

@@ -17,9 +17,11 @@ _FATAL = re.compile(r"(?:Recoverable |Catchable )?[Ff]atal error\Z|Parse error\Z
 # One exception of the report, in PHP's own format: each cause before what it caused.
 _REPORTED = re.compile(
     r"^(?:.*?Uncaught|Next) (?P<type>[\w\\]+)(?:@anonymous\S*)?(?:: (?P<message>.*?))?"
-    r"(?: in (?:(?! in )[^\n])+:\d+\nStack trace:$|\Z)",
+    r"(?: in (?P<file>(?:(?! in )[^\n])+):(?P<line>\d+)\nStack trace:$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
+# A call of its trace, with where it was made; functions of PHP's own have frames, too.
+_CALL = re.compile(r"\n#\d+ (?P<file>[^\n]*)\((?P<line>\d+)\): (?P<function>[^\n(]+)\(")
 _CAUSES_MAX = 8
 
 
@@ -48,14 +50,28 @@ def parse_uncaught(text: str) -> Thrown | None:
 
     None for any other error.
     """
-    found = [
-        Thrown(match["type"], match["message"] or "", is_uncaught=True)
-        for match in _REPORTED.finditer(text)
-    ]
-    if not found:
+    matches = list(_REPORTED.finditer(text))
+    if not matches:
         return None
-    *causes, last = found
+    places = [*(_locate_cause(match) for match in matches[:-1]), ""]
+    *causes, last = (
+        Thrown(match["type"], (match["message"] or "") + place, is_uncaught=True)
+        for match, place in zip(matches, places, strict=True)
+    )
     return replace(last, causes=tuple(causes[::-1][:_CAUSES_MAX]))
+
+
+def _locate_cause(match: re.Match[str]) -> str:
+    """Return where a cause was thrown: the function that was called elsewhere, and the line."""
+    if not match["file"]:
+        return ""
+    place, at, function = (match["file"], match["line"]), match.end(), "{main}"
+    while (call := _CALL.match(match.string, at)) is not None:
+        at = match.string.find("\n", call.end())
+        if (call["file"], call["line"]) != place:
+            function = call["function"]
+            break
+    return f", in {function} {place[0].rpartition('/')[2]}:{place[1]}"
 
 
 def describe_thrown(thrown: Thrown) -> dict[str, Any]:

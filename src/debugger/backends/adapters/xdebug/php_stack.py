@@ -150,9 +150,14 @@ async def list_variables(engine: DbgpEngine, stack: PhpStack, level: int) -> lis
     ]
 
 
+def list_locals(level: int) -> str:
+    """Return the command that reads the locals of a frame."""
+    return f"context_get -d {level} -c {_LOCALS}"
+
+
 async def _read_context(engine: DbgpEngine, stack: PhpStack, level: int) -> ET.Element | None:
     if level - 1 not in stack.built_in:
-        reply = await engine.run(f"context_get -d {level} -c {_LOCALS}")
+        reply = await engine.run(list_locals(level))
         found = dbgp.list_properties(reply) if reply is not None else []
         # Below our signal handler Xdebug 3.4 takes all for unset.
         if not found or any(one.get("type") != _UNSET for one in found):

@@ -19,6 +19,7 @@ module DebuggerRecorder
       @journal = Journal.new(order[:folder], order[:events], is_last: origin?)
       @history = History.new(@journal) if origin?
       @functions = {}
+      @begins_lines = {} # of each function
       @own = {}
       @counts = Hash.new(0)
       @hit_lines = {}
@@ -135,7 +136,7 @@ module DebuggerRecorder
       at = calls.rindex { |one| one.path == path && one.method == method }
       if at
         # What is above is a file's code, which is over, or a method that called a block.
-        calls.pop while calls.size > at + 1 && calls.last.is_base
+        end_base(calls.pop) while calls.size > at + 1 && calls.last.is_base
         return calls[at]
       end
       is_file = method.nil? && !block_runs?(path)
@@ -220,6 +221,18 @@ module DebuggerRecorder
       arguments = read_arguments(point)
       call = push(point, path, name_method(point), point.lineno, point.method_id, arguments: arguments)
       note_hit(point, call) if origin? && entered_place?(point)
+      pass_line(point, path) unless begins_lines?(point, call)
+    end
+
+    # The body of `def reset = @total = 0` begins no line (Ruby 3.1): its call is its statement.
+    def begins_lines?(point, call)
+      found = @begins_lines[call.function]
+      return found unless found.nil?
+
+      code = RubyVM::InstructionSequence.of(point.defined_class.instance_method(point.method_id))
+      @begins_lines[call.function] = code.nil? || code.trace_points.any? { |_, event| event == :line }
+    rescue NameError, TypeError # one that was removed or renamed while it runs
+      @begins_lines[call.function] = true
     end
 
     def read_arguments(point)
@@ -237,7 +250,7 @@ module DebuggerRecorder
       return unless at
 
       call = calls[at]
-      calls.pop while calls.size > at + 1
+      end_base(calls.pop) while calls.size > at + 1
       # The body of `def twice(n) = n * 2` is no line of its own.
       call.last = point.lineno if call.last.zero?
       compare_end(point, call)
@@ -249,15 +262,19 @@ module DebuggerRecorder
       return unless call.has_record
 
       if call.raised && (value.nil? || value.equal?(call.raised))
-        error = call.raised
-        @journal.add("x", call.number, now - @began, error.class.to_s, error.message.to_s.lines.first.to_s.strip[0, 200], call.last)
-        stack.last.raised = error if stack.last
+        note_left(call, call.raised)
+        stack.last.raised = call.raised if stack.last
       else
         extra = origin? ? [@history.number(value), call.last] : []
         text = Values.format(value)
         text += ", or left by #{call.doubt.class}" if call.doubt && value.nil? && !origin?
         @journal.add("r", call.number, now - @began, text, *extra)
       end
+    end
+
+    # Ends a block's or a file's code, whose result nobody has seen.
+    def end_base(call)
+      @journal.add("r", call.number, now - @began, "") if call.is_base && call.has_record
     end
 
     # What the last statement changed is seen here, where the call's object is still at hand.
@@ -399,25 +416,44 @@ module DebuggerRecorder
       @journal.keep("n", "condition", 0, "#{error.class}: #{error.message.lines.first.to_s.strip}")
     end
 
+    # What a block that is over has left on the stack is none of the exception's.
     def note_raised(point, path)
-      call = stack.last
-      return unless call && call.path == path
-
-      call.raised = point.raised_exception
+      calls = stack
+      at = raising_call(calls, path)
+      end_base(calls.pop) while at && calls.size > at + 1 && calls.last.is_base
+      call = calls.last
+      call.raised = point.raised_exception if call && (at || call.path == path)
     end
 
-    # An exception that nobody rescued left the calls that are still there.
+    # The event's own method may be one in C, as that of `1 / 0`: it stands at the line of what called it.
+    def raising_call(calls, path)
+      at = nil
+      caller_locations(3).lazy.select { |one| one.path == path }.first(2).find do |one|
+        method = one.base_label.start_with?("<") ? nil : one.base_label.to_sym
+        at = calls.rindex { |call| call.path == path && call.method == method }
+      end
+      at
+    end
+
+    def note_left(call, error)
+      return unless call.has_record
+
+      text = error.message.to_s.lines.first.to_s.strip[0, 200]
+      @journal.add("x", call.number, now - @began, error.class.to_s, text, call.last)
+    end
+
+    # An exception that nobody rescued left the calls that are still there, and those of a thread that
+    # it has ended.
     def note_end
       error = $! # rubocop:disable Style/SpecialGlobalVars
-      if error.nil? || error.is_a?(SystemExit)
-        stack.reverse_each { |one| record_end(one, nil) if one.is_base }
-        over = @stacks.reject { |_, fiber| fiber.alive? }.keys.flatten
-        over.each { |one| @journal.add("r", one.number, now - @began, "") if one.is_base && one.has_record }
-        return
-      end
+      error = nil if error.is_a?(SystemExit)
       stack.reverse_each do |one|
-        @journal.add("x", one.number, now - @began, error.class.to_s, error.message.to_s.lines.first.to_s.strip[0, 200], one.last) if one.has_record
+        if error then note_left(one, error)
+        elsif one.is_base then record_end(one, nil)
+        end
       end
+      over = @stacks.reject { |_, fiber| fiber.alive? }.keys.flatten
+      over.each { |one| error && error.equal?(one.raised) ? note_left(one, error) : end_base(one) }
     end
   end
 

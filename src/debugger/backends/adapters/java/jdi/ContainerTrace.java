@@ -397,7 +397,7 @@ final class ContainerTrace {
             Moment whole = null;
             for (Moment one : trace.recorder().before(record, at.moment().number())) {
                 if (inner.equals(one.object()) && one.arguments().contains(item)) {
-                    return followAdded(at, one, item, text);
+                    return followAdded(at, one, item, text, record);
                 }
                 boolean isCopy = whole == null && inner.equals(one.object())
                         && one.arguments().stream().anyMatch(from -> holds(from, item));
@@ -424,7 +424,7 @@ final class ContainerTrace {
     }
 
     private ValueTrace.Cursor followAdded(
-            ValueTrace.Cursor at, Moment added, ObjectReference item, String text) {
+            ValueTrace.Cursor at, Moment added, ObjectReference item, String text, String record) {
         ChainReport report = trace.report();
         int own = added.firstOwn();
         if (own < 0) {
@@ -432,11 +432,45 @@ final class ContainerTrace {
         }
         report.add("written", "put into " + text + " by " + name(added), added, own)
                 .put("new", report.text(at.value()));
-        ValueNode.Call call = callOf(added, own);
+        ValueTrace.Cursor given = followArgument(at, added, item);
+        if (given != null) {
+            return given;
+        }
+        Moment earlier = findEarlier(at, added, item, record);
+        if (earlier != null) {
+            report.add("written", "the same object was put into another container by " + name(earlier),
+                    earlier, earlier.firstOwn());
+            return followArgument(at, earlier, item);
+        }
+        return report.end("not followed", "by the library, called at "
+                + report.place(added.frames().get(own)));
+    }
+
+    /** Follows what the program's own call passed; null where the library made the call. */
+    private ValueTrace.Cursor followArgument(ValueTrace.Cursor at, Moment added, ObjectReference item) {
+        int own = added.firstOwn();
+        ValueNode.Call call = own < 0 ? null : callOf(added, own);
         int place = added.arguments().indexOf(item);
         return call != null && place < call.arguments.size()
-                ? new ValueTrace.Cursor(call.arguments.get(place), added, own, at.value())
-                : report.end("not followed", "by the library, called at "
-                        + report.place(added.frames().get(own)));
+                ? new ValueTrace.Cursor(call.arguments.get(place), added, own, at.value()) : null;
+    }
+
+    /**
+     * Finds where the program itself put an object into a container before the library put it into another
+     * one, as a collector of a stream does. Texts, boxed numbers and constants of an enum are shared.
+     */
+    private Moment findEarlier(
+            ValueTrace.Cursor at, Moment added, ObjectReference item, String record) {
+        String type = Names.shorten(item.referenceType().name());
+        boolean isEnum = item.referenceType() instanceof ClassType own && own.isEnum();
+        if (isEnum || type.equals("String") || WRAPPERS.containsValue(type)) {
+            return null;
+        }
+        for (Moment one : trace.recorder().before(record, added.number())) {
+            if (one.arguments().contains(item) && followArgument(at, one, item) != null) {
+                return one;
+            }
+        }
+        return null;
     }
 }

@@ -9,6 +9,7 @@ module DebuggerAgent
     # Of one place: what is raised more often than this is rescued.
     KEPT_MAX = 500
     CAUSES_MAX = 10
+    LIBRARY = %r{/(?:gems|rubygems|vendor_ruby|site_ruby|ruby/\d[^/]*)/|\A<internal:|\A\(eval}.freeze
 
     def initialize
       @raised = nil # the types to stop at; empty: all
@@ -89,8 +90,15 @@ module DebuggerAgent
     def describe_details(error, depth)
       cause = error.cause
       inner = cause && depth < CAUSES_MAX ? { innerException: [describe_details(cause, depth + 1)] } : {}
-      { message: message_of(error), typeName: name_of(error), fullTypeName: name_of(error),
+      place = depth.positive? ? locate_cause(error) : ""
+      { message: message_of(error) + place, typeName: name_of(error), fullTypeName: name_of(error),
         stackTrace: (error.backtrace || []).first(50).join("\n") }.merge(inner)
+    end
+
+    # Where a cause was raised, the first frame outside of libraries.
+    def locate_cause(error)
+      frame = (kept_frames(error) || read_backtrace(error)).find { |one| !LIBRARY.match?(one.path.to_s) }
+      frame ? ", in #{frame.name} #{File.basename(frame.path)}:#{frame.line}" : ""
     end
 
     def name_of(error)

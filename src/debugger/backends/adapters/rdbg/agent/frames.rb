@@ -9,6 +9,8 @@ module DebuggerAgent
     NESTED = /\A(?:block\b.* in )+/.freeze
     # A rescue clause has a frame of its own, above its method's.
     CLAUSE = /\A(?:rescue|ensure) in /.freeze
+    ARGUMENTS_MAX = 1000
+    @arguments = {}.compare_by_identity # by a frame's code
 
     class << self
       # The current thread's frames. Those of Ruby's own methods, in C or in `<internal:…>`, are left
@@ -34,12 +36,15 @@ module DebuggerAgent
         end
       end
 
-      # The locals that are a frame's arguments.
+      # The locals that are a frame's arguments; of the same code they are read once.
       def argument_names(frame)
         return [] unless frame.iseq
 
-        _, _, _, _, facts, *, locals, _, _, _ = frame.iseq.to_a
-        locals.first(facts[:arg_size]).grep(Symbol)
+        @arguments.clear if @arguments.size > ARGUMENTS_MAX
+        @arguments[frame.iseq] ||= begin
+          _, _, _, _, facts, *, locals, _, _, _ = frame.iseq.to_a
+          locals.first(facts[:arg_size]).grep(Symbol)
+        end
       end
 
       private

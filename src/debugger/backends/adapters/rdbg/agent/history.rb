@@ -58,7 +58,8 @@ module DebuggerAgent
       frames = thread[FRAMES] ||= []
       @stacks[frames] = true
       # The caller's line runs until the first one of what it calls.
-      running = frames.last&.line || frames[-2]&.line
+      # `def reset = @total = nil` has no line of its own: where it returns it has run itself.
+      running = frames.last&.line || (frames[-2]&.line unless event == :return && frames.size > 1)
       if BEGINS.include?(event)
         frames << Frame.new(trace.method_id, trace.self, event == :b_call ? nil : Object.new)
       elsif frames.empty?

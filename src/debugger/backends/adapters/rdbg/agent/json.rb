@@ -6,7 +6,13 @@ module DebuggerAgent
     ESCAPES = { '"' => '\\"', "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t" }.freeze
     SPECIAL = /["\\\u0000-\u001f]/.freeze
     LETTERS = { "n" => "\n", "r" => "\r", "t" => "\t", "b" => "\b", "f" => "\f" }.freeze
-    TOKEN = /\G\s*(?:([\[\]{}:,])|"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null))/m.freeze
+    WORDS = { "true" => true, "false" => false, "null" => nil }.freeze
+    # Unrolled: an alternative for each character takes longer.
+    TEXT = /"([^"\\]*(?:\\.[^"\\]*)*)"/m.freeze
+    NUMBER = /(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)/.freeze
+    TOKEN = /\G\s*(?:#{TEXT}|#{NUMBER}|(true|false|null)|([\[{]))/.freeze
+    KEY = /\G[\s,]*(?:#{TEXT}\s*:|\})/.freeze # the next of an object, or its end
+    ITEM = /\G[\s,]*(\])?/.freeze # before the next of a list, or its end
 
     class << self
       def encode(value)
@@ -31,35 +37,45 @@ module DebuggerAgent
       # To one text: each step of a program waits until its stop is encoded.
       def append(out, value)
         case value
+        when String then append_text(out, value)
         when nil then out << "null"
         when true, false, Integer then out << value.to_s
+        when Hash then append_pairs(out, value)
+        when Array then append_items(out, value)
         when Float then out << (value.finite? ? value.to_s : "null")
-        when Hash then append_all(out, "{", value, "}") { |key, one| append(out << name(key), one) }
-        when Array then append_all(out, "[", value, "]") { |one| append(out, one) }
-        else out << quote(value.to_s)
+        else append_text(out, value.to_s)
         end
       end
 
-      def append_all(out, opening, parts, closing)
-        separator = opening
-        parts.each do |*part|
-          out << separator
+      def append_pairs(out, pairs)
+        separator = "{"
+        pairs.each_pair do |key, one|
+          out << separator << (@names[key] || name(key))
+          append(out, one)
           separator = ","
-          yield(*part)
         end
-        out << opening if parts.empty?
-        out << closing
+        out << (pairs.empty? ? "{}" : "}")
+      end
+
+      def append_items(out, items)
+        separator = "["
+        items.each do |one|
+          out << separator
+          append(out, one)
+          separator = ","
+        end
+        out << (items.empty? ? "[]" : "]")
       end
 
       # The protocol's own names are few.
       def name(key)
-        @names[key] ||= "#{quote(key.to_s)}:"
+        @names[key] = append_text(+"", key.to_s) << ":"
       end
 
-      def quote(text)
+      def append_text(out, text)
         text = to_utf8(text) unless text.encoding == Encoding::UTF_8 && text.valid_encoding?
         text = text.gsub(SPECIAL) { |one| ESCAPES[one] || format("\\u%04x", one.ord) } if text.match?(SPECIAL)
-        "\"#{text}\""
+        out << '"' << text << '"'
       end
     end
     @names = {}
@@ -72,28 +88,21 @@ module DebuggerAgent
       end
 
       def read
-        match = next_token
-        case match[1]
-        when "{" then read_pairs
-        when "[" then read_items
-        when nil then to_value(match)
-        else match[1]
+        match = next_token(TOKEN)
+        if (text = match[1]) then unescape(text)
+        elsif (digits = match[2]) then digits.match?(/[.eE]/) ? digits.to_f : digits.to_i
+        elsif (word = match[3]) then WORDS[word]
+        elsif match[4] == "{" then read_pairs
+        else read_items
         end
       end
 
       private
 
-      def next_token
-        match = TOKEN.match(@text, @at) or raise ArgumentError, "malformed JSON at #{@at}"
+      def next_token(pattern)
+        match = pattern.match(@text, @at) or raise ArgumentError, "malformed JSON at #{@at}"
         @at = match.end(0)
         match
-      end
-
-      def to_value(match)
-        if match[2] then unescape(match[2])
-        elsif match[3] then match[3] =~ /[.eE]/ ? match[3].to_f : match[3].to_i
-        else { "true" => true, "false" => false, "null" => nil }[match[4]]
-        end
       end
 
       def unescape(text)
@@ -109,27 +118,16 @@ module DebuggerAgent
 
       def read_pairs
         pairs = {}
-        loop do
-          match = next_token
-          return pairs if match[1] == "}"
-          next if match[1] == ","
-
-          next_token # the colon
-          pairs[unescape(match[2])] = read
+        while (key = next_token(KEY)[1])
+          pairs[unescape(key)] = read
         end
+        pairs
       end
 
       def read_items
         items = []
-        loop do
-          rest = @at
-          match = next_token
-          return items if match[1] == "]"
-          next if match[1] == ","
-
-          @at = rest
-          items << read
-        end
+        items << read until next_token(ITEM)[1]
+        items
       end
     end
   end

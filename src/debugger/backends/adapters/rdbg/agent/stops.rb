@@ -17,6 +17,7 @@ module DebuggerAgent
       @numbers = {}.compare_by_identity
       @last_number = 0
       @holder = TracePoint.new(:line) { hold_current }
+      @births = TracePoint.new(:thread_begin) { enable(@holder) if @is_stopped }
     end
 
     attr_reader :is_stopped
@@ -38,7 +39,7 @@ module DebuggerAgent
 
       held = @held[thread] = Held.new(frames, Queue.new, reason, facts[:error], facts[:returned], facts[:is_step])
       @is_stopped = true
-      @holder.enable unless @holder.enabled?
+      watch_others
       body = { reason: reason, threadId: number_of(thread), allThreadsStopped: true }
       body[:answers] = @on_step.call(thread) if reason == "step"
       @connection.send_event("stopped", body.merge(event))
@@ -50,7 +51,7 @@ module DebuggerAgent
 
     # Lets all threads go on.
     def resume
-      @holder.disable if @holder.enabled?
+      [@holder, @births].each { |one| one.disable if one.enabled? }
       @is_stopped = false
       going = @held.values
       @turn << true if @turn.empty?
@@ -88,6 +89,17 @@ module DebuggerAgent
     end
 
     private
+
+    # Each line of the agent's own threads is slower by such a trace point, too: without other threads
+    # of the program it waits until an expression makes one.
+    def watch_others
+      enable(@births)
+      enable(@holder) if list_threads.size > 1
+    end
+
+    def enable(trace)
+      trace.enable unless trace.enabled?
+    end
 
     def take_turn
       @turn.pop(true)
