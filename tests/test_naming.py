@@ -255,7 +255,7 @@ BUDGETS: Mapping[str, int] = {
     "clients": 156,
     "daemon": 1772,
     "editors": 1992,
-    "hosts": 3110,
+    "hosts": 3115,
     "install": 1615,
     "mcp": 2089,
     "mcp/tools": 1532,
