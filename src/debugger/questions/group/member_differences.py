@@ -110,7 +110,7 @@ def refuse_unreached(places: Sequence[ComparedLocation], total: int, end: str) -
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"none of {total} processes came to {names}; {end}",
-        hint=f"debugger start --group --break {places[0].asked} -- CMD says whether it has code",
+        hint="debugger probe --group --at FUNCTION EXPR -- CMD says whether its function is called",
     )
 
 
