@@ -295,7 +295,7 @@ BUDGETS: Mapping[str, int] = {
     "sources": 2630,
     "symbols": 623,
     "symbols/dwarf": 6308,
-    "system": 2570,
+    "system": 2574,
     "targets": 2216,
     "targets/launch_json": 887,
     "tui": 2039,
