@@ -36,7 +36,7 @@ from debugger.questions.group.answer import (
 )
 from debugger.questions.group.branch_answer import build_branches, build_counted_branches
 from debugger.questions.group.laggards import judge_waits
-from debugger.questions.group.member_differences import compare_location
+from debugger.questions.group.member_differences import compare_location, refuse_unreached
 from debugger.questions.group.member_wait import MemberWait
 from debugger.session.group import SilentMember
 
@@ -383,12 +383,7 @@ def _merge_probes(
         for one in answers[0].points
     ]
     if not any(one.counts for one in places):
-        names = ", ".join(one.asked for one in places)
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"none of {len(members)} processes came to {names}; {answers[0].end}",
-            hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
-        )
+        raise refuse_unreached(places, len(members), answers[0].end)
     ends = dict.fromkeys([*(one.end for one in answers), *(one.reason for one in silent)])
     return MemberProbes(
         group=group,

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+import msgspec
+
 from debugger.hosts.host_call import HostCall
 from debugger.model.answers import Answer
 from debugger.model.events import State
 from debugger.model.group_labels import format_members
 from debugger.questions.group.answer import GroupHang, GroupStop
-from debugger.questions.group.laggards import AGAIN_S, is_looked_at_again
+from debugger.questions.group.laggards import AGAIN_S, GroupVerdict, is_looked_at_again
 from debugger.questions.hang.answer import LAST_LINES, Hang, describe_run_end
 from debugger.session.group import SilentMember
 
@@ -62,15 +64,22 @@ async def find_laggards_of_job(
             if not isinstance(answer, GroupHang):
                 return answer
             elapsed_s = loop.time() - began
-            is_on = is_looked_at_again(answer.verdict, before, elapsed_s=elapsed_s)
+            verdict = _drop_members(answer.verdict, frozenset(one.label for one in unreached))
+            is_on = is_looked_at_again(verdict, before, elapsed_s=elapsed_s)
             if not is_on or _is_stopped(states[-1]) or call.request.interrupted.is_set():
                 return answer
-            before = answer.verdict
+            before = verdict
             await run_for(AGAIN_S)
         return report_job_end([one for one in states if isinstance(one, GroupStop)], unreached)
     finally:
         # A client that has gone must not leave the job behind.
         await asyncio.shield(ask(call.replace_command("stop", {})))
+
+
+def _drop_members(verdict: GroupVerdict, labels: frozenset[str]) -> GroupVerdict:
+    """Return a verdict without the rows of these alone: what could not begin comes no later."""
+    rows = tuple(one for one in verdict.rows if not labels.issuperset(one.members))
+    return msgspec.structs.replace(verdict, rows=rows)
 
 
 def _is_stopped(answer: Answer) -> bool:

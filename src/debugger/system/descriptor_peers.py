@@ -22,6 +22,7 @@ _LISTEN = "0A"  # TCP_LISTEN of net/tcp_states.h
 _LOCAL, _STATE, _SOCKET_INODE = 1, 3, 9
 _IPV4, _IPV6 = 8, 32
 _WORD = 8  # hexadecimal digits of 32 bits
+_NAMED_MAX = 3  # processes that hold the other end
 
 
 class ListeningSocket(Struct, frozen=True):
@@ -285,7 +286,13 @@ def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
             names.append(f"{found.name if found is not None else '?'} (pid {other})")
     if not names:
         return f"nobody has its {mode} end"
-    return f"{mode} end held by {', '.join(names[:3])}"
+    return f"{mode} end held by {name_first(names)}"
+
+
+def name_first(names: Sequence[str]) -> str:
+    """Join the first names, and say how many more there are."""
+    more = len(names) - _NAMED_MAX
+    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def numbers_of(pid: int, target: str) -> Iterator[int]:

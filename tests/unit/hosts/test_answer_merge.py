@@ -220,8 +220,10 @@ def test_hits_of_all_hosts_are_compared_and_come_through_json() -> None:
         ("loss", 2),
         ("number", None),
     ]
-    with pytest.raises(DebuggerError, match=r"none of 1 processes came to x\.py:3"):
+    with pytest.raises(DebuggerError, match=r"none of 1 processes came to x\.py:3") as caught:
         merge_answers("g", [build("0")], ())
+    # `probe` without --group refuses a launcher.
+    assert caught.value.hint.startswith("debugger probe --group --at FUNCTION EXPR -- CMD")
 
 
 def test_counted_lines_of_all_hosts_are_compared_and_come_through_json() -> None:

@@ -21,6 +21,7 @@ from debugger.model.command_registry import COMMANDS
 from debugger.model.location import SourceMap
 from debugger.questions.group.answer import GroupHang, GroupStop, MergedState
 from debugger.questions.group.laggards import GroupVerdict, WaitRow
+from debugger.questions.group.member_wait import SILENT
 from debugger.questions.hang.answer import Hang
 from debugger.session.group import SilentMember
 
@@ -92,6 +93,23 @@ async def test_a_hang_is_looked_at_until_it_is_the_same_and_the_job_ends(has_end
     looks = [] if has_ended else ["hang", "await", "hang"]
     assert asked == ["await", *looks, "stop"]
     assert job_hang.begin_call(call).invocation.args["only_begins"] is True
+
+
+async def test_a_host_that_was_not_reached_makes_no_hang_be_looked_at_longer() -> None:
+    asked: list[str] = []
+    looks = ["await", "hang", "await", "hang", "stop"]
+    lost = SilentMember("*@h3", "h3: the connection was refused")
+    rows = (WaitRow(("2",), "waits", is_laggard=True), WaitRow((lost.label,), SILENT))
+    verdict = GroupHang("job", 5, GroupVerdict("lagging", "2 lags", rows))
+
+    async def ask(own: HostCall) -> a.Answer:
+        asked.append(own.invocation.command.name)
+        assert len(asked) <= len(looks)
+        return {"await": RUNS, "hang": verdict, "stop": RUNS}[asked[-1]]
+
+    call = build_call("hang", "--group", "--", "mpirun", "./app")
+    assert await job_hang.find_laggards_of_job(call, ask, [lost]) == verdict
+    assert asked == looks
 
 
 async def test_what_stops_at_an_exception_goes_on_to_the_end_of_its_job() -> None:

@@ -26,6 +26,11 @@ def test_a_pipe_is_told_with_who_holds_its_other_end() -> None:
         os.close(read)
 
 
+def test_of_many_holders_it_is_said_how_many_more_there_are() -> None:
+    assert descriptor_peers.name_first(["a", "b", "c"]) == "a, b, c"
+    assert descriptor_peers.name_first(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+
+
 def test_a_connection_is_told_with_its_peer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -31,13 +31,20 @@ _NEAR: Final = 0.75
 _OF_PROGRAM: Final = "what belongs to the program goes after --"
 _OF_JAVA: Final = frozenset({"-cp", "-classpath", "--class-path", "-jar"})
 _ADAPTERS: Final = frozenset({"--gdb", "--lldb", "--delve", "--debugpy", "--frida"})
+# Options of other questions, which no runner of tests has.
+_OF_GROUPS: Final = frozenset({"--group", "--members"})
 _NAMES_PROGRAM: Final = frozenset({"+program", "+command", "--pid", "--core", "--config"})
 
 
 def correct_spelling(arranged: ArrangedWords) -> Correction | None:
     """Return the command with near options, with `--` put in, or without the unknown ones."""
     command = arranged.command
-    special = correct_return_flag(arranged) or _correct_log(arranged) or _correct_start(arranged)
+    special = (
+        correct_return_flag(arranged)
+        or _correct_log(arranged)
+        or _correct_start(arranged)
+        or _correct_group_of_tests(arranged)
+    )
     if special is not None:
         return special
     separated = _separate_program(arranged)
@@ -82,6 +89,22 @@ def _correct_start(arranged: ArrangedWords) -> Correction | None:
     end = next((i for i in range(at, len(given), 2) if given[i][-2:] != "ex"), len(given))
     line = (*given[at:end], "--args", *given[:at], *given[end:], *(arranged.rest or ()))
     return parse_native(line, (), is_lldb=False).correction("commands follow start")
+
+
+def _correct_group_of_tests(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `test` without the options of a group: it explains a failure in its own worker."""
+    at, typed = arranged.unknown[0]
+    given, flag = list(arranged.given), typed.partition("=")[0]
+    if arranged.command.name != "test" or flag not in _OF_GROUPS:
+        return None
+    del given[at : at + 1 + (typed == "--members")]  # whose value is the next word
+    if not given and arranged.rest is None:
+        return None
+    is_file = bool(given) and TEST_FILE.match(given[0]) is not None
+    words = ("--", *(["pytest"] if is_file else []), *given)
+    if arranged.rest is not None:
+        words = (*given, "--", *arranged.rest)
+    return Correction(f"test: no option {typed}", ((*arranged.name, *words),))
 
 
 def _correct_log(arranged: ArrangedWords) -> Correction | None:

@@ -211,16 +211,13 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
     """
     if kill and not is_started(chosen.group) and not chosen.is_subset:
         raise _unnamed_kill(chosen)
-    names: list[str] = []
     notes: list[str] = []
     sessions = [one.session for one in chosen.members]
     if not chosen.is_subset:
         # The helpers of multiprocessing, and members that were too many to be named.
         sessions = process_tree.find_roots(chosen.group.first)
     _check_held(sessions, "stop")
-    for session in sessions:
-        tree = [session, *process_tree.descendants(session)]
-        names += [one.name for one in tree if one.is_live]
+    names = _live_names(sessions)
     by = session_list.kill_attached if kill else session_list.let_go
     # A compound may start some of its programs and attach to others.
     started = [one for one in sessions if is_ours(one)]
@@ -229,12 +226,20 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
     fates = await asyncio.gather(*(by(call.sessions, one) for one in attached))
     notes += dict.fromkeys(note for fate in fates for note in fate.notes)
     if attached and not kill:
-        notes.append("they were attached to, and stay: stop --kill --members all ends them")
+        notes.append(
+            "they were attached to, and run on: stop --kill --members all ends such programs"
+        )
     return answers.Ended(
-        ended=tuple(dict.fromkeys(names)),
+        ended=names,
         detached=not kill and not is_started(chosen.group),
         notes=tuple(notes),
     )
+
+
+def _live_names(sessions: Sequence[Session]) -> tuple[str, ...]:
+    """Return the names of sessions, and of those of the processes below them."""
+    trees = [(one, *process_tree.descendants(one)) for one in sessions]
+    return tuple(dict.fromkeys(one.name for tree in trees for one in tree if one.is_live))
 
 
 def _check_held(sessions: Sequence[Session], command: str) -> None:
@@ -271,9 +276,9 @@ async def detach_members(call: CommandCall, chosen: ChosenMembers) -> answers.En
     if not chosen.is_subset:
         sessions = process_tree.find_roots(chosen.group.first)
     _check_held(sessions, "detach")
-    names = [one.name for one in sessions if one.is_live]
+    names = _live_names(sessions)
     fates = await asyncio.gather(*(session_list.let_go(call.sessions, one) for one in sessions))
     notes = dict.fromkeys(note for fate in fates for note in fate.notes)
     return answers.Ended(
-        ended=tuple(names), detached=any(one.goes_on for one in fates), notes=tuple(notes)
+        ended=names, detached=any(one.goes_on for one in fates), notes=tuple(notes)
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.group_labels import MAIN, choose_label, make_unique
 from debugger.model.group_merge import MergedValue, merge_values
 from debugger.recorders.model import ProbeHit, ProbeSeen, RecordedProcess, Recording
@@ -101,6 +102,16 @@ def collect_hits(label: str, recording: Recording) -> MemberHits:
         elif isinstance(event, ProbeSeen):
             seen[event.probe] = event
     return MemberHits(label, values, seen)
+
+
+def refuse_unreached(places: Sequence[ComparedLocation], total: int, end: str) -> DebuggerError:
+    """Return the error for locations to which none of a job's processes came."""
+    names = ", ".join(one.asked for one in places)
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"none of {total} processes came to {names}; {end}",
+        hint="debugger probe --group --at FUNCTION EXPR -- CMD says whether its function is called",
+    )
 
 
 def compare_location(

@@ -24,6 +24,7 @@ from debugger.questions.group.member_differences import (
     collect_hits,
     compare_location,
     label_recordings,
+    refuse_unreached,
 )
 from debugger.questions.group.member_logpoints import log_members
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points
@@ -108,12 +109,7 @@ async def compare_members(
     )
     is_part = _is_part(call, part)
     if not is_part and not any(one.counts for one in places):
-        names = ", ".join(one.asked for one in places)
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"none of {len(run.members)} processes came to {names}; {run.end}",
-            hint=f"debugger probe --at {places[0].asked} EXPR -- CMD says how near it came",
-        )
+        raise refuse_unreached(places, len(run.members), run.end)
     answer = MemberProbes(
         Path(target.program or target.module or "group").stem,
         order_members(one.label for one in run.members),

@@ -57,6 +57,7 @@ from debugger.session import source_files
 from debugger.session.group import Group, Member
 from debugger.session.session import Session
 from debugger.system import process_info
+from debugger.system.descriptor_peers import name_first
 from debugger.system.wait_holders import HolderTable, WaitHolder, waits_forever
 
 _MPI_LIBRARY = re.compile("/libmpi")
@@ -74,7 +75,6 @@ _NAMED_PID = re.compile(r"\S+ \(pid (\d+)\)")
 _INNER = {"receive", "send", "condition", "tasks", "future", "lock", "group", "semaphore"}
 _ASLEEP = frozenset({"S", "D"})
 _LOCK_WAITS = 2  # threads at one futex
-_NAMED_MAX = 3  # members that hold the other end of a socket
 _MAIN_NAMES = {"MainThread", "the main thread", "main"}
 
 
@@ -394,7 +394,7 @@ def _add_holder(
         detail = f"{holder.what} that member {members[0]} holds"
     elif "member " not in detail:
         # The text of a pipe names its holders.
-        named = ", ".join(f"member {one}" for one in members[:_NAMED_MAX])
+        named = name_first([f"member {one}" for one in members])
         detail = f"{detail}, {holder.end} held by {named}" if detail else named
     return msgspec.structs.replace(
         wait, blockers=tuple(blockers), detail=detail, has_both_ends=holder.has_both_ends

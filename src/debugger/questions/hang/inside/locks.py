@@ -12,7 +12,7 @@ import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Any
 
 _WORDS = 60  # characters of a child's command line
@@ -21,7 +21,9 @@ _OWNER = re.compile(r"owner=(\d+)")
 _REENTRANT = ("RLock", "_RLock")
 _LOCKS = ("lock", "Lock", "Condition", "Semaphore", "BoundedSemaphore", *_REENTRANT)
 _INNER = 4  # frames of the standard library in which a thread may wait
-_statements: dict[str, dict[int, list[Any]]] = {}
+# A statement that acquires or releases a lock has one of these.
+_LOCK_WORDS = ("with", "acquire", "release")
+_statements: dict[tuple[str, int, str], dict[int, list[Any]]] = {}
 
 
 def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:  # noqa: PLR0911 - one for each kind
@@ -185,7 +187,7 @@ def _requested_lock(frame: FrameType) -> tuple[Any, str]:
 
 def requested_objects(frame: FrameType) -> list[tuple[Any, str]]:
     """Return the objects that a frame's line acquires, and their names in the source."""
-    nodes = _lock_statements(frame.f_code.co_filename).get(frame.f_lineno or 0, ())
+    nodes = _lock_statements(frame.f_code).get(frame.f_lineno or 0, ())
     return [found for node in nodes for found in _in_statement(node, frame)]
 
 
@@ -224,7 +226,7 @@ def held_objects(frame: FrameType) -> list[Any]:
     """Return what a frame has acquired, by the position of its line in the source."""
     line, first = frame.f_lineno or 0, frame.f_code.co_firstlineno
     found: list[Any] = []
-    for number, nodes in list(_lock_statements(frame.f_code.co_filename).items()):
+    for number, nodes in list(_lock_statements(frame.f_code).items()):
         for node in nodes if first <= number <= line else ():
             if isinstance(node, (ast.With, ast.AsyncWith)):
                 # Inside the `with` the lock is held; in its own line it is only requested.
@@ -242,30 +244,72 @@ def _is_freed(node: Any, frame: FrameType, line: int) -> bool:
     texts = [f"{text}.release()" for _, text in _in_statement(node, frame)]
     return any(
         text in ast.unparse(one)
-        for number, nodes in _lock_statements(frame.f_code.co_filename).items()
+        for number, nodes in _lock_statements(frame.f_code).items()
         if node.lineno < number < line
         for one in nodes
         for text in texts
     )
 
 
-def _lock_statements(file: str) -> dict[int, list[Any]]:
-    """Return a file's statements that may acquire or release a lock, by line."""
-    if file not in _statements:
-        found: dict[int, list[Any]] = {}
-        try:
-            with open(file, encoding="utf-8") as source:  # noqa: PTH123 - the program's own pathlib
-                tree = ast.parse(source.read())
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            # A source that has changed or is missing: then no lock is known.
-            tree = ast.Module([], [])
-        for node in ast.walk(tree):
+def _lock_statements(code: CodeType) -> dict[int, list[Any]]:
+    """Return the statements of a function that may acquire or release a lock, by line."""
+    key = (code.co_filename, code.co_firstlineno, code.co_name)
+    if key not in _statements:
+        found = _statements[key] = {}
+        for node in ast.walk(_parse_function(code)):
             if isinstance(node, (ast.With, ast.AsyncWith, ast.Expr, ast.Assign, ast.Return)):
                 found.setdefault(node.lineno, []).append(node)
             elif isinstance(node, (ast.If, ast.While)):
                 found.setdefault(node.lineno, []).append(node.test)
-        _statements[file] = found
-    return _statements[file]
+    return _statements[key]
+
+
+def _parse_function(code: CodeType) -> ast.Module:
+    """Parse the source of a function, if it has a word of locks.
+
+    The program waits meanwhile: the files of a large package take a second.
+    """
+    nothing = ast.Module([], [])
+    try:
+        with open(code.co_filename, encoding="utf-8") as source:  # noqa: PTH123 - the program's own pathlib
+            lines = source.readlines()
+    except (OSError, ValueError):
+        return nothing  # without a source no lock is known
+    first, end = _find_block(code, lines)
+    block = "".join(lines[first:end])
+    if not any(one in block for one in _LOCK_WORDS):
+        return nothing
+    indented = block[:1] in {" ", "\t"}
+    try:
+        tree = ast.parse(f"if 1:\n{block}" if indented else block)
+        # One line less in front of a function, one more for the `if`.
+        return ast.increment_lineno(tree, first - indented)
+    except (SyntaxError, ValueError, RecursionError):
+        pass
+    try:  # An expression that has a frame of its own is no statement.
+        return ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return nothing  # the source has changed
+
+
+def _find_block(code: CodeType, lines: list[str]) -> tuple[int, int]:
+    """Return the range of a function's lines, from 0: up to one that is not further indented."""
+    if code.co_name == "<module>":
+        return 0, len(lines)
+    first = code.co_firstlineno - 1
+    numbers = code.co_lines() if hasattr(code, "co_lines") else ()  # since Python 3.10
+    end = max((line for _, _, line in numbers if line), default=first + 1)
+    margin = _indentation(lines[first]) if first < len(lines) else 0
+    while end < len(lines):
+        line = lines[end]
+        if line.strip() and _indentation(line) <= margin and line.lstrip()[0] not in "#)]}":
+            break
+        end += 1
+    return first, end
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _resolve_expression(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - one for each kind of node
