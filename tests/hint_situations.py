@@ -370,7 +370,6 @@ REASONS: Final = {
     "cli/host_pipe.py: debugger start --host user@server ./app": (
         "tests/unit/hosts/test_host_router.py"
     ),
-    "hosts/answer_merge.py: debugger probe --at X EXPR": "tests/unit/hosts/test_answer_merge.py",
     "hosts/answer_merge.py: debugger path -- CMD": "tests/unit/hosts/test_answer_merge.py",
     "hosts/host_address.py: debugger start --host user@server ./app": (
         "tests/unit/hosts/test_host_address.py"
