@@ -43,6 +43,20 @@ class GroupSearch(Struct, frozen=True):
         return f"--tree {self.tree}" if self.tree is not None else f"--pids {self.pids}"
 
 
+def complete_search(search: GroupSearch, what: str | None) -> GroupSearch:
+    """Return a search with what was named without an option: the top of a tree, or a pattern.
+
+    Raises:
+        DebuggerError: USAGE if processes are named in two ways.
+    """
+    if what is None:
+        return search
+    if search != GroupSearch():
+        text = f"the processes of a group are named twice: {what} and {search.text}"
+        raise DebuggerError(ErrorCode.USAGE, text, hint=f"debugger attach --group {search.text}")
+    return GroupSearch(tree=int(what)) if what.isdecimal() else GroupSearch(name=what)
+
+
 def find_group_processes(
     search: GroupSearch, everything: Iterable[ProcessInfo], *, any_language: bool
 ) -> list[ProcessInfo]:

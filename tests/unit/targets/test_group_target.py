@@ -8,7 +8,12 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.process_info import ProcessInfo
-from debugger.targets.group_target import ATTACHED_MAX, GroupSearch, find_group_processes
+from debugger.targets.group_target import (
+    ATTACHED_MAX,
+    GroupSearch,
+    complete_search,
+    find_group_processes,
+)
 
 TOP = 4_000_001  # above the kernel's most
 
@@ -50,6 +55,15 @@ def test_a_tree_is_its_top_and_the_python_processes_below_it() -> None:
 
 def test_with_an_adapter_every_process_of_the_tree_is_taken() -> None:
     assert numbers(GroupSearch(tree=TOP), any_language=True) == [0, 1, 2, 3, 4]
+
+
+def test_what_is_named_without_an_option_is_a_tree_or_a_pattern() -> None:
+    assert complete_search(GroupSearch(), str(TOP)) == GroupSearch(tree=TOP)
+    assert complete_search(GroupSearch(), "train.py") == GroupSearch(name="train.py")
+    assert complete_search(GroupSearch(pids="1,2"), None) == GroupSearch(pids="1,2")
+    with pytest.raises(DebuggerError, match=f"named twice: {TOP} and --pids 1,2") as refused:
+        complete_search(GroupSearch(pids="1,2"), str(TOP))
+    assert refused.value.hint == "debugger attach --group --pids 1,2"
 
 
 def test_a_name_is_a_pattern() -> None:

@@ -447,7 +447,7 @@ async def attach(
     breaks: Annotated[FirstBreakpoints, FIRST_BREAKPOINTS] = NO_BREAKPOINTS,
     pause: Annotated[bool, Option("--pause", help="stop it, and show where it is")] = False,
     is_group: Annotated[
-        bool, Option("--group", help="all processes of --name PATTERN, --tree or --pids")
+        bool, Option("--group", help="PID and all below it; or --name PATTERN, or --pids")
     ] = False,
     tree: Annotated[
         int | None, Option("--tree", help="with --group: PID and all below it", metavar="PID")
@@ -470,14 +470,14 @@ async def attach(
     from debugger.questions.runner.command_call import locate_target, pids_with_session
     from debugger.targets import attach_target, process_target
     from debugger.targets.attach_request import AttachRequest
-    from debugger.targets.group_target import GroupSearch
+    from debugger.targets.group_target import GroupSearch, complete_search
 
     patience = call.wait_limit(timeout, ends_idle=False)
     search = GroupSearch(name, tree, pids)
+    pid = str(what) if what is not None else None
     if is_group or search.is_of_group:
-        attach_target.check_alone(
-            core, connect, kernel, simulator, None if what is None else str(what)
-        )
+        attach_target.check_alone(core, connect, kernel, simulator)
+        search = complete_search(search, pid)
         base = AttachRequest(
             cwd=call.cwd,
             env=call.env,
@@ -489,7 +489,6 @@ async def attach(
         )
         within = call.wait_limit(1.0 if timeout is None else timeout, ends_idle=False)
         return await group_attach.attach_group(call, base, search, breaks, within)
-    pid = str(what) if what is not None else None
     app = None
     if simulator is not None or bundle_id is not None or wait_for:
         attach_target.check_alone(name, core, connect, kernel)

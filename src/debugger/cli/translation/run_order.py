@@ -25,8 +25,7 @@ def order_run(arranged: ArrangedWords) -> Result:
         fixed = arranged.change(positionals=(), add=[("--pid", words[1:])])
         return Correction("pid is an option: --pid", (fixed.to_words(),))
     if name == "hang" and len(words) == 1 and words[0].isdecimal():
-        fixed = arranged.change(without=("--pid",), positionals=(), add=[("--pid", words)])
-        return Correction(f"is {words[0]} a process?", (fixed.to_words(),))
+        return _order_hang(arranged, words[0])
     if name == "hang" and words[0].isdecimal() and begins_program(words[1:]):
         limited = arranged.change(positionals=(), add=[("--after", words[:1])])
         fixed = replace(limited, rest=words[1:])
@@ -39,6 +38,14 @@ def order_run(arranged: ArrangedWords) -> Result:
         commands = (fixed.to_words(), as_argument.to_words())
         return Correction(f"is {cores[0]} a core file?", commands)
     return arranged
+
+
+def _order_hang(arranged: ArrangedWords, pid: str) -> Correction:
+    if any(flag == "--group" for flag, _ in arranged.options):
+        first = ("attach", "--group", pid)
+        return Correction("a group that runs is attached to first", (first, ("hang", "--group")))
+    fixed = arranged.change(without=("--pid",), positionals=(), add=[("--pid", (pid,))])
+    return Correction(f"is {pid} a process?", (fixed.to_words(),))
 
 
 def order_test(arranged: ArrangedWords) -> Result:
