@@ -28,11 +28,11 @@ VERSIONS = [one for one in ("3.11", "3.12", "3.13") if one in PYTHONS]
 
 
 async def record(
-    version: str, scratch: Path, order: dict[str, Any], *, is_traced: bool
+    version: str, scratch: Path, order: dict[str, Any], *words: str, is_traced: bool = False
 ) -> dict[str, Any]:
     """Return the notes of a recording; an interactive interpreter's calls are traced."""
     program = CRASH if order.get("event") else PROGRAM
-    argv = [PYTHONS[version], *(["-i"] if is_traced else []), program.name]
+    argv = [PYTHONS[version], *(["-i"] if is_traced else []), program.name, *words]
     origin = OriginOrder(file=program.name, **order)
     ran = await run_recorded(argv, PROGRAMS, scratch, origin=origin)
     found: dict[str, Any] = {"output": ran.output_lines()[0]}
@@ -72,10 +72,21 @@ async def record(
 async def test_a_run_with_numbered_calls_records_what_a_traced_one_does(
     version: str, order: dict[str, Any], tmp_path: Path
 ) -> None:
-    numbered = await record(version, tmp_path, order, is_traced=False)
+    numbered = await record(version, tmp_path, order)
     traced = await record(version, tmp_path, order, is_traced=True)
     assert "fault" not in numbered
     assert numbered == traced
+
+
+async def test_the_last_of_many_exceptions_is_looked_at_where_its_number_is_known(
+    tmp_path: Path,
+) -> None:
+    order = {**AT_CRASH, **FEW}
+    first = await record(VERSIONS[0], tmp_path, order, "1200")
+    # Those that leave recorded calls are not counted.
+    assert (int(first["counted"]) > 390, "origin" in first) == (True, False)
+    second = await record(VERSIONS[0], tmp_path, {**order, "nth": int(first["counted"])}, "1200")
+    assert second["origin"]["value"] == "2000"
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -37,9 +37,12 @@ class Basket:
         self.sum = 0
         self.failed = []
 
+    def find(self, name):
+        return price_of(name)
+
     def add(self, name):
         try:
-            self.sum += price_of(name)
+            self.sum += self.find(name)
         except Missing as error:
             self.failed.append(str(error))
 

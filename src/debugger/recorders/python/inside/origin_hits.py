@@ -21,7 +21,7 @@ _ERRORS = 200  # exceptions whose values are kept
 _CONTENTS = 8  # writes into a container that is the value
 _SEARCHES = 200  # hits at which changed objects are looked for
 _UNRECORDED = 1_000  # hits in calls that are not recorded, at which the value is looked at
-_LOOKED_AT = 1_000  # exceptions at which the values are looked at
+_LOOKED_AT = 200  # exceptions at which the values are looked at
 _ERROR_SLACK = 100  # exceptions by which two runs may differ
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
@@ -122,7 +122,7 @@ class OriginHits:
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}
         self._escaped: list[OriginHit] = []
-        self._met = 0  # exceptions in calls that may have a value
+        self._met = 0  # exceptions that left calls which are not traced, and may have a value
         self._failed: OriginHit | None = None  # of the first test that failed in the program's code
         self._problem = ""
         self._searches = 0  # for changed objects
@@ -342,21 +342,29 @@ class OriginHits:
             self._keep_error(hit)
 
     def meet_error(
-        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
+        self,
+        scope: Any,
+        frame: FrameType,
+        error: BaseException,
+        *,
+        is_new: bool,
+        is_traced: bool = True,
     ) -> None:
         """Keep the values of the expressions where an exception is raised, and its callers.
 
-        One that is new in its frame may have the number of another that is gone. After many, only
-        the place is kept, and a run that knows the number of the last one finds the values.
+        One that is new in its frame may have the number of another that is gone. After many that
+        left calls which are not traced, only the place is kept, and a run that knows the number of
+        the last one finds the values.
         """
         if self._recorder.is_evaluating:
             return
-        self._met += 1
-        is_looked_at = self._every_hit or self._met <= _LOOKED_AT
-        if self._nth > 1:
-            is_looked_at = self._every_hit or self._met > self._nth - _ERROR_SLACK
-        for one in (self, *self._further):
+        number = 0
+        if not (is_traced or self._every_hit):
+            self._met += 1
+            border = self._nth - _ERROR_SLACK
+            is_looked_at = self._met > border if self._nth > 1 else self._met <= _LOOKED_AT
             number = 0 if is_looked_at else self._met
+        for one in (self, *self._further):
             one.keep_met(scope, frame, error, is_new=is_new, number=number)
 
     def keep_met(
