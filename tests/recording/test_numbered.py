@@ -78,14 +78,15 @@ async def test_a_run_with_numbered_calls_records_what_a_traced_one_does(
     assert numbered == traced
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 async def test_the_last_of_many_exceptions_is_looked_at_where_its_number_is_known(
-    tmp_path: Path,
+    version: str, tmp_path: Path
 ) -> None:
     order = {**AT_CRASH, **FEW}
-    first = await record(VERSIONS[0], tmp_path, order, "1200")
+    first = await record(version, tmp_path, order, "1200")
     # Those that leave recorded calls are not counted.
     assert (int(first["counted"]) > 390, "origin" in first) == (True, False)
-    second = await record(VERSIONS[0], tmp_path, {**order, "nth": int(first["counted"])}, "1200")
+    second = await record(version, tmp_path, {**order, "nth": int(first["counted"])}, "1200")
     assert second["origin"]["value"] == "2000"
 
 

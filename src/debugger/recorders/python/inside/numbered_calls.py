@@ -285,7 +285,7 @@ class NumberedCalls:
                 followed = recorder.enter_numbered(known, frame, number)
             finally:
                 del self._entering[id(frame)]
-            if followed is not None:
+            if followed is not known.unrecorded_trace:
                 frame.f_trace = followed
                 if not recorder.windows.is_full:
                     self._followed[id(frame)] = get_ident()
