@@ -117,7 +117,7 @@ def test_a_compound_starts_as_one_group(project: Path, cli: Cli):
             "Running": "running",
         }
         ended = cli("stop", check=0).out
-        assert "they were attached to, and stay" in ended
+        assert "they were attached to, and run on" in ended
         assert process.poll() is None
 
 
