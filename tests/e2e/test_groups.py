@@ -441,7 +441,7 @@ def test_a_group_takes_only_one_way_to_attach(cli: Cli) -> None:
     refused = cli("attach", "--group", "--tree", "1", check=None)
     assert "holds this debugger and programs of others" in refused.err
     assert "by one of --name, --tree and --pids" in cli("attach", "--group", check=None).err
-    assert "one thing to attach to" in cli("attach", "7", "--tree", "8", check=None).err
+    assert "named twice: 7 and --tree 8" in cli("attach", "7", "--tree", "8", check=None).err
     assert list_sessions(cli) == {}
 
 
