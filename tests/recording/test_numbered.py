@@ -20,6 +20,8 @@ AT_LAST = {"expression": "total", "line": find_marker(PROGRAM, "last")}
 AT_WHILE = {"expression": "total", "line": find_marker(PROGRAM, "while")}
 AT_PRINT = {"expression": "total", "line": find_marker(PROGRAM, "print")}
 AT_ENTRY = {"expression": "self.items", "name": "put"}
+IMPORTS = PROGRAMS / "numbered_imports.py"
+AT_END = {"expression": "rows['c']", "line": find_marker(IMPORTS, "end"), "file": IMPORTS.name}
 AT_SUM = {"expression": "self.sum", "line": find_marker(FAILS, "sum"), "file": FAILS.name}
 FEW, SOME = {"statements": 60}, {"statements": 900}
 WINDOW = {**SOME, "windows": ((1_500, 1_560), (2_300, 9_000)), "frames": (1, 7, 1_550)}
@@ -66,6 +68,11 @@ async def record(
         {**AT_SUM, **FEW},
         {**AT_SUM, **SOME, "windows": ((1_300, 9_000),), "frames": (1, 2)},
         {**AT_SUM, **FEW, "names": ("amount", "sum")},
+        {**AT_END},
+        {**AT_END, "import_statements": 9},
+        {**AT_END, "import_statements": 9, "frames": (1, 2)},
+        {**AT_END, "import_statements": 9, "windows": ((5, 900),), "frames": (1, 80)},
+        {**AT_END, **FEW, "frames": (1, 70, 80), "names": ("value", "result")},
     ],
     ids=str,
 )

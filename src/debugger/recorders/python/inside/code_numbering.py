@@ -44,7 +44,7 @@ class CodeNumbering:
         Raises:
             BytecodeError: It has a form that is not known.
         """
-        made = self._rewrite_tree(code)
+        made: CodeType = self._numbered.run_untraced(self._rewrite_tree, code)
         if begin_main is None:
             return made
 

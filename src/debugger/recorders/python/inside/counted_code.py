@@ -86,16 +86,13 @@ def add_counter(
     if at < 0:
         return None
     constants = [*code.co_consts, counter]
-    added = _take_one(len(constants) - 1, _instruct("POP_TOP"))
+    added = _take_one(len(constants) - 1, instruct("POP_TOP"))
     if numbers is not None:
         constants.append(numbers)
         has_room = code.co_nlocals > known
-        keep = _instruct("STORE_FAST", known) if has_room else _instruct("POP_TOP")
+        keep = instruct("STORE_FAST", known) if has_room else instruct("POP_TOP")
         added += _take_one(len(constants) - 1, keep)
     units = len(added) // 2
-    full, rest = divmod(units, _ENTRY_UNITS)
-    nowhere = bytes((_NO_LOCATION | _ENTRY_UNITS - 1,)) * full
-    nowhere += bytes((_NO_LOCATION | rest - 1,)) if rest else b""
     # All jumps are between instructions behind the counter.
     regions = [
         (
@@ -108,7 +105,7 @@ def add_counter(
     made: CodeType = code.replace(
         co_code=text[: 2 * body] + added + text[2 * body :],
         co_consts=tuple(constants),
-        co_linetable=code.co_linetable[:at] + nowhere + code.co_linetable[at:],
+        co_linetable=code.co_linetable[:at] + no_locations(units) + code.co_linetable[at:],
         co_exceptiontable=tables.write_regions(regions),
         co_stacksize=code.co_stacksize + _STACK,
     )
@@ -117,8 +114,8 @@ def add_counter(
 
 def _take_one(constant: int, keep: bytes) -> bytes:
     """Return what takes one of an iterator, and keeps or drops it."""
-    taken = keep + _instruct("POP_TOP")
-    return _instruct("LOAD_CONST", constant) + _instruct("FOR_ITER", len(taken) // 2) + taken
+    taken = keep + instruct("POP_TOP")
+    return instruct("LOAD_CONST", constant) + instruct("FOR_ITER", len(taken) // 2) + taken
 
 
 def _add_variable(code: CodeType, name: str) -> CodeType:
@@ -161,7 +158,14 @@ def _find_location(table: bytes, unit: int) -> int:
     return at if passed == unit else -1
 
 
-def _instruct(name: str, arg: int = 0) -> bytes:
+def no_locations(units: int) -> bytes:
+    """Return what a location table has of units of code that stand nowhere in the source."""
+    full, rest = divmod(units, _ENTRY_UNITS)
+    last = bytes((_NO_LOCATION | rest - 1,)) if rest else b""
+    return bytes((_NO_LOCATION | _ENTRY_UNITS - 1,)) * full + last
+
+
+def instruct(name: str, arg: int = 0) -> bytes:
     """Return the bytecode of an instruction, with its caches."""
     op = opmap[name]
     caches: Any = vars(opcode)["_inline_cache_entries"]  # by name since 3.13

@@ -309,8 +309,21 @@ class NumberedCalls:
         if self._get() is None:
             self._set(self.on_call)
 
+    def run_untraced(self, function: Any, argument: Any) -> Any:
+        """Call a function of ours, which is not to be traced itself."""
+        before = self._get()
+        if before is not self.on_call:
+            return function(argument)
+        self._set(None)
+        try:
+            return function(argument)
+        finally:
+            self._set(before)
+
     def pause_call(self, known: Any, frame: FrameType) -> None:
         """Go on with a call that is recorded no longer."""
+        if id(frame) == self.recorder.windows.skipped_import:
+            return  # its end matters
         self._followed.pop(id(frame), None)
         if not (self._is_needed or self._follow_running(frame.f_back)):
             self.pause()
@@ -321,6 +334,10 @@ class NumberedCalls:
         """Go on with a call of which one statement was recorded."""
         self._followed.pop(id(frame), None)
         self._leave_call(frame, generates=known.generates)
+
+    def follow_call(self, frame: int) -> None:
+        """Trace a call of this thread by itself, up to its end."""
+        self._followed[frame] = get_ident()
 
     def end_call(self, frame: FrameType) -> None:
         """Trace a call no longer by itself."""
@@ -384,8 +401,8 @@ class NumberedCalls:
             finally:
                 numbers.ahead = 0
                 self._entering.pop(id(frame), None)
-        has_end = NUMBER in code.co_varnames and not known.generates
-        return self._on_line if has_end and not self._is_always_traced else None
+        is_left = _can_be_left(known) and not self._is_always_traced
+        return self._on_line if is_left else None
 
     def _number_traced(self, known: Any, frame: FrameType) -> Any:
         """Give a number to a call whose code takes none itself; return its trace function."""
@@ -419,9 +436,13 @@ class NumberedCalls:
             self._leave(frame)
 
     def _is_called_by_followed(self, frame: FrameType) -> bool:
-        """Return whether the innermost caller of the program's own is traced by itself."""
+        """Return whether one that is traced by itself makes a call, and none between is left."""
         back, count = frame.f_back, 0
-        while back is not None and count < _OUTWARD and self.recorder.find_code(back) is None:
+        while back is not None and count < _OUTWARD and id(back) not in self._followed:
+            known = self.recorder.find_code(back)
+            can_be_left = known is not None and _can_be_left(known)
+            if can_be_left and isinstance(back.f_locals.get(NUMBER), _LastingNumber):
+                return False
             back, count = back.f_back, count + 1
         return back is not None and id(back) in self._followed
 
@@ -451,3 +472,8 @@ class NumberedCalls:
                 del self._followed[one]
         if self._is_needed and not self.recorder.is_over:
             self.trace()
+
+
+def _can_be_left(known: Any) -> bool:
+    """Return whether the end of a call can trace its caller again."""
+    return NUMBER in known.code.co_varnames and not known.generates

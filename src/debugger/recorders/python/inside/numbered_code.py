@@ -81,39 +81,40 @@ def _begins_line(jump: Any, parts: Any) -> bool:
 def add_unwind_hook(code: CodeType, hook: Any, parts: Any) -> CodeType:
     """Return code that calls a function with each exception that leaves it.
 
-    What the function fails with changes nothing.
+    What the function fails with changes nothing. The instructions stay where they are.
 
     Args:
         code: The code of a function or a module.
         hook: The function.
-        parts: The definitions of `bytecode`.
-
-    Raises:
-        BytecodeError: The code has a form that is not known.
+        parts: The definitions of `bytecode` and `counted_code`.
     """
-    every = parts.read_instructions(code)
-    entry = next(at for at, one in enumerate(every) if one.op == parts.opmap["RESUME"])
-
-    def make(name: str, arg: int = 0) -> Any:
-        return parts.BytecodeInstruction(parts.opmap[name], arg)
-
+    make, text = parts.instruct, code.co_code
+    first = text[::2].index(parts.opmap["RESUME"]) + 1
     # On the stack: the number of the instruction, the exception that is handled, and the new one.
-    call = [
-        *(make("PUSH_NULL"), make("LOAD_CONST", len(code.co_consts)), make("COPY", 3)),
-        *(make("PRECALL", 1), make("CALL", 1), make("POP_TOP"), make("JUMP_FORWARD")),
-    ]
-    leave = [make("SWAP", 2), make("POP_EXCEPT"), make("RERAISE", 1)]
-    failed = [make("PUSH_EXC_INFO"), make("POP_TOP"), make("POP_EXCEPT")]
-    call[-1].target = leave[0]
     begin = make("PUSH_EXC_INFO")
-    for one in call:
-        one.handler = (failed[0], 3, False)
-    for one in every[entry + 1 :]:
-        one.handler = one.handler or (begin, 0, True)
-    changed: CodeType = parts.write_instructions(
-        code,
-        [*every, begin, *call, *failed, *leave],
+    call = make("PUSH_NULL") + make("LOAD_CONST", len(code.co_consts)) + make("COPY", 3)
+    call += make("PRECALL", 1) + make("CALL", 1) + make("POP_TOP")
+    failed = make("PUSH_EXC_INFO") + make("POP_TOP") + make("POP_EXCEPT")
+    leave = make("SWAP", 2) + make("POP_EXCEPT") + make("RERAISE", 1)
+    call += make("JUMP_FORWARD", len(failed) // 2)
+    added = begin + call + failed + leave
+    end = len(text) // 2
+    regions = []
+    for one in parts.read_handlers(code.co_exceptiontable):
+        if first < one[0]:
+            regions.append((first, one[0], (end, 0, True)))
+        regions.append((one[0], one[1], tuple(one[2:])))
+        first = max(first, one[1])
+    if first < end:
+        regions.append((first, end, (end, 0, True)))
+    called = end + len(begin) // 2
+    behind = called + len(call) // 2
+    regions.append((called, behind, (behind, 3, False)))
+    changed: CodeType = code.replace(
+        co_code=text + added,
         co_consts=(*code.co_consts, hook),
+        co_linetable=code.co_linetable + parts.no_locations(len(added) // 2),
+        co_exceptiontable=parts.write_regions(regions),
         co_stacksize=code.co_stacksize + _UNWIND_STACK,
     )
     return changed

@@ -151,7 +151,7 @@ class OriginRecorder:
             self._numbers[id(frame)] = number
         if known.is_import and windows.is_full:
             if windows.skips_imports:
-                windows.skip_import(id(frame))
+                self._skip_import(id(frame))
                 return self._skip_call(known, frame)
             windows.importing += 1
         if not self._is_recorded(known, number):
@@ -384,7 +384,13 @@ class OriginRecorder:
                 outermost = id(back)
             back = back.f_back
         if outermost:
-            self.windows.skip_import(outermost)
+            self._skip_import(outermost)
+
+    def _skip_import(self, frame: int) -> None:
+        """Record nothing until an imported module's body has ended."""
+        self.windows.skip_import(frame)
+        if self.numbered is not None:
+            self.numbered.follow_call(frame)
 
     def _trace_unrecorded(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Handle an event of a call that is not recorded: its location, its exceptions, its end."""

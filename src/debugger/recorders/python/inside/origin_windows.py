@@ -151,6 +151,7 @@ class NumberedWindows(CallWindows):
     def __init__(self, order: dict[str, Any], numbers: Any) -> None:
         self._calls = numbers
         self._recorded = 0
+        self._is_ahead = False  # the call that begins is counted as recorded
         self._gap = 0
         super().__init__(order)
 
@@ -192,7 +193,8 @@ class NumberedWindows(CallWindows):
 
     def record_call(self) -> None:
         """Count a recorded call."""
-        self._recorded += 1
+        self._recorded += not self._is_ahead
+        self._is_ahead = False
 
     def record_all(self) -> dict[str, Any]:
         """Record all calls from now on; return what `restore` takes to go on as before."""
@@ -209,4 +211,11 @@ class NumberedWindows(CallWindows):
         begins = super().pass_border()
         if begins:
             self._gap = before
+            self.record_call()
+            self._is_ahead = True
         return begins
+
+    def end_skipped_import(self) -> None:
+        """Record again, if the calls of now are to be recorded."""
+        self._gap = self.count
+        super().end_skipped_import()
