@@ -85,6 +85,35 @@ async def test_a_run_with_numbered_calls_records_what_a_traced_one_does(
     assert numbered == traced
 
 
+THREADS = """
+from threading import Thread
+seen = []
+def work(number):
+    seen.append(number)
+for number in (1, 2):
+    one = Thread(target=work, args=(number,), name=f"worker {number}")
+    one.start()
+    one.join()
+print(seen[1])
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_thread_is_not_taken_for_one_that_ended_before_it(
+    version: str, tmp_path: Path
+) -> None:
+    # The system gives the identity of an ended thread again.
+    (tmp_path / "run.py").write_text(THREADS)
+    origin = OriginOrder("seen[1]", file="run.py", line=10)
+    scratch = tmp_path / "out"
+    scratch.mkdir()
+    ran = await run_recorded([PYTHONS[version], "run.py"], tmp_path, scratch, origin=origin)
+    recording = ran.recordings[0]
+    notes = {one.kind: one.text for one in recording.events if isinstance(one, RecordingNote)}
+    threads = {one["thread"] for one in json.loads(notes["origin"])["links"]}
+    assert {recording.threads[one] for one in threads} == {"worker 2"}
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_a_program_does_what_it_does_alone(version: str, tmp_path: Path) -> None:
     # In a module and a class of 3.12 the interpreter itself would change comprehensions.

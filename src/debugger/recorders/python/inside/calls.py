@@ -7,7 +7,6 @@ and no call is missing from the sums.
 
 from __future__ import annotations
 
-import sys
 from _thread import get_ident
 from time import perf_counter as clock
 
@@ -104,11 +103,7 @@ class CallBook:
         if found is None:
             level = _OUTSIDE if self.has_focus else 0
             found = self.threads[ident] = self._parts.ThreadCalls(len(self.threads) + 1, level)
-            # threading.current_thread() would register a dummy thread for a thread that `threading`
-            # does not know, and the program could see that.
-            known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
-            name = getattr(known, "_name", "")
-            self.write(["t", found.number, name if type(name) is str else ""])
+            self.write(["t", found.number, self._parts.thread_key()[1]])
         return found
 
     def number(self, code: CodeType, frame: FrameType | None) -> int:

@@ -158,6 +158,18 @@ def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
     return {name: values[name] for name in names if name in values}
 
 
+def thread_key() -> tuple[int, str]:
+    """Return the current thread's identity and name; "" for one that `threading` does not know.
+
+    The system gives an identity again once its thread has ended. threading.current_thread() would
+    register a dummy thread, and the program could see that.
+    """
+    ident = get_ident()
+    known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
+    name = getattr(known, "_name", "")
+    return ident, name if type(name) is str else ""
+
+
 def enclosing_variables(frame: FrameType) -> tuple[dict[str, Any], str]:
     """Return the variables of enclosing functions that are still running.
 

@@ -7,7 +7,6 @@ each invariant is recorded with the last visit at which it was true of the same 
 from __future__ import annotations
 
 import os
-from _thread import get_ident
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -99,7 +98,7 @@ class InvariantRecorder:
         self._made: dict[int, list[Any]] = {}
         self._types: dict[int, int] = {}
         self._constructors: dict[int, tuple[type, Any]] = {}
-        self._threads: dict[int, int] = {}
+        self._threads: dict[tuple[int, str], int] = {}
         self.plans.clear()
         del self.codes[:]
 
@@ -518,4 +517,4 @@ class InvariantRecorder:
 
     def thread_number(self) -> int:
         """Return the number of the current thread, in the order of their first check."""
-        return self._threads.setdefault(get_ident(), len(self._threads) + 1)
+        return self._threads.setdefault(self._parts.thread_key(), len(self._threads) + 1)

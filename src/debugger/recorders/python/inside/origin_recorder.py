@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import sys
-from _thread import get_ident
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -74,7 +73,7 @@ class OriginRecorder:
         self.plain_codes: dict[int, CodeType] = {}  # by the identity of code that takes numbers
         self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
         self._numbers: dict[int, int] = {}  # of the own calls, by frame
-        self._threads: dict[int, int] = {}
+        self._threads: dict[tuple[int, str], int] = {}
         self.began = now()
 
     def reset(self) -> None:
@@ -439,13 +438,11 @@ class OriginRecorder:
         scope.stack = found.caller_stack(outer.f_lineno)
 
     def _thread_number(self) -> int:
-        ident = get_ident()
-        found = self._threads.get(ident)
+        key = self._parts.thread_key()
+        found = self._threads.get(key)
         if found is None:
-            found = self._threads[ident] = len(self._threads) + 1
-            known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
-            name = getattr(known, "_name", "")
-            self._journal.write(["t", found, name if type(name) is str else ""])
+            found = self._threads[key] = len(self._threads) + 1
+            self._journal.write(["t", found, key[1]])
         return found
 
     # -- lines -------------------------------------------------------------------------------------

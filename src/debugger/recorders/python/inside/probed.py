@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import get_ident
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -534,15 +533,11 @@ class ProbeRecorder:
             return None, f"{kind}: {text}" if text else kind
 
     def _thread_number(self) -> int:
-        ident = get_ident()
-        known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
-        thread_name = getattr(known, "_name", "")
-        name = thread_name if type(thread_name) is str else ""
-        # The system gives a number again once its thread has ended.
-        found = self._threads.get((ident, name))
+        key = self._parts.thread_key()
+        found = self._threads.get(key)
         if found is None:
-            found = self._threads[ident, name] = len(self._threads) + 1
-            self._journal.write(["t", found, name])
+            found = self._threads[key] = len(self._threads) + 1
+            self._journal.write(["t", found, key[1]])
         return found
 
 
