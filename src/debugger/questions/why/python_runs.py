@@ -119,7 +119,7 @@ def plan_last_hit(
     if counted is not None:
         window = plan_window(order, counted.located) or order
         return msgspec.structs.replace(window, nth=counted.number)
-    if first.nth < 0 < order.nth:
+    if first.nth != order.nth:
         return msgspec.structs.replace(first, every_hit=True)
     return None
 

@@ -96,7 +96,7 @@ async def trace_value(
         if found is None and answer is None and runs.choose_all_tests():
             continue
         if found is None and answer is None:
-            following = plan_last_hit(first, order, _counted_hit(ran))
+            following = plan_last_hit(first, order, _counted_hit(ran, runs.number_of(request)))
             if following is not None and runs.has_time():
                 order = following
                 continue
@@ -369,10 +369,11 @@ def _read_hit(request: WhyRequest, ran: CompletedRun, number: int) -> _Found | N
     return None
 
 
-def _counted_hit(ran: CompletedRun) -> CountedHit | None:
-    """Return the last hit that a run counted without a look at its value."""
+def _counted_hit(ran: CompletedRun, expression: int = 0) -> CountedHit | None:
+    """Return the last hit that a run counted without a look at an expression's value."""
+    suffix = f" {expression}" if expression else ""
     for recording in ran.recordings:
-        number, located = _note_text(recording, "counted"), _note_text(recording, "located")
+        number, located = (_note_text(recording, one + suffix) for one in ("counted", "located"))
         if number is not None and located is not None:
             return CountedHit(int(number), msgspec.json.decode(located, type=LocatedHit))
     return None
@@ -458,17 +459,19 @@ def _never_reached(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
             f"{request.location_text()} was not reached in time",
             hint="debugger why --timeout 300 …",
         )
+    counted = _counted_hit(ran)
+    if counted is not None:
+        met = f"{request.location_text()} was hit {counted.number:,} times"
+        if request.event is not None:
+            met = f"{counted.number:,} exceptions were raised before {request.place}"
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{met}, and there was no time for a run to the last",
+            hint=repeat_with(request.expression, request.place, "--timeout 300"),
+        )
     if request.event is not None:
         message, hint = _NO_EVENT[request.event]
         return DebuggerError(ErrorCode.NOT_FOUND, message, hint=hint)
-    counted = _counted_hit(ran)
-    if counted is not None:
-        return DebuggerError(
-            ErrorCode.TIMEOUT,
-            f"{request.location_text()} was hit {counted.number:,} times, and there was no time for"
-            " a run to the last",
-            hint=repeat_with(request.expression, request.place, "--timeout 300"),
-        )
     hits = max((int(_note_text(one, "hits") or 0) for one in recordings), default=0)
     failed = [text for one in recordings if (text := _note_text(one, "condition"))]
     why = f": the condition could not be evaluated: {failed[0]}" if failed else ""

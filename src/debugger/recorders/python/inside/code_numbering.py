@@ -135,8 +135,8 @@ class _UnwindHook:
     def __reduce__(self) -> Any:
         return type, (None,)
 
-    def __call__(self, _error: BaseException) -> None:
-        self._act()
+    def __call__(self, error: BaseException) -> None:
+        self._act(error)
 
 
 class NumberedProgram:

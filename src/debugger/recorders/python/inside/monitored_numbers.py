@@ -112,9 +112,9 @@ class MonitoredNumbers:
             return None
         return made
 
-    def _on_unwind(self, code: CodeType, _offset: int, _error: BaseException) -> None:
+    def _on_unwind(self, code: CodeType, _offset: int, error: BaseException) -> None:
         if id(code) in self._counters or self._numbering.is_rewritten(code):
-            self._numbered.meet_unwind()
+            self._numbered.meet_unwind(error)
 
     # -- lines -------------------------------------------------------------------------------------
 

@@ -246,16 +246,18 @@ class NumberedCalls:
     def unwinds_matter(self) -> bool:
         """Whether an exception that leaves a call has to be handled."""
         windows = self.recorder.windows
-        return bool(windows.kept or windows.watched)
+        return bool(self.recorder.errors.matter or windows.kept or windows.watched)
 
-    def meet_unwind(self) -> None:
-        """Trace the caller again where an exception leaves a call that it made."""
+    def meet_unwind(self, error: BaseException) -> None:
+        """Handle an exception that leaves a call, where no trace does."""
         recorder = self.recorder
         frame = self._program_frame()
         is_traced = frame.f_trace is not None and self._get() is not None
         if is_traced or recorder.is_over or recorder.is_evaluating:
             return
         try:
+            if recorder.errors.matter:
+                recorder.errors.unwind(frame, error)
             number = frame.f_locals.get(NUMBER) if self._followed else None
             if isinstance(number, _LastingNumber):
                 # The traceback keeps the call's variables.

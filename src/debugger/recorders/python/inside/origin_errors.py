@@ -19,12 +19,17 @@ class OriginErrors:
         self._parts = parts
         self._failing: dict[int, Any] = {}  # exceptions in calls that are not recorded, by frame
 
+    @property
+    def matter(self) -> bool:
+        """Whether the question is about an exception."""
+        return bool(self._hits.event)
+
     def meet_traced(self, scope: Any, frame: FrameType, raised: Any) -> None:
         """Note an exception in a recorded call; `raised` is what a trace function is given."""
         step = self._parts.last_instruction(frame.f_code, frame.f_lasti)
         if isinstance(raised[1], StopIteration) and step in self._parts.ENDED_BY_STOP:
             return  # what it awaited or went through has ended
-        if self._hits.event and self._has_names(frame, raised):
+        if self.matter and self._has_names(frame, raised[1], raised[2], frame.f_lineno):
             scope.held = self._parts.local_names(frame)
             self._hits.meet_error(scope, frame, raised[1], is_new=_is_new(raised[2]))
         scope.error = raised[1]
@@ -32,12 +37,9 @@ class OriginErrors:
 
     def meet_unrecorded(self, frame: FrameType, raised: Any) -> None:
         """Note an exception in a call that is traced, and not recorded."""
-        if not self._hits.event:
-            return
-        self._failing[id(frame)] = raised[1]
-        if self._recorder.find_code(frame) is not None and self._has_names(frame, raised):
-            scope = self._recorder.bare_scope(frame.f_code, frame)
-            self._hits.meet_error(scope, frame, raised[1], is_new=_is_new(raised[2]))
+        if self.matter:
+            self._failing[id(frame)] = raised[1]
+            self._keep(frame, raised[1], raised[2], 0, is_traced=True)
 
     def end_unrecorded(self, frame: FrameType, value: Any) -> None:
         """Note the end of such a call, by its result or by an exception."""
@@ -46,15 +48,36 @@ class OriginErrors:
         if error is not None and value is None and last not in self._parts.RETURNS:
             self.leave_code(frame, error)
 
-    def _has_names(self, frame: FrameType, raised: Any) -> bool:
+    def unwind(self, frame: FrameType, error: BaseException) -> None:
+        """Note an exception that leaves a call which is not traced."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame is not frame:
+            trace = trace.tb_next
+        line = trace.tb_lineno if trace is not None else 0
+        self._keep(frame, error, trace, line, is_traced=False)
+        self.leave_code(frame, error)
+
+    def _has_names(
+        self, frame: FrameType, error: BaseException, trace: Any, line: int | None
+    ) -> bool:
         """Return whether a call may have a value; note the exception if it cannot."""
         if self._recorder.is_evaluating:
             return False
         found = bool(self._hits.has_names(frame))
         if not found:
-            line, is_new = frame.f_lineno or 0, _is_new(raised[2])
-            self._hits.pass_error(frame, raised[1], line, is_new=is_new)
+            self._hits.pass_error(frame, error, line or 0, is_new=_is_new(trace))
         return found
+
+    def _keep(
+        self, frame: FrameType, error: BaseException, trace: Any, line: int, *, is_traced: bool
+    ) -> None:
+        if self._recorder.find_code(frame) is None:
+            return
+        if self._has_names(frame, error, trace, line or frame.f_lineno):
+            scope = self._recorder.bare_scope(frame.f_code, frame)
+            scope.line = line or scope.line
+            how = {"is_new": _is_new(trace), "is_traced": is_traced}
+            self._hits.meet_error(scope, frame, error, **how)
 
     def leave_code(self, frame: FrameType, error: Any) -> None:
         """Keep an exception that leaves the program's own code."""

@@ -21,6 +21,8 @@ _ERRORS = 200  # exceptions whose values are kept
 _CONTENTS = 8  # writes into a container that is the value
 _SEARCHES = 200  # hits at which changed objects are looked for
 _UNRECORDED = 1_000  # hits in calls that are not recorded, at which the value is looked at
+_LOOKED_AT = 200  # exceptions at which the values are looked at
+_ERROR_SLACK = 100  # exceptions by which two runs may differ
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
@@ -120,6 +122,7 @@ class OriginHits:
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}
         self._escaped: list[OriginHit] = []
+        self._met = 0  # exceptions that left calls which are not traced, and may have a value
         self._failed: OriginHit | None = None  # of the first test that failed in the program's code
         self._problem = ""
         self._searches = 0  # for changed objects
@@ -214,7 +217,7 @@ class OriginHits:
         The calls that it makes are recorded like the program's own: a value may be behind a getter.
         """
         hit, code = OriginHit(number), scope.code
-        line = frame.f_lineno or code.co_firstlineno
+        line = frame.f_lineno or scope.line or code.co_firstlineno
         hit.frame = self._describe_frame(code, line)
         hit.located = self._locate(frame)
         is_test = self.event == _FAIL and code.co_name.startswith("test")
@@ -341,23 +344,44 @@ class OriginHits:
             self._keep_error(hit)
 
     def meet_error(
-        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool
+        self,
+        scope: Any,
+        frame: FrameType,
+        error: BaseException,
+        *,
+        is_new: bool,
+        is_traced: bool = True,
     ) -> None:
         """Keep the values of the expressions where an exception is raised, and its callers.
 
-        One that is new in its frame may have the number of another that is gone.
+        One that is new in its frame may have the number of another that is gone. After many that
+        left calls which are not traced, only the place is kept, and a run that knows the number of
+        the last one finds the values.
         """
         if self._recorder.is_evaluating:
             return
+        number = 0
+        if not (is_traced or self._every_hit):
+            self._met += 1
+            border = self._nth - _ERROR_SLACK
+            is_looked_at = self._met > border if self._nth > 1 else self._met <= _LOOKED_AT
+            number = 0 if is_looked_at else self._met
         for one in (self, *self._further):
-            one.keep_met(scope, frame, error, is_new=is_new)
+            one.keep_met(scope, frame, error, is_new=is_new, number=number)
 
-    def keep_met(self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool) -> None:
-        """Keep the value of this expression, unless an inner call had one."""
+    def keep_met(
+        self, scope: Any, frame: FrameType, error: BaseException, *, is_new: bool, number: int
+    ) -> None:
+        """Keep the value of this expression, unless an inner call had one; or only its number."""
         known = self._find_error(error) if not is_new else None
-        if known is not None and known.value is not None:
+        is_counted = known is not None and known.frame is None
+        if known is not None and (known.value is not None or (number and is_counted)):
             return
-        hit = self._evaluate(scope, frame, 1)
+        if number:
+            hit = OriginHit(number)
+            hit.located = self._locate(frame) if self._nth <= 1 else None
+        else:
+            hit = self._evaluate(scope, frame, 1)
         if known is not None:
             hit.cached = known.cached
         elif not self._number:
@@ -423,6 +447,8 @@ class OriginHits:
     def _report(self, hit: OriginHit) -> None:
         recorder = self._recorder
         if hit.frame is None:  # its value was not looked at
+            if hit.located is None:
+                return  # and should have been: there were fewer than in the run before
             self._note("located", self._parts.encode({**hit.located, "ns": process_time_ns()}))
             self._note("counted", str(hit.number))
             return
