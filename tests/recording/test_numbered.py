@@ -15,7 +15,7 @@ from debugger.recorders.model import OriginOrder, RecordingNote
 from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
 PROGRAM = PROGRAMS / "numbered.py"
-FAILS = PROGRAMS / "numbered_crash.py"
+CRASH = PROGRAMS / "numbered_crash.py"
 AT_LAST = {"expression": "total", "line": find_marker(PROGRAM, "last")}
 AT_WHILE = {"expression": "total", "line": find_marker(PROGRAM, "while")}
 AT_PRINT = {"expression": "total", "line": find_marker(PROGRAM, "print")}
@@ -23,6 +23,7 @@ AT_ENTRY = {"expression": "self.items", "name": "put"}
 IMPORTS = PROGRAMS / "numbered_imports.py"
 AT_END = {"expression": "rows['c']", "line": find_marker(IMPORTS, "end"), "file": IMPORTS.name}
 AT_SUM = {"expression": "self.sum", "line": find_marker(FAILS, "sum"), "file": FAILS.name}
+AT_CRASH = {"expression": "self.sum", "event": "crash", "file": FAILS.name}
 FEW, SOME = {"statements": 60}, {"statements": 900}
 WINDOW = {**SOME, "windows": ((1_500, 1_560), (2_300, 9_000)), "frames": (1, 7, 1_550)}
 
@@ -30,12 +31,12 @@ VERSIONS = [one for one in ("3.11", "3.12", "3.13") if one in PYTHONS]
 
 
 async def record(
-    version: str, scratch: Path, order: dict[str, Any], *, is_traced: bool = False
+    version: str, scratch: Path, order: dict[str, Any], *words: str, is_traced: bool = False
 ) -> dict[str, Any]:
     """Return the notes of a recording; an interactive interpreter's calls are traced."""
-    file = order.get("file", PROGRAM.name)
-    argv = [PYTHONS[version], *(["-i"] if is_traced else []), file]
-    origin = OriginOrder(**{"file": file, **order})
+    program = CRASH if order.get("event") else PROGRAM
+    argv = [PYTHONS[version], *(["-i"] if is_traced else []), program.name, *words]
+    origin = OriginOrder(file=program.name, **order)
     ran = await run_recorded(argv, PROGRAMS, scratch, origin=origin)
     found: dict[str, Any] = {"output": ran.output_lines()[0]}
     for note in ran.recordings[0].events:
@@ -73,6 +74,10 @@ async def record(
         {**AT_END, "import_statements": 9, "frames": (1, 2)},
         {**AT_END, "import_statements": 9, "windows": ((5, 900),), "frames": (1, 80)},
         {**AT_END, **FEW, "frames": (1, 70, 80), "names": ("value", "result")},
+        {**AT_CRASH},
+        {**AT_CRASH, **FEW},
+        {**AT_CRASH, **SOME, "windows": ((1_300, 9_000),), "frames": (1, 2)},
+        {**AT_CRASH, **FEW, "names": ("amount", "sum")},
     ],
     ids=str,
 )
@@ -112,6 +117,18 @@ async def test_a_thread_is_not_taken_for_one_that_ended_before_it(
     notes = {one.kind: one.text for one in recording.events if isinstance(one, RecordingNote)}
     threads = {one["thread"] for one in json.loads(notes["origin"])["links"]}
     assert {recording.threads[one] for one in threads} == {"worker 2"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_last_of_many_exceptions_is_looked_at_where_its_number_is_known(
+    version: str, tmp_path: Path
+) -> None:
+    order = {**AT_CRASH, **FEW}
+    first = await record(version, tmp_path, order, "1200")
+    # Those that leave recorded calls are not counted.
+    assert (int(first["counted"]) > 390, "origin" in first) == (True, False)
+    second = await record(version, tmp_path, {**order, "nth": int(first["counted"])}, "1200")
+    assert second["origin"]["value"] == "2000"
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -220,8 +220,8 @@ class ProcessRecording:
         shared.__dict__.update(known.__dict__)
         made = CodePart("origin_recorder").OriginRecorder
         # Each line and return of a recorded call counts, so it is traced in all versions. Other
-        # calls are not where the code takes their numbers itself, unless exceptions matter.
-        if order["origin"]["event"] or not self._can_number():
+        # calls are not where the code takes their numbers itself.
+        if not self._can_number():
             recorder = self._book = made(order, self._journal, write, shared)
             self._events = shared.CallTracer(recorder, None, shared, recorder.called)
             return

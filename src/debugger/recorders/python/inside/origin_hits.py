@@ -339,8 +339,6 @@ class OriginHits:
             # It is described when it leaves the program's code: most of them do not.
             hit = OriginHit(1)
             hit.frame, hit.error = self._describe_frame(frame.f_code, line), (id(error), "", "")
-            if self._recorder.scopes and not self._number:
-                hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
             self._keep_error(hit)
 
     def meet_error(
