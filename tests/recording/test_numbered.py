@@ -15,7 +15,7 @@ from debugger.recorders.model import OriginOrder, RecordingNote
 from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
 PROGRAM = PROGRAMS / "numbered.py"
-CRASH = PROGRAMS / "numbered_crash.py"
+FAILS = PROGRAMS / "numbered_crash.py"
 AT_LAST = {"expression": "total", "line": find_marker(PROGRAM, "last")}
 AT_WHILE = {"expression": "total", "line": find_marker(PROGRAM, "while")}
 AT_PRINT = {"expression": "total", "line": find_marker(PROGRAM, "print")}
@@ -34,9 +34,9 @@ async def record(
     version: str, scratch: Path, order: dict[str, Any], *words: str, is_traced: bool = False
 ) -> dict[str, Any]:
     """Return the notes of a recording; an interactive interpreter's calls are traced."""
-    program = CRASH if order.get("event") else PROGRAM
-    argv = [PYTHONS[version], *(["-i"] if is_traced else []), program.name, *words]
-    origin = OriginOrder(file=program.name, **order)
+    file = order.get("file", PROGRAM.name)
+    argv = [PYTHONS[version], *(["-i"] if is_traced else []), file, *words]
+    origin = OriginOrder(**{"file": file, **order})
     ran = await run_recorded(argv, PROGRAMS, scratch, origin=origin)
     found: dict[str, Any] = {"output": ran.output_lines()[0]}
     for note in ran.recordings[0].events:
