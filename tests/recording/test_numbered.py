@@ -22,7 +22,6 @@ AT_PRINT = {"expression": "total", "line": find_marker(PROGRAM, "print")}
 AT_ENTRY = {"expression": "self.items", "name": "put"}
 IMPORTS = PROGRAMS / "numbered_imports.py"
 AT_END = {"expression": "rows['c']", "line": find_marker(IMPORTS, "end"), "file": IMPORTS.name}
-AT_SUM = {"expression": "self.sum", "line": find_marker(FAILS, "sum"), "file": FAILS.name}
 AT_CRASH = {"expression": "self.sum", "event": "crash", "file": FAILS.name}
 FEW, SOME = {"statements": 60}, {"statements": 900}
 WINDOW = {**SOME, "windows": ((1_500, 1_560), (2_300, 9_000)), "frames": (1, 7, 1_550)}
@@ -65,10 +64,6 @@ async def record(
         {**AT_PRINT, **SOME, "when": "len(last) > 2"},
         {**AT_ENTRY, **FEW, "nth": 40},
         {**AT_ENTRY, **SOME, "nth": -1},
-        {**AT_SUM},
-        {**AT_SUM, **FEW},
-        {**AT_SUM, **SOME, "windows": ((1_300, 9_000),), "frames": (1, 2)},
-        {**AT_SUM, **FEW, "names": ("amount", "sum")},
         {**AT_END},
         {**AT_END, "import_statements": 9},
         {**AT_END, "import_statements": 9, "frames": (1, 2)},

@@ -50,7 +50,7 @@ class Basket:
         amount = price_of(last)
         with open(__file__) as file:
             line = file.readline()
-            return self.sum + amount + len(line)  # @sum
+            return self.sum + amount + len(line)
 
 
 def shop(rounds):
