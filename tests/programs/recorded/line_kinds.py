@@ -33,6 +33,17 @@ def items(count):
         given = yield number
         if given: yield given
     return (yield from range(2))
+def close(text, seen):
+    try:
+        return int(text)
+    finally:
+        seen.append(text)
+def convert(texts):
+    seen, failed = [], 0
+    for text in texts:
+        try: close(text, seen)
+        except ValueError: failed += 1
+    return seen, failed
 class Box:
     size = 1
     def fill(self, *, by=2):
@@ -53,3 +64,4 @@ found += [guard(row) for row in (0, 1, 4)]
 walker = items(3); next(walker); walker.send(5)
 found += list(walker) + [Box().fill().size, Box().fill(by=1).size()]
 found.append(run(wait(3)))
+found.append(convert(["1", "x", "2", ""]))

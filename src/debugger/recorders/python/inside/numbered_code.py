@@ -29,6 +29,8 @@ def add_line_hook(code: CodeType, line: int, hook: Any, parts: Any) -> CodeType:
     every = parts.read_instructions(code)
     entry = next(at for at, one in enumerate(every) if one.op == ops["RESUME"])
     ways = {one.handler[0] for one in every if one.handler is not None}
+    # What raises an exception of a handler once more begins no line.
+    ways = {one for one in ways if one.op != ops["COPY"]}
     ways |= {one.target for one in every if one.target and _begins_line(one, parts)}
     heads: dict[Any, Any] = {}
     made = every[: entry + 1]
