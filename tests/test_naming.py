@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 335,
     "backends": 1205,
-    "backends/adapters": 12579,
+    "backends/adapters": 12601,
     "backends/dap": 4614,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
@@ -280,7 +280,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 3557,
     "questions/try_change": 693,
     "questions/who_wrote": 2236,
-    "questions/why": 13071,
+    "questions/why": 13118,
     "recorders": 2775,
     "recorders/go": 559,
     "recorders/java": 271,

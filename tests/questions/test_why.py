@@ -526,3 +526,14 @@ def test_a_literal_that_overflows_into_a_neighbour_on_a_new_page_is_followed_to_
         "constant",
         "not changed: it has its value from the start",
     )
+
+
+def test_a_null_stored_in_memory_that_was_zero_is_followed_to_its_return(
+    cli: Callable[..., Any],
+) -> None:
+    # The block was cleared before, and a counter in its first words is written 10,000 times.
+    answer = _why(cli, "cleared.c", "one->next", "crash")
+    at = {name: find_marker("why/cleared.c", name) for name in ("set", "none")}
+    assert _steps(answer) == [("returned", "main", at["set"]), ("returned", "lookup", at["none"])]
+    assert answer["ended"] == "constant"
+    assert answer["runs"] <= 3
