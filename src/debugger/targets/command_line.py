@@ -48,6 +48,7 @@ _PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
 _FILES = (".rb", ".php", ".java", ".jar", ".class", ".kt")
 _LONGEST_WORD = 60  # characters of a word in an error
 _NEAR = 0.8
+_GO_FLAGS = "GOFLAGS"
 # What runs a command in a project's own virtual environment: `uv run pytest`.
 _MANAGERS = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
 _MANAGER_SWITCHES = frozenset(
@@ -118,6 +119,9 @@ class CommandLookup(Protocol):
     def python_path(self) -> str:
         """Return PYTHONPATH with the caller's directory first, which `python -c` imports from."""
 
+    def go_flags(self) -> str:
+        """Return the caller's GOFLAGS, to which those of a command are added."""
+
 
 def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> TargetCommand:
     """Parse a command line into a program; `verb` is our own command, for the hints.
@@ -141,10 +145,18 @@ def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> 
         command.program,
         command.module,
         command.args,
-        (*env, *command.env),
+        (*env, *_with_go_flags(env, command.env, lookup)),
         command.python,
         command.interpreter,
     )
+
+
+def _with_go_flags(
+    typed: Sequence[tuple[str, str]], own: Sequence[tuple[str, str]], lookup: CommandLookup
+) -> list[tuple[str, str]]:
+    """Add what a command puts into GOFLAGS to those that the user has set."""
+    before = dict(typed).get(_GO_FLAGS, lookup.go_flags())
+    return [(key, f"{before} {value}".strip() if key == _GO_FLAGS else value) for key, value in own]
 
 
 def _suggested_command(verb: str, words: str) -> str:
@@ -487,7 +499,7 @@ def _go_test(words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCo
             f"{package} is no folder with tests of Go: those of one package are one program",
             hint=_suggested_command(verb, "go test ./PACKAGE"),
         )
-    env = (("GOFLAGS", " ".join(build)),) if build else ()
+    env = ((_GO_FLAGS, " ".join(build)),) if build else ()
     return TargetCommand(program=os.path.join(package, tests[0]), args=tuple(args), env=env)
 
 

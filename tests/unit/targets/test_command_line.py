@@ -69,6 +69,9 @@ class Fake:
     def python_path(self) -> str:
         return "/here:/lib"
 
+    def go_flags(self) -> str:
+        return "-tags=old"
+
 
 def parse_words(*words: str) -> TargetCommand:
     return parse_command(words, Fake(), verb="crash")
@@ -158,8 +161,12 @@ def test_go_run_runs_what_it_names() -> None:
 
 def test_go_test_is_the_program_of_one_packages_tests() -> None:
     assert parse_words("go", "test", "-race", "./rules", "-run", "TestA") == TargetCommand(
-        program="./rules/area_test.go", args=("-run", "TestA"), env=(("GOFLAGS", "-race"),)
+        program="./rules/area_test.go",
+        args=("-run", "TestA"),
+        env=(("GOFLAGS", "-tags=old -race"),),
     )
+    typed = parse_words("GOFLAGS=-mod=vendor", "go", "test", "-race", "./rules")
+    assert dict(typed.env)["GOFLAGS"] == "-mod=vendor -race"
 
 
 @pytest.mark.parametrize(
