@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 import msgspec
 
+from debugger.questions.runner.answer import ReachingCondition
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import heap_history, run_planning
+from debugger.questions.why import heap_history, reaching_conditions, run_planning
+from debugger.questions.why.answer import REACHED_ENDS
 from debugger.questions.why.copied_memory import CopyWrite
 from debugger.questions.why.heap_history import HeapHistory
-from debugger.questions.why.native_steps import ValuePosition
+from debugger.questions.why.native_steps import ReachedEnd, ValuePosition
+from debugger.questions.why.reaching_conditions import ReachedStep
 from debugger.questions.why.return_trace import ReturnTrace
 from debugger.questions.why.traced_run import TraceEvent, WatchPlan
 from debugger.questions.why.why_request import WhyRequest
@@ -28,12 +31,38 @@ class CompletedTrace(ReturnTrace):
         self._heap = HeapHistory()
         # A write whose block's frees and allocations are not known, and the number of its link.
         self._described: tuple[CopyWrite, int] | None = None
+        # The conditions by which the last link's statement was reached, with their operands.
+        self.reached: tuple[ReachingCondition, ...] = ()
 
-    async def complete_links(self) -> None:
+    async def complete_links(self, ended: ReachedEnd) -> None:
         """Add the blocks of an overflow, a block's life, and what a last sum was made of."""
         await self._complete_overlap()
         await self._complete_life()
         await self._add_executed_sources()
+        await self._add_operands(ended)
+
+    async def _add_operands(self, ended: ReachedEnd) -> None:
+        """Add what the conditions compared by which the chain's statements were reached."""
+        links, runs = self._chain.links, self._runs
+        if not links or not runs.has_left():
+            return
+        steps = [
+            ReachedStep(event, event.frames[0], condition.line, condition.written)
+            for _, event, condition in self._decisions
+        ]
+        ends = ended.end in REACHED_ENDS
+        reached = reaching_conditions.find_reached(links[-1]) if ends else ()
+        own = reaching_conditions.frame_of(self._chain.moment, links[-1], reached)
+        last = [
+            ReachedStep(self._chain.moment, own, one.frame.line or 0, one.text)
+            for one in reached
+            if own is not None and self._chain.moment is not None
+        ]
+        operands = await reaching_conditions.read_operands(runs, [*steps, *last])
+        for (at, *_), found in zip(self._decisions, operands, strict=False):
+            links[at] = msgspec.structs.replace(links[at], operands=found)
+        if last:
+            self.reached = reaching_conditions.with_values(reached, operands[len(steps) :])
 
     async def _complete_overlap(self) -> None:
         """Find where the blocks of an overflow were allocated, if a run is left for it."""

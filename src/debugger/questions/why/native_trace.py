@@ -86,8 +86,9 @@ class NativeTrace(CompletedTrace):
             position = self._position_at(self._runs.survey)
             self._heap.note_survey(self._runs.survey, self._request.expression)
             ended = await self._follow_decisions(await self._follow_steps(position))
-        await self.complete_links()
-        return self._build_answer(position, ended)
+        await self.complete_links(ended)
+        answer = self._build_answer(position, ended)
+        return msgspec.structs.replace(answer, reached=self.reached)
 
     async def _follow_called(
         self, call: StatementOrigin
