@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.go_test_words import split_go_test
+from debugger.model.go_test_words import GO_FLAGS, split_go_test, with_go_flags
 from debugger.model.location import near_files
 from debugger.sources.project_files import TESTS
 from debugger.symbols.program_file import JAVA_BUILD_TOOLS
@@ -48,7 +48,6 @@ _PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
 _FILES = (".rb", ".php", ".java", ".jar", ".class", ".kt")
 _LONGEST_WORD = 60  # characters of a word in an error
 _NEAR = 0.8
-_GO_FLAGS = "GOFLAGS"
 # What runs a command in a project's own virtual environment: `uv run pytest`.
 _MANAGERS = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
 _MANAGER_SWITCHES = frozenset(
@@ -145,18 +144,10 @@ def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> 
         command.program,
         command.module,
         command.args,
-        (*env, *_with_go_flags(env, command.env, lookup)),
+        (*env, *with_go_flags(command.env, dict(env).get(GO_FLAGS, lookup.go_flags()))),
         command.python,
         command.interpreter,
     )
-
-
-def _with_go_flags(
-    typed: Sequence[tuple[str, str]], own: Sequence[tuple[str, str]], lookup: CommandLookup
-) -> list[tuple[str, str]]:
-    """Add what a command puts into GOFLAGS to those that the user has set."""
-    before = dict(typed).get(_GO_FLAGS, lookup.go_flags())
-    return [(key, f"{before} {value}".strip() if key == _GO_FLAGS else value) for key, value in own]
 
 
 def _suggested_command(verb: str, words: str) -> str:
@@ -433,6 +424,7 @@ _NODE_INSTEAD = {
 
 
 def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    words = _without_test_runner(words)
     remaining = list(words)
     options: list[str] = []
     while remaining and remaining[0].startswith("-"):
@@ -463,6 +455,16 @@ def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: st
         env=tuple(env),
         interpreter=(node, *words),
     )
+
+
+def _without_test_runner(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of `node --test FILE` as those of `node FILE`, which runs the same tests.
+
+    Node's runner starts a process for each of several files.
+    """
+    files = [one for one in words if not one.startswith("-")]
+    is_one = len(files) == 1 and words[-1] == files[0]
+    return [one for one in words if one != "--test"] if is_one else words
 
 
 def _is_module(options: Sequence[str]) -> bool:
@@ -499,7 +501,7 @@ def _go_test(words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCo
             f"{package} is no folder with tests of Go: those of one package are one program",
             hint=_suggested_command(verb, "go test ./PACKAGE"),
         )
-    env = ((_GO_FLAGS, " ".join(build)),) if build else ()
+    env = ((GO_FLAGS, " ".join(build)),) if build else ()
     return TargetCommand(program=os.path.join(package, tests[0]), args=tuple(args), env=env)
 
 
