@@ -70,10 +70,10 @@ def test_an_invariant_is_checked_in_it(ask: Ask) -> None:
 def test_a_name_that_is_near_one_of_the_program_is_no_librarys(
     ask: Ask,
 ) -> None:
-    answer = ask("probe", "--at", "Pont.__init__", "x", check=0)
+    answer = ask("probe", "--at", "Pont.__init__", "x", check=1)
     assert "Pont.__init__: never hit" in answer.out
     # The tracer of Python 3.11 calls this function of its own.
-    assert "never hit" in ask("probe", "--at", "CallTracer.end", "0", check=0).out
+    assert "never hit" in ask("probe", "--at", "CallTracer.end", "0", check=1).out
     for question in (("who-wrote", "i"), ("why", "i"), ("holds", "i >= 0")):
         refused = ask(*question, "--at", "mian", check=1)
         assert "no function mian in 1 Python file (generated.py); there is main" in refused.err

@@ -57,7 +57,7 @@ def test_a_condition_that_never_held_shows_its_values(
 def test_a_location_that_was_not_reached_has_no_second_run(cli: Any, folder: Path) -> None:
     (folder / "never.py").write_text("def f(n):\n    return n\n\nprint(1)\n")
     asked = ("probe", "--at", "never.py:2", "n", "--when", "n > 3", "--", "python", "never.py")
-    answer = cli(*asked, cwd=folder, check=0, timeout=90)
+    answer = cli(*asked, cwd=folder, check=1, timeout=90)
     assert "second run" not in answer.out
     assert "f was never entered" in answer.out
 

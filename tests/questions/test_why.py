@@ -526,3 +526,26 @@ def test_a_literal_that_overflows_into_a_neighbour_on_a_new_page_is_followed_to_
         "constant",
         "not changed: it has its value from the start",
     )
+
+
+def test_a_null_stored_in_memory_that_was_zero_is_followed_to_its_return(
+    cli: Callable[..., Any],
+) -> None:
+    # The block was cleared before, and a counter in its first words is written 10,000 times.
+    answer = _why(cli, "cleared.c", "one->next", "crash")
+    at = {name: find_marker("why/cleared.c", name) for name in ("set", "none")}
+    assert _steps(answer) == [("returned", "main", at["set"]), ("returned", "lookup", at["none"])]
+    assert answer["ended"] == "constant"
+    assert answer["runs"] <= 3
+
+
+def test_the_operands_of_the_conditions_that_decided_are_read(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "graded.c", "sum", "@end")
+    (link,) = [one for one in answer["links"] if one["kind"] == "reached"]
+    assert link["frame"]["line"] == find_marker("why/graded.c", "grade")
+    read = {one["text"]: one["value"] for one in link["operands"]}
+    assert read == {"a->cents": "500", "requested": "20", "rest": "38", "a->level": "2"}
+    answer = _why(cli, "graded.c", "bonus", "@end")
+    (condition,) = [one for one in answer["reached"] if "level" in one["text"]]
+    assert (condition["text"], condition["is_true"]) == ("all[i].level > 2", True)
+    assert condition["values"] == "all[i].level=3"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from debuggees import build_debuggee, find_marker
-from debugger.questions.why import go_expressions, go_plan, go_source, go_values
+from debugger.questions.why import go_called, go_expressions, go_plan, go_source, go_values
 from debugger.questions.why.go_source import GoSources
 from debugger.questions.why.go_unwritten import describe_address_use
 
@@ -18,6 +18,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
 _FLOW = PROGRAMS / "flow"
 _ALIASED = PROGRAMS / "aliased.go"
 _COPIED = PROGRAMS / "copied.go"
+_WEIGHED = PROGRAMS / "weighed.go"
 
 
 def _line(marker: str) -> int:
@@ -406,3 +407,46 @@ def test_a_value_is_followed_through_a_map_a_loop_and_a_list_of_structs(
     assert (lines[3], answer["links"][3]["certainty"]) == (put, "seen")
     assert lines[8:10] == [appended, parsed]
     assert answer["runs"] <= 4
+
+
+def _why_weighed(cli: Callable[..., Any], expression: str) -> dict[str, Any]:
+    place = f"weighed.go:{find_marker(_WEIGHED, 'end')}"
+    words = ("why", expression, "--at", place, "--", "go", "run", "weighed.go")
+    answer: dict[str, Any] = cli("--json", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    return answer
+
+
+@pytest.mark.adapter("delve")
+def test_the_call_is_followed_that_alone_explains_a_product(cli: Callable[..., Any]) -> None:
+    answer = _why_weighed(cli, "last.weight")
+    names = ("last", "parts", "built", "weight", "pine")
+    # The element that was read is the second one: so is the call that made it.
+    assert [line for _, line in _steps(answer)] == [find_marker(_WEIGHED, one) for one in names]
+    assert answer["ended"] == "constant"
+
+
+@pytest.mark.adapter("delve")
+def test_the_results_of_the_calls_in_a_sum_are_listed(cli: Callable[..., Any]) -> None:
+    answer = _why_weighed(cli, "parts[0].count")
+    names = ("parts", "built", "count")
+    assert [line for _, line in _steps(answer)] == [find_marker(_WEIGHED, one) for one in names]
+    text = f"in it margin returned weighed.go:{find_marker(_WEIGHED, 'two')}: return 2"
+    assert answer["links"][-1]["details"] == [text, text]
+    assert "computed from n=4, margin(n)=2, margin(n+1)=2" in answer["ending"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "expected"),
+    [("[len(a)-1].x", "[2].x"), ("[key]", '["b"]'), ("[other]", "[other]"), (".x", ".x")],
+)
+def test_an_index_is_replaced_by_its_value(suffix: str, expected: str) -> None:
+    known = {"len(a)-1": "2", "key": '"b"'}
+    assert go_called.with_known_index(suffix, known) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "is_fixed"),
+    [(".x", True), ("[2]", True), ('["b"]', True), ("[k]", False), ("[len(a)-1]", False)],
+)
+def test_a_part_by_a_variable_is_not_fixed(part: str, *, is_fixed: bool) -> None:
+    assert go_expressions.is_fixed_part(part) is is_fixed

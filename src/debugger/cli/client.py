@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from debugger.errors import DebuggerError
 
+_PART = 3  # as `ExitCode.STILL_RUNNING`
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 # What a shell says of a program that SIGPIPE ended.
 _NOBODY_READS = 141
@@ -277,7 +278,13 @@ def _send_and_receive(
         )
     connection.send_line(line)
     # SIGTERM is as Ctrl-C: `timeout 60 debugger …` gets what is known by then.
-    before = _signal.signal(_signal.SIGTERM, _signal.default_int_handler)
+    numbers: list[int] = []
+
+    def interrupt(number: int, _frame: object) -> None:
+        numbers.append(number)
+        raise KeyboardInterrupt
+
+    before = _signal.signal(_signal.SIGTERM, interrupt)
     try:
         return _wait_for_answer(connection, timeout)
     except KeyboardInterrupt:
@@ -286,10 +293,13 @@ def _send_and_receive(
             protocol.encode_message({"v": protocol.VERSION, "id": _CANCEL, "cancel": _REQUEST})
         )
         try:
-            return _wait_for_answer(connection, _INTERRUPT_S)
+            answer = _wait_for_answer(connection, _INTERRUPT_S)
         except TimeoutError:
             # The daemon does not answer any more, so the process ends as interrupted.
             raise KeyboardInterrupt from None
+        # A part of an answer: a script sees that it is by Ctrl-C, and ends, too.
+        is_part = answer.get("exit") == _PART and not numbers
+        return {**answer, "exit": INTERRUPTED} if is_part else answer
     finally:
         _signal.signal(_signal.SIGTERM, before)
 

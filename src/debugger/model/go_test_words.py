@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+GO_FLAGS = "GOFLAGS"
 # What `go test` hands on to the tests with this before it (go help testflag).
 _TEST_PREFIX = "test."
 _TEST_FLAGS = frozenset(
@@ -71,3 +72,8 @@ def split_go_test(words: Sequence[str]) -> tuple[str, list[str], list[str]]:
         else:
             others.append(word)
     return package or ".", build, others
+
+
+def with_go_flags(env: Sequence[tuple[str, str]], before: str) -> list[tuple[str, str]]:
+    """Add what a command puts into GOFLAGS to those that the user has set."""
+    return [(key, f"{before} {value}".strip() if key == GO_FLAGS else value) for key, value in env]

@@ -214,7 +214,11 @@ _OPTIONS: tuple[tuple[str, Any, Any, Option], ...] = (
         "thread",
         str | None,
         None,
-        Option("--thread", help="only of this thread: its number in rows, or name", metavar="N"),
+        Option(
+            "--thread",
+            help="only of this thread: its number; in questions also its name",
+            metavar="N",
+        ),
     ),
     (
         "inside",

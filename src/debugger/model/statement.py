@@ -84,7 +84,9 @@ class StatementReads(Struct, frozen=True):
 
 
 # What a plain assignment writes, and does not read.
-_TARGET = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?![=>~])")
+_TARGET = re.compile(
+    r"\s*(?:let\s+(?:mut\s+)?)?(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[\w:<>]+)?\s*=(?![=>~])"
+)
 
 
 def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:

@@ -51,13 +51,14 @@ class CallerCommands:
         extensions: tuple[str, ...],
         typed: TypedCode,
         python_path: str,
+        go_flags: str,
     ) -> None:
         self._cwd = cwd
         self._which = which
         self._folders = folders
         self._extensions = extensions
         self._typed = typed
-        self._python_path = python_path
+        self._python_path, self._go_flags = python_path, go_flags
 
     def find_command(self, name: str) -> str | None:
         """Return the file of a command: in the caller's directory, else on the PATH."""
@@ -107,3 +108,7 @@ class CallerCommands:
     def python_path(self) -> str:
         """Return PYTHONPATH with the caller's directory first, which `python -c` imports from."""
         return os.pathsep.join(filter(None, (self._cwd, self._python_path)))
+
+    def go_flags(self) -> str:
+        """Return the caller's GOFLAGS, to which those of a command are added."""
+        return self._go_flags

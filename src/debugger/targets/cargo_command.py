@@ -16,6 +16,8 @@ from debugger.errors import DebuggerError, ErrorCode
 
 _BUILD_S = 600.0
 _LIST_S = 20.0  # of one program's tests
+_OUTPUT_MAX = 16 << 20  # bytes of its messages
+_PIECE = 1 << 16
 _PROGRAMS_MAX = 40  # that are asked for their tests
 # rustc's place is in the line behind its error.
 _ERROR = re.compile(
@@ -136,6 +138,15 @@ async def _has_tests(one: tuple[str, str], command: CargoCommand, env: Mapping[s
     return any(line.endswith(": test") for line in output.splitlines())
 
 
+async def _read_end(stream: asyncio.StreamReader) -> bytes:
+    """Read a stream to its end, and return its last bytes: the programs are built last."""
+    output = bytearray()
+    while piece := await stream.read(_PIECE):
+        output += piece
+        del output[:-_OUTPUT_MAX]
+    return bytes(output)
+
+
 async def _run(
     words: Sequence[str], *, cwd: str, env: Mapping[str, str], limit_s: float
 ) -> tuple[int, str, str]:
@@ -156,7 +167,12 @@ async def _run(
         ) from error
     try:
         async with asyncio.timeout(limit_s):
-            output, errors = await process.communicate()
+            assert process.stdout is not None
+            assert process.stderr is not None
+            output, errors = await asyncio.gather(
+                _read_end(process.stdout), _read_end(process.stderr)
+            )
+            await process.wait()
     except TimeoutError as error:
         raise DebuggerError(
             ErrorCode.TIMEOUT,

@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.go_test_words import split_go_test
+from debugger.model.go_test_words import GO_FLAGS, split_go_test, with_go_flags
 from debugger.model.location import near_files
 from debugger.sources.project_files import TESTS
 from debugger.symbols.program_file import JAVA_BUILD_TOOLS
@@ -118,6 +118,9 @@ class CommandLookup(Protocol):
     def python_path(self) -> str:
         """Return PYTHONPATH with the caller's directory first, which `python -c` imports from."""
 
+    def go_flags(self) -> str:
+        """Return the caller's GOFLAGS, to which those of a command are added."""
+
 
 def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> TargetCommand:
     """Parse a command line into a program; `verb` is our own command, for the hints.
@@ -141,7 +144,7 @@ def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> 
         command.program,
         command.module,
         command.args,
-        (*env, *command.env),
+        (*env, *with_go_flags(command.env, dict(env).get(GO_FLAGS, lookup.go_flags()))),
         command.python,
         command.interpreter,
     )
@@ -421,6 +424,7 @@ _NODE_INSTEAD = {
 
 
 def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    words = _without_test_runner(words)
     remaining = list(words)
     options: list[str] = []
     while remaining and remaining[0].startswith("-"):
@@ -451,6 +455,16 @@ def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: st
         env=tuple(env),
         interpreter=(node, *words),
     )
+
+
+def _without_test_runner(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of `node --test FILE` as those of `node FILE`, which runs the same tests.
+
+    Node's runner starts a process for each of several files.
+    """
+    files = [one for one in words if not one.startswith("-")]
+    is_one = len(files) == 1 and words[-1] == files[0]
+    return [one for one in words if one != "--test"] if is_one else words
 
 
 def _is_module(options: Sequence[str]) -> bool:
@@ -487,7 +501,7 @@ def _go_test(words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCo
             f"{package} is no folder with tests of Go: those of one package are one program",
             hint=_suggested_command(verb, "go test ./PACKAGE"),
         )
-    env = (("GOFLAGS", " ".join(build)),) if build else ()
+    env = ((GO_FLAGS, " ".join(build)),) if build else ()
     return TargetCommand(program=os.path.join(package, tests[0]), args=tuple(args), env=env)
 
 

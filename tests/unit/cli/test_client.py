@@ -66,12 +66,14 @@ def test_an_error_in_json_is_one_object_on_stdout_and_nothing_on_stderr(runtime_
     assert toy_handler.run_client("fail", "--", "--json", check=1).stdout == ""
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_what_is_streamed_is_seen_before_the_answer_and_a_signal_asks_for_one(runtime_dir, number):
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 3)])
+def test_what_is_streamed_is_seen_before_the_answer_and_a_signal_asks_for_one(
+    runtime_dir, number, status
+):
     running = toy_handler.start_client("wait")
     assert toy_handler.read_line(running) == "waiting\n"
     running.send_signal(number)
-    assert toy_handler.wait_client(running) == (3, "still running\n", "")
+    assert toy_handler.wait_client(running) == (status, "still running\n", "")
 
 
 def test_a_second_ctrl_c_ends_the_command_and_not_the_daemon(runtime_dir):

@@ -56,9 +56,15 @@ def test_nothing_with_an_effect_is_named() -> None:
     )
 
 
+def test_what_a_declaration_of_rust_writes_is_not_read() -> None:
+    assert parse_reads("let off = sum * rate / 100;").operands == ("sum", "rate")
+    assert parse_reads("let mut off = off - sum;").operands == ("off", "sum")
+    assert parse_reads("let is_same: bool = a == b;").operands == ("a", "b")
+
+
 def test_the_arguments_of_a_template_are_types_and_no_values() -> None:
     assert parse_reads("return from_json(j, std::forward<T>(val));").operands == ("j", "val")
-    assert parse_reads("let n = text.parse::<u32>() / of;").operands == ("n", "of")
+    assert parse_reads("let n = text.parse::<u32>() / of;").operands == ("of",)
     assert set(parse_reads("if (a < b && c > (d))").operands) >= {"a", "b", "c"}
 
 

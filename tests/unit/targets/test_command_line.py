@@ -69,6 +69,9 @@ class Fake:
     def python_path(self) -> str:
         return "/here:/lib"
 
+    def go_flags(self) -> str:
+        return "-tags=old"
+
 
 def parse_words(*words: str) -> TargetCommand:
     return parse_command(words, Fake(), verb="crash")
@@ -150,6 +153,14 @@ def test_variables_may_stand_before_the_program() -> None:
         assert command.env == (("A", "1"), ("B", "x=y"))
 
 
+def test_node_runs_the_tests_of_one_file_without_its_runner() -> None:
+    command = parse_words("node", "--no-warnings", "--test", "x.js")
+    assert (command.program, command.env) == (
+        "/here/x.js",
+        (("NODE_OPTIONS", "--no-warnings"),),
+    )
+
+
 def test_go_run_runs_what_it_names() -> None:
     assert parse_words("go", "run", "./cmd/shop", "-v") == TargetCommand(
         program="./cmd/shop", args=("-v",)
@@ -158,8 +169,12 @@ def test_go_run_runs_what_it_names() -> None:
 
 def test_go_test_is_the_program_of_one_packages_tests() -> None:
     assert parse_words("go", "test", "-race", "./rules", "-run", "TestA") == TargetCommand(
-        program="./rules/area_test.go", args=("-run", "TestA"), env=(("GOFLAGS", "-race"),)
+        program="./rules/area_test.go",
+        args=("-run", "TestA"),
+        env=(("GOFLAGS", "-tags=old -race"),),
     )
+    typed = parse_words("GOFLAGS=-mod=vendor", "go", "test", "-race", "./rules")
+    assert dict(typed.env)["GOFLAGS"] == "-mod=vendor -race"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +195,8 @@ def test_go_test_is_the_program_of_one_packages_tests() -> None:
         (["python3", "-c"], "python -c"),
         (["python3", "-Q", "script.py"], "python -Q"),
         (["node"], "reads one from a terminal"),
-        (["node", "--test", "x.js"], "node --test"),
+        (["node", "--test"], "node --test"),
+        (["node", "--test", "x.js", "y.js"], "node --test"),
         (["node", "-p", "f()"], "node -p: code on a command line"),
         (["node", "--input-type=module", "-e", "f()"], "node -e: code on a command line"),
         (["go", "run", "-race", "."], "expected a package after go run"),

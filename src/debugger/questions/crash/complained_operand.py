@@ -22,6 +22,9 @@ _UNCALLABLE = re.compile(
     r"|(?P<called>.+) is not a (?:function|constructor)\b"
 )
 _TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Python's names
+# Of Rust: checked arithmetic.
+_OVERFLOWED = re.compile(r"attempt to (?:add|subtract|multiply) with overflow")
+_WHOLE_NUMBER = re.compile(r"-?\d+")
 
 
 def is_uncallable(message: str) -> bool:
@@ -82,3 +85,23 @@ def _type_name(value: str) -> str:
     if re.fullmatch(r"-?\d+", value):
         return "int"
     return {"'": "str", '"': "str", "[": "list", "{": "dict", "(": "tuple"}.get(value[:1], "")
+
+
+def find_overflowed(
+    message: str, operands: Sequence[str], values: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the numbers of a statement whose arithmetic overflowed, the greatest one first.
+
+    Args:
+        message: That of a panic of Rust.
+        operands: What the statement reads.
+        values: The values of expressions.
+    """
+    if _OVERFLOWED.search(message) is None:
+        return ()
+    numbers = {
+        one: abs(int(values[one]))
+        for one in operands
+        if _WHOLE_NUMBER.fullmatch(values.get(one, "").strip())
+    }
+    return tuple(sorted(numbers, key=lambda one: -numbers[one]))

@@ -13,7 +13,7 @@ from debugger.model.exception_cause import explain_exception
 from debugger.model.location import plain_function
 from debugger.model.statement import MemoryAccess
 from debugger.model.text_filters import clip_text, without_colour
-from debugger.questions.crash.complained_operand import find_complained_operand
+from debugger.questions.crash.complained_operand import find_complained_operand, find_overflowed
 
 _ADDRESS = re.compile(r"ERROR: (?P<tool>\w+Sanitizer): (?P<what>[\w-]+(?: [a-z-]+)?)(?P<rest>.*)")
 _ACCESS = re.compile(r"^\s*(READ|WRITE) of size (\d+)")
@@ -370,12 +370,16 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = find_complained_operand(
             facts.exception or "", facts.message, facts.operands, facts.called, facts.values
         )
+    names = found.names
+    if facts.is_panic and not culprit:
+        names = find_overflowed(facts.message, facts.operands, facts.values) or names
+        culprit = names[0] if names != found.names else ""
     known = tuple(one for one in facts.reported if one in facts.values)
     if facts.compared_calls and not is_null(facts.values.get(culprit, "")):
         culprit, known = facts.compared_calls[0], facts.compared_calls
     return Cause(
         found.kind,
-        with_values(text, facts, found.names),
+        with_values(text, facts, names),
         culprit=culprit,
         compared_with=_compared_with(culprit, known),
     )

@@ -197,6 +197,8 @@ class PathAnswer(Struct, frozen=True):
     counts: tuple[CountView, ...] = ()
     more_counts: int = 0
     timed_out: bool = False
+    # The commands of runs of which nothing was recorded, as of one that was killed.
+    unrecorded: tuple[str, ...] = ()
     engine: str = ""
     has_lines: bool = True  # whether lines were recorded, and not calls alone
     process: str | None = None  # the child process whose tree it is; else the program's own

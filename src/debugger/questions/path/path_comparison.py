@@ -91,7 +91,6 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     good = frozenset[CodePlace]().union(*(one.lines for one in spectra if one.passed))
     bad = frozenset[CodePlace]().union(*(one.lines for one in spectra if not one.passed))
     shared = frozenset[CodePlace]().union(*(one.functions for one in spectra if not one.passed))
-    first_lines = _first_lines(runs)
     pair = choose_pair(runs)
     counts = count_comparison.compare_call_counts(
         [recorded[at].recordings for at in pair], [roots[at] for at in pair]
@@ -106,14 +105,12 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         passing=len(passing),
         calls=sum(map(_count_calls, runs)),
         functions=len(shared),
-        suspects=tuple(
-            _suspect_view(one, first_lines.get(one.place, 0))
-            for one in _differing_suspects(found)[:_SUSPECTS]
-        ),
+        suspects=_suspect_views(found, _first_lines(runs)),
         suspect_lines=_add_deciding(_suspect_ranges(found, good, (*branches, *missed)), common),
         branches=branches,
         passing_lines=_add_deciding(missed, common),
         timed_out=any(one.timed_out for one in views),
+        unrecorded=_find_unrecorded(runs),
         engine=runs[0].engine,
         has_lines=all(map(has_lines, runs)),
         ratio=counts.ratio if counts is not None else None,
@@ -121,6 +118,12 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         more_counts=max(len(departing) - _COUNTS, 0),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _find_unrecorded(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
+    """Return the commands of runs without a function, if others have some."""
+    silent = [one for one in runs if not any(each.functions for each in one.recordings)]
+    return tuple(one.view.command for one in silent) if len(silent) < len(runs) else ()
 
 
 def _note_same_ends(views: Sequence[RunView], *, is_passing: bool) -> str:
@@ -206,6 +209,13 @@ def _differing_suspects(found: SuspectRanking) -> list[RankedSuspect]:
         for one in found.functions
         if one.entries or (one.failing, one.passing) != (found.failing, found.passing)
     ]
+
+
+def _suspect_views(
+    found: SuspectRanking, first_lines: Mapping[CodePlace, int]
+) -> tuple[SuspectView, ...]:
+    some = _differing_suspects(found)[:_SUSPECTS]
+    return tuple(_suspect_view(one, first_lines.get(one.place, 0)) for one in some)
 
 
 def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
@@ -311,11 +321,16 @@ def _only_passing(
     passing: int,
     same: Mapping[str, str],
 ) -> list[SuspectView]:
-    """Join lines that only passing runs executed, in functions of failing runs."""
+    """Join lines that only passing runs executed, in functions of failing runs.
+
+    Of a function that had not returned when its run was ended no line may be known.
+    """
+    known = {(one.file, one.function) for one in bad}
     passing_only = [
         RankedSuspect(place, 0.0, 0, passing)
         for place in sorted(lines, key=lambda one: (one.file, one.line, one.function))
         if CodePlace(same.get(place.file, place.file), place.function) in shared
+        and (same.get(place.file, place.file), place.function) in known
     ]
     return _join_lines(passing_only, bad)
 

@@ -163,7 +163,10 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         *_format_decision(answer.decision, page),
         *_format_origins(answer, page),
     ]
-    if not (answer.suspects or answer.suspect_lines or answer.branches):
+    if answer.unrecorded:
+        text = f"nothing is known of what ran in {', '.join(answer.unrecorded)}: no comparison"
+        sections.append(fixed_section(text, _HEAD))
+    elif not (answer.suspects or answer.suspect_lines or answer.branches):
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
         text = f"all runs {what} of their own code; those of libraries are not compared"
         sections.append(fixed_section(text, _HEAD))

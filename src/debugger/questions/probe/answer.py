@@ -168,3 +168,9 @@ class Probe(Struct, frozen=True):
     evidence: str | UnsetType = UNSET
     # The file that the answer was drawn in, if requested.
     picture: str | UnsetType = UNSET
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the run ended, and came to none of the places."""
+        reached = (one.hits or one.passed or one.refused for one in self.places)
+        return not self.timed_out and not any(reached)

@@ -130,8 +130,9 @@ def format_reached(conditions: Sequence[ReachingCondition]) -> str:
 def format_conditions(conditions: Sequence[ReachingCondition]) -> str:
     """Format conditions, what each was, and where."""
     return "; ".join(
-        f"`{shorten_value(one.text, _CODE)}` was {'true' if one.is_true else 'false'}, "
-        f"{line_of(one.frame)}"
+        f"`{shorten_value(one.text, _CODE)}` was {'true' if one.is_true else 'false'}"
+        + (f" [{shorten_value(one.values, _CODE)}]" if one.values else "")
+        + f", {line_of(one.frame)}"
         for one in conditions
     )
 

@@ -32,6 +32,8 @@ class ReachingCondition(Struct, frozen=True):
     frame: FrameView
     text: str
     is_true: bool
+    # Its operands with their values, where a run has read them.
+    values: str = ""
 
 
 # A value's text begins so: in Python and JavaScript, and as debuggers of compiled programs show it.

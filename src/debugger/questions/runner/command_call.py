@@ -267,6 +267,7 @@ def caller_commands(call: CommandCall) -> CallerCommands:
         extensions=tuple(end for one in call.config.adapters.values() for end in one.extensions),
         typed=TypedCode(call.scratch_root.parent / TYPED_CODE),
         python_path=call.env.get("PYTHONPATH", ""),
+        go_flags=call.env.get("GOFLAGS", ""),
     )
 
 

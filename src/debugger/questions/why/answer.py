@@ -95,6 +95,10 @@ class WhyLink(Struct, frozen=True):
     operands: tuple[ValueOperand, ...] = ()
 
 
+# At these ends the next question is why that statement ran.
+REACHED_ENDS = frozenset({ChainEnd.CONSTANT, ChainEnd.ALLOCATION, ChainEnd.NOT_FOLLOWED})
+
+
 class Why(Struct, frozen=True):
     """The origin of a value that is seen at a location."""
 

@@ -122,3 +122,8 @@ def paths_in(text: str) -> tuple[str, ...]:
 def called_name(text: str) -> str:
     """Return the name of what a call calls, as written: `s.area` of `s.area(2)`."""
     return classify_value(text).text.partition("(")[0].strip()
+
+
+def is_fixed_part(part: str) -> bool:
+    """Return whether a part of a value is a field, or an element by a number or a text."""
+    return re.fullmatch(r"\.\w+|\[(?:-?\d+|[\"'`].*)\]", part) is not None

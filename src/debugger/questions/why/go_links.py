@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from debugger.model.answers.frames import FrameView
 from debugger.questions.why import go_chain, go_expressions, go_plan, go_source, go_values
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, ValueOperand, WhyLink
-from debugger.questions.why.go_chain import Activation, ChainEnded, GoPosition
+from debugger.questions.why.go_called import CalledPart
+from debugger.questions.why.go_chain import Activation, ChainEnded, GoPosition, GoStep
 from debugger.questions.why.go_expressions import RightSide
 from debugger.questions.why.go_run import GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources
 from debugger.questions.why.go_values import are_different
+from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.why_request import repeat_with
 
 _OPERANDS = 4
+_CALL = re.compile(r"[\w\]]\(")
 
 
 class GoLinks:
@@ -121,6 +127,67 @@ class GoLinks:
             if not is_begin and (is_written or not is_global):
                 found.append(name)
         return found
+
+    def add_called(self, parts: Sequence[CalledPart]) -> None:
+        """Add to the last link what the functions that its statement calls have returned."""
+        if self.links and parts:
+            details = (*self.links[-1].details, *(one.describe() for one in parts[:_OPERANDS]))
+            self.links[-1] = msgspec.structs.replace(self.links[-1], details=details)
+
+    def computed(
+        self, here: GoPosition, names: Sequence[str], text: str, parts: Sequence[CalledPart] = ()
+    ) -> GoStep:
+        """Follow the one operand that explains a value, or list them with their values.
+
+        `parts` are the calls in it, of which none alone explains it.
+        """
+        record = here.activation.record
+        values = dict(record.values) if record is not None else {}
+        place = f"{Path(here.activation.function.file).name}:{here.line}"
+        read = {one: values[one] for one in names if one in values}
+        is_telling = not (go_values.is_common(here.value) and _CALL.search(text))
+        equal = [one for one, value in read.items() if value == here.value and is_telling]
+        chosen = equal[0] if len(equal) == 1 else None
+        chosen = chosen or find_guilty_factor(text, read, here.value or "")
+        varying = self.varying_operands(names, read, text if text != here.expression else "")
+        if chosen is None and len(varying) == 1 and varying[0] in read and not parts:
+            chosen = varying[0]
+        if chosen is not None:
+            is_sure = len(read) == 1
+            certainty = here.certainty if is_sure else LinkCertainty.INFERRED
+            return msgspec.structs.replace(
+                here, expression=chosen, value=read[chosen], certainty=certainty
+            )
+        # A package is no operand: `strings` of `strings.TrimSpace(t)[4:]`.
+        names = [one for one in names if one in read or f"{one}." not in text] or names
+        shown = [f"{one}={read[one]}" if one in read else one for one in dict.fromkeys(names)]
+        shown += [f"{one.text}={one.value}" for one in parts if one.value is not None]
+        message = ", ".join(shown[:_OPERANDS])
+        if not names and parts:
+            return ChainEnded(ChainEnd.NOT_FOLLOWED, f"computed from {message or text} at {place}")
+        if not names:
+            return ChainEnded(ChainEnd.NOT_FOLLOWED, f"computed by {text} at {place}")
+        hit = record.hit if record is not None else 1
+        telling = [one for one in names if one in read and not go_values.is_zero(read[one])]
+        again = repeat_with((telling or names)[0], place).replace(
+            " -- ", f" --nth {hit} -- " if hit > 1 else " -- "
+        )
+        return ChainEnded(
+            ChainEnd.NOT_FOLLOWED, f"computed from {message or text}; go on with {again}"
+        )
+
+    def given_part(self, record: GoRecord, text: str, suffix: str) -> str | None:
+        """Return what an expression of a record gives to a part of its value, if that is known."""
+        side = go_expressions.classify_value(text)
+        part = re.match(r"\.[A-Za-z_]\w*", suffix)
+        if side.kind == "literal" and part is not None:
+            fields = self.sources.fields_of(side.text)
+            inner = go_values.part_of_literal(side.text, part[0], fields)
+            return self.given_part(record, inner, suffix[part.end() :]) if inner else None
+        if suffix:
+            return None
+        value = side.text if side.kind == "constant" else record.values.get(side.text)
+        return value or go_values.sum_of(side.text, record.values)
 
     def explain_captured(self, position: GoPosition, root: str) -> ChainEnded | None:
         """Return the end for a parameter of a function that made the running one, and is over."""

@@ -10,7 +10,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.questions.why import go_expressions, go_source, go_values, statement_origin
+from debugger.questions.why import (
+    go_expressions,
+    go_source,
+    go_values,
+    statement_origin,
+)
+from debugger.questions.why.go_expressions import RightSide
 from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources, SiteKind
 
 SITES_MAX = 100
@@ -199,7 +205,11 @@ def _other_calls(sources: GoSources, sites: Sequence[GoSite]) -> Iterator[GoSite
     calling = [
         site.function
         for site in sites
-        if any(go_expressions.classify_value(one).kind == "call" for one in site.values)
+        if any(
+            (side := go_expressions.classify_value(one)).kind == "call"
+            or (side.kind == "computed" and sources.program_calls(side.text))
+            for one in site.values
+        )
     ]
     known = {(one.file, one.line) for one in sites}
     for function in dict.fromkeys(calling):
@@ -302,6 +312,20 @@ def _value_reads(  # noqa: PLR0917 - a value and its part
                 yield from _read_by(sources, other, found, 0, suffix)
     if side.kind == "call":
         yield from _returned_by(sources, function, value, found, result, suffix)
+    for call, rest in _inner_calls(sources, side, part):
+        yield from _returned_by(sources, function, call, found, 0, rest)
+
+
+def _inner_calls(
+    sources: GoSources, side: RightSide, part: re.Match[str] | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the calls in a computed value, or in a literal, and the part of their results."""
+    if side.kind == "computed":
+        yield from ((one, "") for one in sources.program_calls(side.text))
+    # Of an element by a variable each may be meant.
+    if side.kind == "literal" and part is not None and not go_expressions.is_fixed_part(part[0]):
+        rest = part.string[part.end() :]
+        yield from ((one, rest) for one in sources.program_calls(side.text))
 
 
 def _returned_by(  # noqa: PLR0917 - a call and a part of its result

@@ -202,6 +202,15 @@ class GoSources:
                 yield GoSite(SiteKind.CALL, function.file, number, function, text)
             depth += sum((one in "([") - (one in ")]") for one in text)
 
+    def program_calls(self, text: str) -> list[str]:
+        """Return the calls of the program's functions in an expression, not those in arguments."""
+        found: list[tuple[int, int]] = []
+        for begin, end, name in statement_origin.find_calls(text):
+            is_inner = any(first <= begin < last for first, last in found)
+            if not is_inner and self.functions_named(name):
+                found.append((begin, end))
+        return [text[begin:end] for begin, end in found]
+
     def globals_named(self, name: str) -> list[GoGlobal]:
         """Return the declarations of a variable outside of the functions."""
         return [one for one in self._globals if one.name == name]

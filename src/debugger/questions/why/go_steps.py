@@ -9,7 +9,14 @@ from pathlib import Path
 import msgspec
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import go_chain, go_expressions, go_plan, go_source, go_values
+from debugger.questions.why import (
+    go_called,
+    go_chain,
+    go_expressions,
+    go_plan,
+    go_source,
+    go_values,
+)
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
@@ -32,10 +39,8 @@ from debugger.questions.why.go_run import GoFrame, GoRecord, GoStop
 from debugger.questions.why.go_source import GoSourceFunction, GoSources
 from debugger.questions.why.go_unwritten import describe_argument_use, explain_unwritten
 from debugger.questions.why.go_values import are_different
-from debugger.questions.why.guilty_factor import find_guilty_factor
 from debugger.questions.why.why_request import repeat_with
 
-_OPERANDS = 4
 _INTEGER = re.compile(r"-?\d+")
 _ELEMENTS_MAX = 64  # of a slice, in which a range's element is looked for
 _INPUTS = re.compile(
@@ -43,7 +48,6 @@ _INPUTS = re.compile(
     r"|bufio\.|\w+\.(?:Read\w*|Text|Scan\w*)\b|fmt\.S?F?[Ss]can)"
 )
 _INPUT_VARIABLES = re.compile(r"os\.Args\b")
-_CALL = re.compile(r"[\w\]]\(")
 _CONVERTERS = re.compile(r"(?:strconv\.(?:Atoi|Parse\w+|Itoa|Format\w+)|strings\.Trim\w*)$")
 
 
@@ -57,6 +61,8 @@ class GoSteps(GoLinks):
         self.value: str | None = None
         # Where the memory of the value may be watched, the last link's first.
         self._starts: list[WatchStart] = []
+        # By the text of an index or a key: its value where it was read last.
+        self._indexes: dict[str, str] = {}
         self._kept = 0  # links before that of the last write
 
     async def activation_of(self, stop: GoStop, number: int) -> Activation:
@@ -117,7 +123,8 @@ class GoSteps(GoLinks):
             )
         if site.operator not in {"", ":="}:
             names = (found.target, *go_expressions.paths_in(text))
-            return self._computed(here, names, f"{found.target} {site.operator} {text}")
+            full = f"{found.target} {site.operator} {text}"
+            return await self._follow_computed(stop, here, names, full, position.before)
         return await self._follow_side(stop, here, side, suffix, number, position.before)
 
     async def _explain_appended(
@@ -172,7 +179,29 @@ class GoSteps(GoLinks):
             return await self._follow_receive(stop, here, side.text, suffix, before)
         if side.kind == "append" and suffix.startswith("["):
             return await self._follow_append(stop, here, side, suffix, before)
+        if side.kind == "computed":
+            names = go_expressions.paths_in(here.expression)
+            return await self._follow_computed(stop, here, names, side.text, before)
         return self._follow_plain(here, side, suffix)
+
+    async def _follow_computed(
+        self, stop: GoStop, here: GoPosition, names: Sequence[str], text: str, before: int
+    ) -> GoStep:
+        """Follow the one call or operand that explains a value, or list them."""
+        record, records = here.activation.record, stop.log.records
+        parts = go_called.find_called_parts(self.sources, records, record, text, before)
+        read = record.values if record is not None else {}
+        chosen = go_called.choose_part(parts, text, read, here.value)
+        if chosen is not None:
+            is_sure = chosen.value == here.value and here.certainty is not LinkCertainty.INFERRED
+            certainty = here.certainty if is_sure else LinkCertainty.INFERRED
+            inner = msgspec.structs.replace(here, value=chosen.value, certainty=certainty)
+            side = go_expressions.classify_value(chosen.text)
+            return await self._follow_return(stop, inner, chosen.returned, "", 0, side)
+        self.add_called(parts)
+        if parts:
+            names = go_called.other_names(text, parts)
+        return self.computed(here, names, text, parts)
 
     def _follow_plain(self, here: GoPosition, side: RightSide, suffix: str) -> GoStep:
         """Return what comes before a right side without a call."""
@@ -190,7 +219,7 @@ class GoSteps(GoLinks):
         }
         if side.kind in ends:
             return ChainEnded(*ends[side.kind])
-        return self._computed(here, go_expressions.paths_in(here.expression), side.text)
+        return self.computed(here, go_expressions.paths_in(here.expression), side.text)
 
     def _follow_path(self, here: GoPosition, path: str, suffix: str, place: str) -> GoStep:
         if _INPUT_VARIABLES.match(path):
@@ -198,6 +227,7 @@ class GoSteps(GoLinks):
         text = path.lstrip("*") if suffix else path
         record = here.activation.record
         value = record.values.get(path) if record is not None and not suffix else None
+        self._indexes |= go_called.index_values(path, record)
         return msgspec.structs.replace(here, expression=text + suffix, value=value or here.value)
 
     def _follow_allocation(
@@ -230,25 +260,29 @@ class GoSteps(GoLinks):
         self, stop: GoStop, here: GoPosition, side: RightSide, suffix: str, before: int
     ) -> GoStep:
         place = f"{Path(here.activation.function.file).name}:{here.line}"
+        suffix = go_called.with_known_index(suffix, self._indexes)
         part = re.match(r"\.[A-Za-z_]\w*|\[[^\[\]]*\]", suffix)
-        if part is None:
-            return ChainEnded(ChainEnd.ALLOCATION, f"{side.text} at {place}")
+        made = f"{side.text} at {place}"
+        if part is None or not go_expressions.is_fixed_part(part[0]):
+            is_made = part is None
+            made_there = ChainEnded(ChainEnd.ALLOCATION, made)
+            return made_there if is_made else self._not_seen(here, suffix, made)
         value = go_values.part_of_literal(side.text, part[0], self.sources.fields_of(side.text))
         outer = self.sources.embedded_with(side.text, part[0].lstrip(".")) if not value else ""
         if outer:
             return await self._follow_literal(stop, here, side, f".{outer}{suffix}", before)
         if value is None and not go_values.is_zero(self.value):
-            return self._not_seen(here, suffix, f"{side.text} at {place}")
+            return self._not_seen(here, suffix, made)
         if value is None:
             return ChainEnded(
                 ChainEnd.CONSTANT,
-                f"the zero value: {side.text} at {place} gives no {part[0].lstrip('.')}",
+                f"the zero value: {made} gives no {part[0].lstrip('.')}",
                 is_unseen=True,
             )
         inner = msgspec.structs.replace(here, expression=value)
         rest, given = suffix[part.end() :], go_expressions.classify_value(value)
         record = here.activation.record
-        known = self._given_part(record, value, rest) if record is not None else None
+        known = self.given_part(record, value, rest) if record is not None else None
         if known is not None and are_different(known, here.value):
             return self._written_unseen(known, here.value, place)
         return await self._follow_side(stop, inner, given, rest, 0, before)
@@ -276,7 +310,12 @@ class GoSteps(GoLinks):
         if record is not None:
             before = go_chain.end_of_call(records, record, before)
             sites = self.sources.returns_of_values(record.site.file) if is_value else ()
-            returned = go_chain.find_return(records, record, functions, before, sites)
+            parts = go_called.find_called_parts(
+                self.sources, records, record, ", ".join(record.site.values), before
+            )
+            returned = go_called.only_return(parts, side.text) or go_chain.find_return(
+                records, record, functions, before, sites
+            )
             result = go_chain.find_result(records, record, functions, number, before)
         if result is not None and (returned is None or returned.sequence < result.record.sequence):
             inner = msgspec.structs.replace(here, expression=result.prefix + suffix)
@@ -306,7 +345,7 @@ class GoSteps(GoLinks):
             return await self._follow_side(stop, inner, argument, "", 0, before)
         if _INPUTS.match(called):
             return ChainEnded(ChainEnd.INPUT, f"{side.text} at {place}")
-        return self._computed(here, go_expressions.paths_in(side.text), side.text)
+        return self.computed(here, go_expressions.paths_in(side.text), side.text)
 
     async def _follow_return(  # noqa: PLR0917 - the parts of a call
         self,
@@ -352,19 +391,6 @@ class GoSteps(GoLinks):
             stop, inner, value, suffix, number if is_whole else 0, stop.log.count
         )
 
-    def _given_part(self, record: GoRecord, text: str, suffix: str) -> str | None:
-        """Return what an expression of a record gives to a part of its value, if that is known."""
-        side = go_expressions.classify_value(text)
-        part = re.match(r"\.[A-Za-z_]\w*", suffix)
-        if side.kind == "literal" and part is not None:
-            fields = self.sources.fields_of(side.text)
-            inner = go_values.part_of_literal(side.text, part[0], fields)
-            return self._given_part(record, inner, suffix[part.end() :]) if inner else None
-        if suffix:
-            return None
-        value = side.text if side.kind == "constant" else record.values.get(side.text)
-        return value or go_values.sum_of(side.text, record.values)
-
     async def _follow_receive(
         self, stop: GoStop, here: GoPosition, channel: str, suffix: str, before: int
     ) -> GoStep:
@@ -376,7 +402,7 @@ class GoSteps(GoLinks):
                 channel,
                 before,
                 here.value,
-                lambda one: self._given_part(one, one.site.values[0], suffix),
+                lambda one: self.given_part(one, one.site.values[0], suffix),
             )
             if record is not None
             else None
@@ -441,7 +467,7 @@ class GoSteps(GoLinks):
             self.links[-1] = msgspec.structs.replace(
                 self.links[-1], text=f"appended to {base} as element {number}", new=here.value
             )
-        given = self._given_part(record, text, rest) if record is not None else None
+        given = self.given_part(record, text, rest) if record is not None else None
         if given is not None and are_different(given, here.value):
             return self._written_unseen(given, here.value, place)
         inner = msgspec.structs.replace(here, expression=text)
@@ -478,40 +504,6 @@ class GoSteps(GoLinks):
         activation = msgspec.structs.replace(here.activation, record=None)
         return msgspec.structs.replace(
             here, expression=f"{base}[{known}]{suffix}", activation=activation
-        )
-
-    def _computed(self, here: GoPosition, names: Sequence[str], text: str) -> GoStep:
-        """Follow the one operand that explains a value, or list them with their values."""
-        record = here.activation.record
-        values = dict(record.values) if record is not None else {}
-        place = f"{Path(here.activation.function.file).name}:{here.line}"
-        read = {one: values[one] for one in names if one in values}
-        is_telling = not (go_values.is_common(here.value) and _CALL.search(text))
-        equal = [one for one, value in read.items() if value == here.value and is_telling]
-        chosen = equal[0] if len(equal) == 1 else None
-        chosen = chosen or find_guilty_factor(text, read, here.value or "")
-        varying = self.varying_operands(names, read, text if text != here.expression else "")
-        if chosen is None and len(varying) == 1 and varying[0] in read:
-            chosen = varying[0]
-        if chosen is not None:
-            is_sure = len(read) == 1
-            certainty = here.certainty if is_sure else LinkCertainty.INFERRED
-            return msgspec.structs.replace(
-                here, expression=chosen, value=read[chosen], certainty=certainty
-            )
-        # A package is no operand: `strings` of `strings.TrimSpace(t)[4:]`.
-        names = [one for one in names if one in read or f"{one}." not in text] or names
-        shown = [f"{one}={read[one]}" if one in read else one for one in dict.fromkeys(names)]
-        message = ", ".join(shown[:_OPERANDS])
-        if not names:
-            return ChainEnded(ChainEnd.NOT_FOLLOWED, f"computed by {text} at {place}")
-        hit = record.hit if record is not None else 1
-        telling = [one for one in names if one in read and not go_values.is_zero(read[one])]
-        again = repeat_with((telling or names)[0], place).replace(
-            " -- ", f" --nth {hit} -- " if hit > 1 else " -- "
-        )
-        return ChainEnded(
-            ChainEnd.NOT_FOLLOWED, f"computed from {message or text}; go on with {again}"
         )
 
     async def _explain_parameter(self, stop: GoStop, position: GoPosition, root: str) -> GoStep:

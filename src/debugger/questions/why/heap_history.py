@@ -105,7 +105,7 @@ class HeapHistory:
                 continue
             for at in (start - _WORD, start + _WORD):
                 if len(found) < slots and at != address & ~7:
-                    found.append(WatchPlan(f"h{start:x}@{at:x}", at, _WORD))
+                    found.append(WatchPlan(f"h{start:x}@{at:x}", at, _WORD, of_block=True))
         return found
 
     def read_events(
@@ -114,6 +114,9 @@ class HeapHistory:
         """Keep what a run has shown of the header words."""
         by_start: dict[int, list[TraceEvent]] = {}
         for one in result.events:
+            # Of words that the program writes often not all is known.
+            if one.key in result.hot:
+                continue
             plan = watched.get(one.key)
             start = int(one.key[1:].partition("@")[0], 16) if one.key.startswith("h") else 0
             if not start and plan is not None and self._start <= plan.address < self._start + 16:
@@ -123,6 +126,8 @@ class HeapHistory:
         for start, events in by_start.items():
             events.sort(key=lambda one: one.sequence)
             self._blocks[start] = BlockEvents(start, tuple(events))
+        hot = (one for one in result.hot if one.startswith("h"))
+        self._headers.update(int(one[1:].partition("@")[0], 16) for one in hot)
         for key in watched:
             if key.startswith("h"):
                 start = int(key[1:].partition("@")[0], 16)

@@ -89,6 +89,12 @@ class NativeSources:
         span = (function.head, function.last)
         return settled_locals.assigning_lines(function.file, lines, span, name)
 
+    def is_shared_local(self, function: NativeFunction, name: str) -> bool:
+        """Return whether a local is written by other means than one line of its function."""
+        lines = source_files.read_source(function.file) or ()
+        span = (function.head, function.last)
+        return settled_locals.is_shared(function.file, lines, span, name)
+
     def _is_reading(self, method: str) -> bool:
         """Test whether all of the program's known methods of a name leave their object as it is."""
         heads = [

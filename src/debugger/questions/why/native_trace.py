@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -10,7 +10,6 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     container_items,
-    heap_history,
     native_values,
     register_locals,
     run_planning,
@@ -19,8 +18,8 @@ from debugger.questions.why import (
     write_choice,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
-from debugger.questions.why.copied_memory import CopyWrite
-from debugger.questions.why.heap_history import BlockEvents, HeapHistory
+from debugger.questions.why.completed_trace import SLOTS, CompletedTrace
+from debugger.questions.why.heap_history import BlockEvents
 from debugger.questions.why.native_steps import (
     MemoryTarget,
     NextStep,
@@ -30,22 +29,19 @@ from debugger.questions.why.native_steps import (
     StoreTarget,
     ValuePosition,
 )
-from debugger.questions.why.return_trace import ReturnTrace
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.questions.why.traced_run import (
     LinePlan,
     TraceEvent,
     TraceResult,
     TraceValue,
-    WatchPlan,
 )
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 from debugger.sources.function_names import last_part
 
-_SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
-_SOURCES_LEAST = 2  # with one line the statement says all
+_USES_MOST = 2000  # loads and stores of memory that is zero: a stop takes about 0.3 ms
 _REPEATED = "so it was computed"
 
 
@@ -67,17 +63,14 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     return await trace.find_origin()
 
 
-class NativeTrace(ReturnTrace):
+class NativeTrace(CompletedTrace):
     """The runs of one question, and the memory that they have watched."""
 
     def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
         super().__init__(call, question, request)
-        self._heap = HeapHistory()
         self._repeats = 0
         self._is_go = question.language == "go"
         self._last_position: ValuePosition | None = None
-        # A write whose block's frees and allocations are not known, and the number of its link.
-        self._described: tuple[CopyWrite, int] | None = None
 
     async def find_origin(self) -> Why:
         """Follow the value to the end of the chain."""
@@ -93,10 +86,9 @@ class NativeTrace(ReturnTrace):
             position = self._position_at(self._runs.survey)
             self._heap.note_survey(self._runs.survey, self._request.expression)
             ended = await self._follow_decisions(await self._follow_steps(position))
-        await self._complete_overlap()
-        await self._complete_life()
-        await self._add_executed_sources()
-        return self._build_answer(position, ended)
+        await self.complete_links(ended)
+        answer = self._build_answer(position, ended)
+        return msgspec.structs.replace(answer, reached=self.reached)
 
     async def _follow_called(
         self, call: StatementOrigin
@@ -157,74 +149,6 @@ class NativeTrace(ReturnTrace):
             if not isinstance(step, ReachedEnd):
                 self._last_position = step if isinstance(step, ValuePosition) else step.position
         return ReachedEnd(ChainEnd.BOUND, "the chain leads in a circle")
-
-    async def _complete_overlap(self) -> None:
-        """Find where the blocks of an overflow were allocated, if a run is left for it."""
-        free = _SLOTS - (self._runs.marker_watch is not None)
-        watches = self._heap.pending_watches(free)
-        if watches and self._runs.has_left():
-            result = await self._runs.run(watches=watches)
-            self._heap.read_events(result, self._runs.watched)
-        text = self._heap.describe_overlap()
-        for at, link in enumerate(self._chain.links):
-            if heap_history.OVERLAP in link.details:
-                details = [text if one == heap_history.OVERLAP else one for one in link.details]
-                self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
-
-    async def _complete_life(self) -> None:
-        """Find who freed and allocated a written block before, if a run is left for it."""
-        if self._described is None or not self._runs.has_left():
-            return
-        write, at = self._described
-        self._runs.mark_copy(write)
-        free = _SLOTS - (self._runs.marker_watch is not None)
-        result = await self._runs.run(watches=self._heap.life_watches(free))
-        if not result.reached:
-            return
-        self._heap.read_events(result, self._runs.watched)
-        link = self._chain.links[at]
-        details = (*link.details, *self._heap.describe_open_life(write.event))
-        self._chain.links[at] = msgspec.structs.replace(link, details=details)
-
-    def _note_described(self, event: TraceEvent, watch: WatchPlan | None) -> None:
-        """Keep the first write whose block's frees and allocations are not known yet."""
-        if self._heap.is_life_open and self._described is None and watch is not None:
-            self._described = CopyWrite(event, watch, {}), len(self._chain.links)
-
-    async def _add_executed_sources(self) -> None:
-        """Add the assignments to a last sum's operands, and to theirs, that ran in its call."""
-        chain, runs = self._chain, self._runs
-        if chain.computed is None or not chain.links:
-            return
-        position, origin = chain.computed
-        self._add_returned(position)
-        if not runs.has_left():
-            return
-        lines = run_planning.source_lines(position, origin, runs.new_key)
-        if position.is_ahead and position.event is not None:
-            runs.mark_event(position.event)
-        at_end = position.event is not None and runs.end.key == position.event.key
-        if len(lines) < _SOURCES_LEAST or not (at_end or position.event is None):
-            return
-        entries = (run_planning.entry_of(position.frame),)
-        result = await runs.run(lines=lines, entries=entries, deep_frames=1, is_last=False)
-        if result.reached:
-            self._add_details(run_planning.executed_lines(position, lines, result))
-
-    def _add_returned(self, position: ValuePosition) -> None:
-        """Add to a last sum what the functions that it called have returned, if that was seen."""
-        runs = self._runs
-        if runs.last is None:
-            return
-        here = runs.sequence_of(position.event)
-        after = (here or 0) if position.is_ahead else 0
-        before = runs.sequence_of(position.until) if position.is_ahead else here
-        self._add_details(run_planning.returned_lines(position, runs.last, after, before))
-
-    def _add_details(self, details: Sequence[str]) -> None:
-        last = self._chain.links[-1]
-        text = (*last.details, *details)
-        self._chain.links[-1] = msgspec.structs.replace(last, details=text)
 
     async def _follow_memory(self, position: ValuePosition) -> NextStep:
         """Find the last write of memory before a position."""
@@ -323,7 +247,11 @@ class NativeTrace(ReturnTrace):
             return unknown
         owner = write_choice.owner_of(position)
         watch = msgspec.structs.replace(
-            runs.watched[key], key=runs.new_key("w"), of_stores=True, of_block=False
+            runs.watched[key],
+            key=runs.new_key("w"),
+            of_stores=True,
+            uses_most=0,
+            of_block=False,
         )
         result = await runs.run(
             watches=[watch],
@@ -360,7 +288,9 @@ class NativeTrace(ReturnTrace):
         if same is not None:
             self._repeats = 0
             return self._chain.explain_assignment(same, position)
-        is_complete = self._is_go or self._runs.watched[key].of_stores
+        is_complete = self._is_go or (
+            self._runs.watched[key].of_stores and key not in result.unstored
+        )
         if not is_complete and write_choice.may_hide_store(position, key, event, result):
             return await self._follow_stores(position, key)
         if event is None:
@@ -484,11 +414,13 @@ class NativeTrace(ReturnTrace):
         key = runs.new_key("w")
         owner = write_choice.owner_of(position)
         watch = native_values.watch_plan(key, value.address, value.size, value.bits, value.bytes)
+        if write_choice.may_be_cleared_twice(position, runs):
+            watch = msgspec.structs.replace(watch, of_stores=True, uses_most=_USES_MOST)
         is_entered = owner is not None and bool(owner.entry) and not owner.module
         if owner is not None and is_entered:
             watch = msgspec.structs.replace(watch, owner=(owner.cfa, owner.entry))
         watches = [watch]
-        free = _SLOTS - (runs.marker_watch is not None)
+        free = SLOTS - (runs.marker_watch is not None)
         self._heap.note_position(position)
         is_heap = self._heap.is_first or self._heap.holds(value.address)
         if is_heap:

@@ -25,6 +25,7 @@ from debugger.questions.why.native_steps import (
 from debugger.questions.why.traced_run import ReturnPlan, TraceEvent, TraceResult, TraceValue
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
+from debugger.sources.deciding_condition import DecidingCondition
 
 _TRUTH_BYTES = 4  # of a returned number that decide whether it is zero
 _METHOD = "hardware watchpoints in repeated runs with the same addresses"
@@ -41,6 +42,8 @@ class ReturnTrace:
         self._first_position: ValuePosition | None = None
         # The last `return` that was followed, and its event.
         self._returned: tuple[ReturnTarget, TraceEvent] | None = None
+        # Of links to a condition: their number, the event behind it, and the condition.
+        self._decisions: list[tuple[int, TraceEvent, DecidingCondition]] = []
         # What the first call of the chain has returned, whose value nothing keeps.
         self._called: TraceValue | None = None
 
@@ -170,6 +173,7 @@ class ReturnTrace:
             if decided is None and not (one.label and one.call is None):
                 continue
             place = msgspec.structs.replace(frame, line=one.condition.line)
+            self._decisions.append((len(links), event, one.condition))
             text = lines[one.condition.line - 1].strip()
             links.append(
                 WhyLink(

@@ -120,6 +120,17 @@ def assigning_lines(
     return tuple(found) if is_plain and 1 < len(found) <= _LINES_MAX else ()
 
 
+def is_shared(file: str, text: Sequence[str], span: tuple[int, int], name: str) -> bool:
+    """Return whether a local is written through its address, or its fields by several lines."""
+    plain = "\n".join(map(value_lines.without_comment, text[span[0] - 1 : span[1]]))
+    word = re.escape(name)
+    if not file.endswith(_OF_C):
+        return re.search(_BORROWED.format(word, word), plain) is not None
+    shared = (_POINTED, *((_REFERRED,) if file.endswith(_OF_CPP) else ()))
+    fields = re.findall(rf"(?<![\w.>]){word}(?:\.\w+|\[[^\]]*\])+\s*=(?!=)", plain)
+    return bool(fields) or any(re.search(one.format(word), plain) for one in shared)
+
+
 def is_binding(name: str, line: str) -> bool:
     """Return whether a line binds a name of Rust, or assigns to it."""
     is_let = re.match(r"\s*let\b", line) is not None

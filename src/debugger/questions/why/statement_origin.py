@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
 import msgspec
@@ -379,6 +379,15 @@ def calls_in_statement(statement: str, function: str) -> tuple[StatementOrigin, 
             text = statement[one.start() : end + 1]
             found.append(StatementOrigin(OriginKind.CALL, text, name, arguments))
     return tuple(found)
+
+
+def find_calls(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the begin and the end of each call in an expression, and the function's name."""
+    plain = _blank_strings(text)
+    for one in _CALL.finditer(plain):
+        end = closing_bracket(plain, one.end() - 1)
+        if end > 0 and one[2] not in _NO_CALLS:
+            yield one.start(), end + 1, one[1] + one[2]
 
 
 def computed_origin(text: str) -> StatementOrigin:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,13 +24,13 @@ from debugger.questions.why import (
     node_origin,
     node_trace,
     python_trace,
+    reaching_conditions,
     script_trace,
 )
-from debugger.questions.why.answer import ChainEnd, Why, WhyLink
+from debugger.questions.why.answer import REACHED_ENDS, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
 from debugger.recorders.script import script_recorder
-from debugger.session import source_files
-from debugger.sources.deciding_condition import DecidingCondition, find_reaching, find_skipped
+from debugger.sources.deciding_condition import DecidingCondition, find_skipped
 from debugger.sources.function_span import find_span
 
 
@@ -63,13 +63,9 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
     return await native_trace.trace_value(call, question, request)
 
 
-_CONDITIONS = 2
 _DECIDED = 4
 _ASSIGNED = re.compile(r"assigned to (\w+)$")
 _PASSED = re.compile(r"passed as (\w+) to ")
-_CALLERS = 2  # where the function itself has no conditions
-# At these ends the next question is why that statement ran.
-_REACHED = frozenset({ChainEnd.CONSTANT, ChainEnd.ALLOCATION, ChainEnd.NOT_FOLLOWED})
 _COMPILED = frozenset({"c", "c++", "rust", "native", "swift", ""})
 
 
@@ -110,10 +106,11 @@ def add_conditions(answer: Why) -> Why:
     if answer.event and _is_of_check(last.frame, answer):
         decided = tuple(_find_decisions(answer))
         return msgspec.structs.replace(answer, decided=decided)
-    if answer.ended not in _REACHED:
+    if answer.ended not in REACHED_ENDS:
         return answer
-    some = (_find_conditions(one) for one in (last.frame, *last.stack[:_CALLERS]))
-    return msgspec.structs.replace(answer, reached=next(filter(None, some), ()))
+    # What they compared is there already, where a run has read it.
+    reached = answer.reached or reaching_conditions.find_reached(last)
+    return msgspec.structs.replace(answer, reached=reached)
 
 
 def _is_of_check(frame: FrameView, answer: Why) -> bool:
@@ -142,7 +139,7 @@ def _find_decisions(answer: Why) -> Iterator[ReachingCondition]:
         frame, every = reader, _find_skipped(link, reader)
         is_skipped = bool(every)
         if not every:
-            frame, every = link.frame, _find_reaching(link.frame)
+            frame, every = link.frame, reaching_conditions.find_conditions_of(link.frame)
         if frame is None or not every or _is_of_check(frame, answer):
             continue
         at = msgspec.structs.replace(frame, line=every[0].line)
@@ -155,7 +152,7 @@ def _find_decisions(answer: Why) -> Iterator[ReachingCondition]:
 
 def _find_skipped(link: WhyLink, reader: FrameView | None) -> list[DecidingCondition]:
     """Return the conditions by which a link's variable kept its value until a line read it."""
-    place = _place_of(reader)
+    place = reaching_conditions.place_of(reader)
     if link.frame is None or link.frame.line is None or place is None or reader is None:
         return []
     file, lines, line = place
@@ -168,23 +165,3 @@ def _find_skipped(link: WhyLink, reader: FrameView | None) -> list[DecidingCondi
     if given is None or not first:
         return []
     return find_skipped(file, "\n".join(lines), given[1], range(first, line))
-
-
-def _find_reaching(frame: FrameView | None) -> list[DecidingCondition]:
-    place = _place_of(frame)
-    return find_reaching(place[0], "\n".join(place[1]), place[2]) if place is not None else []
-
-
-def _place_of(frame: FrameView | None) -> tuple[str, Sequence[str], int] | None:
-    """Return the file of a frame, its lines, and the frame's line."""
-    if frame is None or frame.file is None or frame.line is None:
-        return None
-    lines = source_files.read_source(frame.file)
-    return (frame.file, lines, frame.line) if lines is not None else None
-
-
-def _find_conditions(frame: FrameView) -> tuple[ReachingCondition, ...]:
-    return tuple(
-        ReachingCondition(msgspec.structs.replace(frame, line=one.line), one.written, one.is_met)
-        for one in _find_reaching(frame)[:_CONDITIONS]
-    )

@@ -189,6 +189,8 @@ class TraceResult(Struct, frozen=True):
     hot: tuple[str, ...] = ()
     # Keys of watchpoints that did not watch all the time.
     partial: tuple[str, ...] = ()
+    # Keys of watchpoints whose stores of an equal value were not seen to the end.
+    unstored: tuple[str, ...] = ()
     # Keys of lines that have no code of their own.
     moved: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -216,6 +218,8 @@ class WatchPlan(Struct, frozen=True):
     of_block: bool = False
     # Stores of the value that the memory has already are events, too: each load costs a stop.
     of_stores: bool = False
+    # … until so many loads and stores: from then on changes alone are. 0 for no bound.
+    uses_most: int = 0
     # Of a bit-field: its lowest bit, and their number.
     bits: tuple[int, int] | None = None
     # The bytes that the memory has at last: only changes to them have a stack.

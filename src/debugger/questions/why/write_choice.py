@@ -102,6 +102,19 @@ def may_hide_store(
     return event.deep and not is_passed and not is_of_frame(position, event, result)
 
 
+def may_be_cleared_twice(position: ValuePosition, runs: NativeRuns) -> bool:
+    """Return whether memory that is zero may have been set to zero again, which is no change.
+
+    So is a field of a cleared struct that a function's result, as a null pointer, was stored in.
+    """
+    value = position.value
+    if value.number or value.kind not in _NUMBERS or value.bits is not None or not value.bytes:
+        return False
+    found = _find_local(position, runs)
+    # All lines that assign to it are recorded, or it is assigned to once.
+    return found is None or runs.sources.is_shared_local(found[1], found[2])
+
+
 def same_value_write(
     position: ValuePosition,
     result: TraceResult,

@@ -289,3 +289,18 @@ def test_the_operand_that_an_operation_complains_about_is_the_culprit(
         values=values,
     )
     assert explain_crash(facts).culprit == culprit
+
+
+def test_an_overflow_of_rust_names_the_numbers_and_follows_the_greatest() -> None:
+    values = {"sum": "1950", "off": "3900", "lines": "size=3"}
+    facts = CrashFacts(
+        "invoice",
+        message="attempt to subtract with overflow",
+        is_panic=True,
+        operands=("lines", "sum", "off"),
+        values=values,
+    )
+    found = explain_crash(facts)
+    text = "panic: attempt to subtract with overflow with off=3900 sum=1950"
+    assert found.text == f"{text}, in invoice"
+    assert found.culprit == "off"

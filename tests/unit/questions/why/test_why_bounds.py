@@ -12,6 +12,7 @@ from debugger.questions.why import (
     freed_block,
     heap_history,
     native_values,
+    settled_locals,
     traced_run,
     write_choice,
 )
@@ -239,3 +240,26 @@ def test_a_write_beyond_a_vectors_block_names_the_vector() -> None:
     history = HeapHistory()
     assert heap_history.OVERLAP in history.describe_write(event, position, {})
     assert history.describe_overlap().startswith("overflow: 8 bytes past the end of v's block of")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_shared"),
+    [
+        ("fill(&box);", True),
+        ("box.size = find();", True),
+        ("box.items[2] = 0;", True),
+        ("use(box);", False),
+    ],
+)
+def test_a_local_is_written_by_other_lines_if_its_address_or_fields_are(
+    line: str, *, is_shared: bool
+) -> None:
+    text = ["int main(void) {", "struct box box = {0};", line, "}"]
+    assert settled_locals.is_shared("a.c", text, (1, 4), "box") is is_shared
+
+
+def test_header_words_that_were_not_watched_to_the_end_show_no_allocation() -> None:
+    events = tuple(_of_allocator(at, name) for at, name in enumerate(("malloc", "free"), 1))
+    history = HeapHistory()
+    assert history.read_events(TraceResult(events=events, hot=("h10",)), {}) == {}
+    assert list(history.read_events(TraceResult(events=events), {})) == [0x10]

@@ -60,6 +60,7 @@ class TracedRun:
         self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": [], "hot": []}
         self.result["random"] = []  # what each call of getrandom has given
         self.result["partial"] = []  # keys of watchpoints that did not watch all the time
+        self.result["unstored"] = []  # keys whose stores without a change were not seen to the end
         self.result["moved"] = []  # keys of lines without code of their own
         self.signal = ""
         # By the frame's address: the moment of its last call.
@@ -76,6 +77,8 @@ class TracedRun:
         self.hot: list[Any] = []
         # Watchpoints that are to be switched on or off while the program is stopped.
         self.switched: list[Any] = []
+        # Watchpoints that stop at too many loads.
+        self.used: list[Any] = []
         self.forks: Any = following.FollowedForks(plan["forks"])
 
     def add_event(
@@ -332,7 +335,7 @@ def _resume_until_end(run: TracedRun) -> None:
         if run.is_over or not gdb.selected_inferior().pid:
             return
         is_followed = run.forks.follow_next() or searches.explore_found(run)
-        is_switched = run.switch_watches()
+        is_switched = run.switch_watches() | watching.replace_used(run)
         if (run.delete_hot() or is_followed or is_switched) and not run.signal:
             continue
         if run.signal in _FATAL:
@@ -438,7 +441,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
         lambda event: run.result.update(exit_code=getattr(event, "exit_code", None))
     )
     gdb.execute("starti", to_string=True)
-    watches = watching.set_watches(run)
+    watching.set_watches(run)
     run.has_begun = ProgramBegin(run).pending
     randoms.RandomCall(run)
     sites.set_lines(run)
@@ -458,7 +461,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     is_at_event = bool(end.get("key")) and run.is_end_event(end["key"])
     run.result["reached"] = run.result["reached"] or is_at_event
     _describe_end(run)
-    watching.finish_watches(run, watches)
+    watching.finish_watches(run)
     run.result.update(
         hits=run.hits,
         entries=run.entries,

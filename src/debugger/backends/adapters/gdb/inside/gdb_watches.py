@@ -16,6 +16,7 @@ stores: Any = importlib.import_module("gdb_stores")
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _COPY_CHANGES = 6000  # changes of other memory with the value, after which it is not watched
+_BLOCK_USES = 3000  # changes of a block's first words, as of a counter there
 _OTHER = ":other"  # ends the key of a copy's changes to other values
 _OTHERS_DEEP = 100  # changes to other values than the last one that have a stack
 _OWNER_CHANGES = 1500  # changes of a local's memory, after which other calls are not watched
@@ -34,6 +35,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=used, internal=True)
         self.key = plan["key"]
         self._run, self._address, self._size = run, address, size
+        self._plan, self._uses = plan, 0
         self._is_of_block, self._bits = plan["of_block"], plan["bits"]
         self._value, self._is_copy = plan["value"], plan["is_copy"]
         self.owner, self._since = plan["owner"], 0
@@ -64,6 +66,7 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         address.
         """
         run = self._run
+        self._uses += 1
         # A store to another bit-field of the same bytes writes this one's bits again.
         is_store = (
             self.is_of_stores and not self._bits and stores.is_store_before(gdb.newest_frame().pc())
@@ -79,7 +82,23 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         run.is_over = run.is_over or is_end or run.is_late()
         changes = run.counts[self.key] + run.counts[self.key + _OTHER]
         is_hot = self._is_copy and run.is_hot(self, changes, _COPY_CHANGES)
-        return run.is_over or is_hot or self._is_of_others()
+        is_hot |= self._is_of_block and run.is_hot(self, self._uses, _BLOCK_USES)
+        return run.is_over or is_hot or self._is_of_others() or self._is_much_used()
+
+    def _is_much_used(self) -> bool:
+        """Return whether loads cost too many stops; then changes alone are watched from here on."""
+        if not self.is_of_stores or self._uses != self._plan["uses_most"]:
+            return False
+        self._run.used.append(self)
+        return True
+
+    def watch_changes(self) -> WatchedMemory:
+        """Return a watchpoint in place of this one, which reports changes alone."""
+        self.delete()
+        gdb.execute("set language c", to_string=True)
+        plain = WatchedMemory(self._run, {**self._plan, "of_stores": False})
+        gdb.execute("set language auto", to_string=True)
+        return plain
 
     def _is_of_others(self) -> bool:
         """Return whether other calls change a local's memory too often; then it is switched off."""
@@ -154,7 +173,7 @@ def _is_of_loader(pc: int) -> bool:
     return frame.pc() == pc and (frame.name() or "").startswith("_dl_")
 
 
-def set_watches(run: Any) -> list[WatchedMemory]:
+def set_watches(run: Any) -> None:
     """Set the watchpoints of a plan, as many as the processor has."""
     found = []
     gdb.execute("set language c", to_string=True)
@@ -172,13 +191,21 @@ def set_watches(run: Any) -> list[WatchedMemory]:
         found.append(watch)
     run.watches = found
     gdb.execute("set language auto", to_string=True)
-    return found
 
 
-def finish_watches(run: Any, watches: list[WatchedMemory]) -> None:
+def replace_used(run: Any) -> bool:
+    """Watch the changes alone of memory that is loaded too often; tell whether there is any."""
+    used, run.used = run.used, []
+    for one in used:
+        run.watches[run.watches.index(one)] = one.watch_changes()
+        run.result["unstored"].append(one.key)
+    return bool(used)
+
+
+def finish_watches(run: Any) -> None:
     """Keep what the watched memory has at the end, and delete the watchpoints."""
-    run.result["final"] = {one.key: one.read_bytes() for one in watches if one.is_valid()}
-    for one in watches:
+    run.result["final"] = {one.key: one.read_bytes() for one in run.watches if one.is_valid()}
+    for one in run.watches:
         if one.is_valid():
             one.delete()
 
