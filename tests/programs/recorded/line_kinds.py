@@ -37,9 +37,9 @@ def close(text, seen):
     try:
         return int(text)
     finally:
-        seen.append(text)
+        seen[text] = len(text)
 def convert(texts):
-    seen, failed = [], 0
+    seen, failed = {}, 0
     for text in texts:
         try: close(text, seen)
         except ValueError: failed += 1
