@@ -241,7 +241,7 @@ def code_lines(name: str) -> int:
 # Lines of code by folder. A budget may only fall, unless the change that raises it says what it
 # bought.
 BUDGETS: Mapping[str, int] = {
-    ".": 335,
+    ".": 340,
     "backends": 1205,
     "backends/adapters": 12579,
     "backends/dap": 4614,
@@ -270,7 +270,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/crash": 2895,
     "questions/diff": 1009,
     "questions/group": 4801,
-    "questions/hang": 3912,
+    "questions/hang": 3925,
     "questions/holds": 3025,
     "questions/locations": 873,
     "questions/path": 2038,
@@ -295,7 +295,7 @@ BUDGETS: Mapping[str, int] = {
     "sources": 2630,
     "symbols": 623,
     "symbols/dwarf": 6308,
-    "system": 2574,
+    "system": 2578,
     "targets": 2223,
     "targets/launch_json": 887,
     "tui": 2039,
