@@ -20,6 +20,9 @@ PATH = re.compile(
     r"(?:@{1,2}\w+|\$\w+|(?:self|static|parent|[A-Z][\w\\]*)::\$\w+|[a-z_]\w*)"
     r"(?:\s*(?:\?->|->|&?\.)\s*\w+[?!]?(?!\s*\()|\[[^\[\]]*\])*"
 )
+_HEAD = re.compile(
+    r"(?:(?:abstract|final|public|protected|private|static)\s+)*function\s+&?\w+\s*\([^{}]*\{\s*(?=\S)"
+)
 _ASSIGN = re.compile(
     r"(?<![=!<>+\-*/%&|^.?:])"
     r"(?P<operator>\*\*|\|\||&&|\?\?|<<|>>|[+\-*/%.&|^])?=(?![=>~])"
@@ -186,12 +189,18 @@ def is_loop_key(statement: str, name: str) -> bool:
     )
 
 
+def _cut_head(text: str) -> str:
+    """Return the body of a function of PHP that is written on one line; other text as it is."""
+    head = _HEAD.match(text)
+    return text[head.end() :].removesuffix("}").rstrip() if head is not None else text
+
+
 def origin_in(statement: str, names: Sequence[str]) -> tuple[StatementOrigin, int]:
     """Return what a statement gives to a value, and how many of its keys the statement names.
 
     `names` are the value's name and the keys behind it.
     """
-    text = statement.strip().rstrip(";{ ").strip()
+    text = _cut_head(statement.strip()).rstrip(";{ ").strip()
     plain = blank_strings(text)
     returned = re.match(r"(?:\}?\s*)?return\b\s*(?P<value>.*)$", text, re.DOTALL)
     if returned is not None and not names:

@@ -30,6 +30,8 @@ CALL, COMPUTED = OriginKind.CALL, OriginKind.COMPUTED
         ("options.merge!(rate: nil)", ["options", "[:rate]"], CONSTANT, "nil"),
         ("$x = ['a' => 1, 'b' => 2];", ["x"], CONSTANT, "['a' => 1, 'b' => 2]"),
         ("$x = $a == 1 ? $b : $c;", ["x"], COMPUTED, "$a == 1 ? $b : $c"),
+        ("public function set(?int $n): void { $this->n = $n; }", ["n"], OPERAND, "$n"),
+        ("function &get(int $n): int { return $n; }", [], OPERAND, "$n"),
     ],
 )
 def test_the_right_side_of_a_statement(statement, names, kind, text):
