@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 340,
     "backends": 1205,
-    "backends/adapters": 12579,
+    "backends/adapters": 12600,
     "backends/dap": 4614,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
@@ -259,7 +259,7 @@ BUDGETS: Mapping[str, int] = {
     "install": 1631,
     "mcp": 2089,
     "mcp/tools": 1532,
-    "model": 3429,
+    "model": 3433,
     "model/answers": 577,
     "model/pointers": 512,
     "output": 3022,
