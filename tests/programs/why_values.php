@@ -190,5 +190,6 @@ final class Tagged
 
     public function tagged(string $tag): static { $copy = clone $this; $copy->tag = $tag; return $copy; }
 }
-$tagged = (new Tagged(null))->tagged('x');
+$sizes = array_map(fn (?int $size): Tagged => new Tagged($size), [null]);
+$tagged = $sizes[0]->tagged('x');
 echo "tagged {$tagged->size}\n";  // @mark15

@@ -23,7 +23,12 @@ PHP = [
     ("$first", "usort($rows, fn($p, $q) => $q <=> $p);", "not followed"),
     ("$cost", "$basket->lines[0]->price -= 60;", "not followed"),
     ("$label", "$box = new Weighed(new Weighed(null, null), 25);", "constant"),
-    ("$tagged->size", "$tagged = (new Tagged(null))->tagged('x');", "constant"),
+    # A copy has the fields of its object; an arrow function is a call as others are.
+    (
+        "$tagged->size",
+        "$sizes = array_map(fn (?int $size): Tagged => new Tagged($size), [null]);",
+        "not followed",
+    ),
 ]
 RUBY = [
     ("size", "@entries[key] ||= { name: name, size: name.size }", "constant"),

@@ -266,7 +266,9 @@ def _explain_division(
     # PHP divides by null as by 0.
     null = next((one for one in divisors if values.get(one) == "null"), None)
     if zero is None and null is not None:
-        return ExceptionCause("division_by_zero", f"division by zero: {null} is null{named}", (), null)
+        return ExceptionCause(
+            "division_by_zero", f"division by zero: {null} is null{named}", (), null
+        )
     if zero is None:
         return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
     parts = tuple(one for one in operands if one != zero and one in zero)
