@@ -39,6 +39,19 @@ def test_the_right_side_of_a_statement(statement, names, kind, text):
     assert (origin.kind, origin.text) == (kind, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{ "a" => 10 } + b', ("b",)),
+        ('"v #{y.size} z" + w', ("y.size", "w")),
+        ("\"total $a[k] {$b->c}\" . '$d'", ("$a[k]", "$b->c")),
+        ("\"it's\" + a['k']", ("a['k']",)),
+    ],
+)
+def test_words_of_a_literal_string_are_no_operands(text, names):
+    assert statements.computed(text).operands == names
+
+
 def test_the_keys_of_a_target_are_counted():
     assert statements.origin_in("$a['x'][0] = $b;", ["a", "['x']", "[0]", "['y']"])[1] == 2
     assert statements.origin_in("$a = $b;", ["a", "['x']"])[1] == 0
