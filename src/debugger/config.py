@@ -154,13 +154,18 @@ def config_path(env: Mapping[str, str]) -> Path:
     return Path(home) / "debugger-cli" / "config.toml"
 
 
-def load_config(env: Mapping[str, str]) -> Config:
+def load_config(env: Mapping[str, str], *, finds_adapters: bool = True) -> Config:
     """Read the configuration; without a file, the defaults.
+
+    Without `finds_adapters` the known adapters are those that were last found on this PATH: a
+    command on a program that has been started needs no other.
 
     Raises:
         DebuggerError: USAGE for a file that cannot be read, is no TOML, has an unknown key (named,
             with the nearest known one) or a bad value.
     """
+    if finds_adapters:
+        _list_adapters_on_path.cache_clear()
     file = config_path(env)
     try:
         content = _read_file(file)
@@ -195,21 +200,23 @@ def _parse_config(file: Path, content: bytes) -> Config:
 def with_known_adapters(config: Config, env: Mapping[str, str]) -> Config:
     """Add the known adapters that are there, and complete the sections of known names."""
     adapters = dict(config.adapters)
+    there = _list_adapters_on_path(env.get("PATH", ""))
     for name, known in KNOWN_ADAPTERS.items():
         own = adapters.get(name)
         if own is not None and not own.command:
             adapters[name] = structs.replace(known, path=own.path, args=own.args, suite=own.suite)
-        elif own is None and _is_on_path(known.command[0], env.get("PATH", "")):
+        elif own is None and name in there:
             adapters[name] = known
     return structs.replace(config, adapters=adapters)
 
 
-def _is_on_path(name: str, path: str) -> bool:
-    """Return whether a command is on a PATH: for each command of ours, nearly always in vain."""
-    folders = path.split(os.pathsep)
-    if not any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders):
-        return False
-    return shutil.which(name, path=path) is not None
+@lru_cache(maxsize=4)
+def _list_adapters_on_path(path: str) -> frozenset[str]:
+    return frozenset(
+        name
+        for name, known in KNOWN_ADAPTERS.items()
+        if shutil.which(known.command[0], path=path) is not None
+    )
 
 
 def _read_file(file: Path) -> bytes:

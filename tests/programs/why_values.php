@@ -179,3 +179,17 @@ function byPiece(?Weighed $one, int $factor): ?int
 $box = new Weighed(new Weighed(null, null), 25);
 $label = 'grams: ' . byPiece($box->inner, 2);
 echo "$label\n";  // @mark14
+
+// A copy has the fields of the object that it was made of.
+final class Tagged
+{
+    public ?int $size = null;
+    public string $tag = '';
+
+    public function __construct(?int $size) { $this->size = $size; }
+
+    public function tagged(string $tag): static { $copy = clone $this; $copy->tag = $tag; return $copy; }
+}
+$sizes = array_map(fn (?int $size): Tagged => new Tagged($size), [null]);
+$tagged = $sizes[0]->tagged('x');
+echo "tagged {$tagged->size}\n";  // @mark15

@@ -172,3 +172,18 @@ box = Weighed.new(Weighed.new(nil, 4), 25)
 box.clear!
 label = "grams: " + by_piece(box, 2).to_s
 puts label  # @mark17
+
+# A copy has the fields of the object that it was made of.
+class Tagged
+  attr_accessor :size, :tag
+
+  def initialize(size) = @size = size
+
+  def tagged(tag)
+    copy = dup
+    copy.tag = tag
+    copy
+  end
+end
+tagged = Tagged.new(nil).tagged("x")
+puts "tagged #{tagged.size}"  # @mark18

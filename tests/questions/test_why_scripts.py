@@ -23,6 +23,12 @@ PHP = [
     ("$first", "usort($rows, fn($p, $q) => $q <=> $p);", "not followed"),
     ("$cost", "$basket->lines[0]->price -= 60;", "not followed"),
     ("$label", "$box = new Weighed(new Weighed(null, null), 25);", "constant"),
+    # A copy has the fields of its object; an arrow function is a call as others are.
+    (
+        "$tagged->size",
+        "$sizes = array_map(fn (?int $size): Tagged => new Tagged($size), [null]);",
+        "not followed",
+    ),
 ]
 RUBY = [
     ("size", "@entries[key] ||= { name: name, size: name.size }", "constant"),
@@ -45,6 +51,7 @@ RUBY = [
     # The default of a hash is one object for all keys.
     ("inks", 'stock[:pens] << "blue"', "constant"),
     ("label", "def clear! = self.grams = nil", "constant"),
+    ("tagged.size", 'tagged = Tagged.new(nil).tagged("x")', "constant"),
 ]
 
 

@@ -116,6 +116,16 @@ def test_a_known_adapter_on_the_path_is_configured(file, tmp_path):
     assert config.load_config(env).adapters["bash-dap"].command == ("other",)
 
 
+def test_a_command_on_a_started_program_does_not_search_the_path_again(file, tmp_path):
+    program = tmp_path / "bash-dap"
+    env = {"DEBUGGER_CONFIG": str(file), "PATH": str(tmp_path)}
+    assert config.load_config(env).adapters == {}
+    program.write_text("")
+    program.chmod(0o755)
+    assert config.load_config(env, finds_adapters=False).adapters == {}
+    assert list(config.load_config(env).adapters) == ["bash-dap"]
+
+
 def test_a_section_without_a_command_completes_the_known_one(file):
     known = load(file, '[adapters.netcoredbg]\npath = "/opt/netcoredbg"\n').adapters["netcoredbg"]
     assert known.path == "/opt/netcoredbg"

@@ -231,7 +231,7 @@ class Dispatcher:
             )
         # Where the file is can be told however broken it is.
         if invocation.command.name != "config" or not arguments["path"]:
-            self._read_settings(request.env)
+            self._read_settings(request.env, finds_adapters=not invocation.command.acts_on_program)
         stops: list[bool] = []
         call = self._make_call(request, invocation, stops)
         try:
@@ -263,8 +263,8 @@ class Dispatcher:
             if is_all or one.name == current:
                 one.control.check_agent(command.name)
 
-    def _read_settings(self, env: Mapping[str, str]) -> None:
-        settings = config.load_config(env)
+    def _read_settings(self, env: Mapping[str, str], *, finds_adapters: bool = True) -> None:
+        settings = config.load_config(env, finds_adapters=finds_adapters)
         # A section that means nothing is an error.
         if not self._is_configured or settings.adapters != self._settings.adapters:
             select_backend.list_adapters(settings.adapters)

@@ -36,6 +36,7 @@ _UNWRAPPED = re.compile(
 )
 _TAKING = frozenset({"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt"})
 _UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
+_DIVIDES = frozenset({"ZeroDivisionError", "DivisionByZeroError"})  # of Python and Ruby; of PHP
 _DIVISIONS = (
     "divide by zero",
     "division by zero",
@@ -256,12 +257,18 @@ def _explain_division(
     operands: Sequence[str],
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
-    is_it = short == "ZeroDivisionError" or any(one in text for one in _DIVISIONS)
+    is_it = short in _DIVIDES or any(one in text for one in _DIVISIONS)
     if not is_it:
         return None
-    named = f" ({short})" if short == "ZeroDivisionError" else ""
+    named = f" ({short})" if short in _DIVIDES else ""
     divisors = [one.base for one in accesses if one.how == "/"]
     zero = next((one for one in divisors if _ZERO.match(values.get(one, "").strip())), None)
+    # PHP divides by null as by 0.
+    null = next((one for one in divisors if values.get(one) == "null"), None)
+    if zero is None and null is not None:
+        return ExceptionCause(
+            "division_by_zero", f"division by zero: {null} is null{named}", (), null
+        )
     if zero is None:
         return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
     parts = tuple(one for one in operands if one != zero and one in zero)

@@ -21,6 +21,11 @@ _UNCALLABLE = re.compile(
     r"(?:'(?P<type>\w+)' object|Value of type (?P<php>\w+)) is not callable"
     r"|(?P<called>.+) is not a (?:function|constructor)\b"
 )
+# CRuby's and PHP's messages of an operand that is nothing.
+_OF_NOTHING = re.compile(
+    r"\bnil can't be coerced\b|\b(?:convert|of) nil into\b|\bfrom nil to\b|\bwith nil failed\b"
+    r"|Unsupported operand types: (?:null\b|.* null$)|\bnull (?:given|returned)\b"
+)
 _TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Python's names
 # Of Rust: checked arithmetic.
 _OVERFLOWED = re.compile(r"attempt to (?:add|subtract|multiply) with overflow")
@@ -51,7 +56,7 @@ def find_complained_operand(
         return ""
     known = {one: values[one] for one in operands if one in values}
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
-    if parse_null_message(message) is not None:
+    if parse_null_message(message) is not None or _OF_NOTHING.search(message):
         data = {one: value for one, value in data.items() if is_nothing(value)}
     texts = {one: value for one, value in data.items() if value[:1] in {"'", '"'}}
     quoted = [one for one, value in texts.items() if len(value) > len("''") and value in message]

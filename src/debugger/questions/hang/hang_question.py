@@ -53,7 +53,7 @@ from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
-from debugger.system.process_info import queued_s
+from debugger.system.idle_detector import queued_s
 
 _WINDOW_S = 0.5
 _BETWEEN_S = 0.15

@@ -8,13 +8,19 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-_HEADER = re.compile(r"^[\s}]*(?:'\w+:\s*|async\s+)?(for|while|loop|do)\b")
+_HEADER = re.compile(r"^[\s}]*(?:'\w+:\s*|async\s+)?(for|while|until|loop|do|repeat)\b")
+# Ruby's loops that name their condition behind the body.
+_BEGIN = re.compile(r"^\s*begin\b")
+_TRAILING = re.compile(r"""^[^#"']*[^#"'\s]\s+(?:while|until)\s""")
+_LOOP_END = re.compile(r"\s*(?:end\b|\}|(?=until\b)).*\b(?:while|until)\b[^{]*$")
+_NO_CONDITION = frozenset({"", "do", "do {", "repeat", "repeat {", "begin", "{", "}"})
+_CLAUSE = re.compile(r"\s*(?:rescue|else|ensure)\b")
 _IN_LINE = re.compile(r"\{.*\b(?:for|while|loop)\b.*\{")
-_WITHIN = re.compile(r"\b(?:for|while|loop)\b[^{]*")
+_WITHIN = re.compile(r"\b(?:for|while|until|loop)\b[^{]*")
 _FUNCTION = re.compile(r"^\s*(?:async\s+)?(?:def|func|fn|function|class|impl)\b")
 _WORD = re.compile(r"""(?:"[^"]*"|'[^']*')|[$@]*[A-Za-z_]\w*""")
 _KEYWORDS = re.compile(
-    r"(?:for|while|loop|do|in|of|if|not|and|or|is|True|False|None|true|false|null|nil|range|len|let"
+    r"(?:for|while|until|loop|do|in|of|if|not|and|or|is|True|False|None|true|false|null|nil|range|len|let"
     r"|var|const|int|auto|mut|self|this|enumerate|size_t|unsigned|long|sizeof|await|async|\$this)\Z"
 )
 # A loop over what there is comes to its end by itself.
@@ -88,13 +94,14 @@ def _loop_headers(source: Sequence[str], lines: Sequence[int]) -> list[int]:
     """Return the header lines of the loops around all sampled lines, innermost first."""
     if not lines or not 1 <= lines[0] <= lines[-1] <= len(source):
         return []
-    bodies = [_indent_width(source[number - 1]) for number in lines]
+    bodies = [_body_indent(source[number - 1]) for number in lines]
     found = []
     least = min(bodies)
     # A loop within one line, as of minified code.
-    if len(lines) == 1 and _IN_LINE.search(source[lines[0] - 1]):
+    text = source[lines[0] - 1]
+    if len(lines) == 1 and (_IN_LINE.search(text) or _TRAILING.match(text)):
         return [lines[0]]
-    if _HEADER.match(source[lines[0] - 1]) and all(
+    if _is_header(source, lines[0]) and all(
         one > bodies[0] or number == lines[0] for one, number in zip(bodies, lines, strict=True)
     ):
         found.append(lines[0])
@@ -107,11 +114,23 @@ def _loop_headers(source: Sequence[str], lines: Sequence[int]) -> list[int]:
         if indent >= least:
             continue
         least = indent
-        if _HEADER.match(text):
+        if _is_header(source, number):
             found.append(number)
         if _FUNCTION.match(text) or not indent:
             break
     return found
+
+
+def _body_indent(text: str) -> int:
+    # The line that ends a loop with its condition belongs to the body.
+    return _indent_width(text) + (1 if _LOOP_END.match(text) else 0)
+
+
+def _is_header(source: Sequence[str], number: int) -> bool:
+    text = source[number - 1]
+    if _BEGIN.match(text):
+        return bool(_end_condition(source, number))
+    return _HEADER.match(text) is not None
 
 
 def _indent_width(text: str) -> int:
@@ -122,7 +141,7 @@ def _header_text(source: Sequence[str], number: int) -> str:
     """Return a loop's header; within a line up to its body, of `do` the condition behind it."""
     text = source[number - 1].strip()
     header = _HEADER.match(text)
-    if header is not None and header[1] == "do":
+    if _BEGIN.match(text) or (header is not None and header[1] in {"do", "repeat"}):
         return _end_condition(source, number) or text
     found = None if header else _WITHIN.search(text)
     return found[0].strip() if found else text
@@ -137,7 +156,7 @@ def _end_condition(source: Sequence[str], number: int) -> str:
         found = _WITHIN.search(text)
         if found is not None:
             return found[0].strip(" ;\n")
-        if text.strip() not in {"", "do", "do {", "{", "}"}:
+        if text.strip() not in _NO_CONDITION and not _CLAUSE.match(text):
             break
     return ""
 

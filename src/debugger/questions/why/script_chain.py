@@ -20,6 +20,10 @@ from debugger.questions.why.script_values import writer_of
 from debugger.questions.why.statement_origin import OriginKind
 from debugger.recorders.script.step_history import Change, PassedValue, Step
 
+# What makes an object with the fields of another one.
+_CLONES = re.compile(r"\bclone\b\s*\(?\s*(?P<of>\$\w+(?:->\w+|\[[^\[\]]*\])*)")
+_DUPLICATES = re.compile(r"(?:(?P<of>@{0,2}[A-Za-z_]\w*(?:\.\w+)*?)&?\.)?\b(?:dup|clone)\b(?!\s*=)")
+_TARGETS = re.compile(r"[$@]?\w+(?=\s*[^\s\w=!<>]{0,2}=[^=>~])")
 _DROPPED = "it was written before the part of the run that was recorded, its last {:,} records"
 
 
@@ -212,8 +216,7 @@ class ScriptChain(ScriptOrigins):
             parts = self._changed_parts(change)
             change = parts[0] if len(parts) == 1 else change
         shown = f"{value.text}{''.join(change.path[len(value.slot.path) :])}"
-        is_named = is_assigned or statements.names_value(text, bare)
-        details = (f"the statement does not name {bare}: a reference, or code that it called",)
+        copied = None if is_assigned else self._copied_field(change, text, step)
         self.links.append(
             WhyLink(
                 kind=LinkKind.WRITTEN,
@@ -224,7 +227,7 @@ class ScriptChain(ScriptOrigins):
                 stack=self._stack(call),
                 old=change.old,
                 new=change.value.text if change.value.text is not None else "(removed)",
-                details=() if is_named else details,
+                details=() if is_assigned else _describe_unassigned(text, bare, copied),
             )
         )
         if source is not None:
@@ -233,8 +236,10 @@ class ScriptChain(ScriptOrigins):
                 return None
             return self._follow_element(change, source, call, step.index)
         if not is_assigned:
-            return self._kept_static(change, text, call) or self._follow_alias(
-                change, text, call, step
+            return (
+                copied
+                or self._kept_static(change, text, call)
+                or self._follow_alias(change, text, call, step)
             )
         if name.startswith("["):
             return self._follow_item(value, change, text, step)
@@ -396,6 +401,23 @@ class ScriptChain(ScriptOrigins):
                 )
         return None
 
+    def _copied_field(self, change: Change, text: str, step: Step) -> FollowedValue | None:
+        """Return the same field of the object of which a statement made a copy."""
+        if not change.owner.startswith("O") or change.old is not None:
+            return None
+        for found in (_CLONES if self._is_php else _DUPLICATES).finditer(text):
+            source = found["of"] or "self"
+            slot = self._values.resolve(source, step.call, step.index)
+            if slot is None or not slot.value.object:
+                continue
+            field = self._values.read(f"O{slot.value.object}", change.path, step.index)
+            if field is None or field.value != change.value:
+                continue
+            path = "".join(change.path)
+            shown = path if source == "self" else f"{source}{re.sub('^@', '.', path)}"
+            return FollowedValue(field, shown, step.call, step.index)
+        return None
+
     def _follow_alias(
         self, change: Change, text: str, call: int, step: Step
     ) -> FollowedValue | None:
@@ -410,13 +432,14 @@ class ScriptChain(ScriptOrigins):
                     return FollowedValue(
                         slot, "".join((name, *change.path[1:])), child.number, child.end
                     )
-        targets = re.findall(r"[$@]?\w+(?=\s*[^\s\w=!<>]{0,2}=[^=>~])", text)
+        targets = _TARGETS.findall(text)
         loop = re.search(r"\bas\s+(?:&?\$\w+\s*=>\s*)?&?(?P<name>\$\w+)", text)
         names = [*targets, *([loop["name"]] if loop is not None else [])]
         settled = self._history.settled(change.index)
         for name in names:
-            slot = self._values.read(f"L{call}", (name,), settled)
-            if slot is not None and slot.value == change.value:
+            written = self._history.last_change(f"L{call}", (name,), settled)
+            # A variable that the statement did not write has the same value by chance.
+            if written is not None and written.index > step.index and written.value == change.value:
                 self._note_reference(name, step)
                 source = statements.loop_source(text, name)
                 if source is not None:
@@ -433,7 +456,8 @@ class ScriptChain(ScriptOrigins):
         bare = re.sub(r"^(?:->|::|@@?)", "", change.path[0])
         origin, _ = statements.origin_in(text, [bare, *change.path[1:]])
         if origin.kind is OriginKind.UNKNOWN and origin.operands:
-            origin = structs.replace(origin, kind=OriginKind.COMPUTED)
+            read = tuple(one for one in origin.operands if one not in targets)
+            origin = structs.replace(origin, kind=OriginKind.COMPUTED, operands=read)
         return self._follow_origin(origin, call, step.index, change.value, step)
 
     def _note_reference(self, name: str, step: Step) -> None:
@@ -445,3 +469,12 @@ class ScriptChain(ScriptOrigins):
                 fact = f"{name} is a reference to it since line {one.line}: {text}"
                 self.links[-1] = structs.replace(self.links[-1], details=(fact,))
                 return
+
+
+def _describe_unassigned(text: str, name: str, copied: FollowedValue | None) -> tuple[str, ...]:
+    """Say how a statement changed what it does not assign to."""
+    if copied is not None:
+        return ("the statement copies the object that has it",)
+    if statements.names_value(text, name):
+        return ()
+    return (f"the statement does not name {name}: a reference, or code that it called",)

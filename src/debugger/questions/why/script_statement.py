@@ -20,6 +20,11 @@ PATH = re.compile(
     r"(?:@{1,2}\w+|\$\w+|(?:self|static|parent|[A-Z][\w\\]*)::\$\w+|[a-z_]\w*)"
     r"(?:\s*(?:\?->|->|&?\.)\s*\w+[?!]?(?!\s*\()|\[[^\[\]]*\])*"
 )
+_LITERAL_TEXT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_FILLED_IN = re.compile(r"#\{(?P<ruby>[^{}]*)\}|(?P<php>\$\w+(?:(?:->|\?->)\w+|\[[^\[\]]*\])*)")
+_HEAD = re.compile(
+    r"(?:(?:abstract|final|public|protected|private|static)\s+)*function\s+&?\w+\s*\([^{}]*\{\s*(?=\S)"
+)
 _ASSIGN = re.compile(
     r"(?<![=!<>+\-*/%&|^.?:])"
     r"(?P<operator>\*\*|\|\||&&|\?\?|<<|>>|[+\-*/%.&|^])?=(?![=>~])"
@@ -186,12 +191,18 @@ def is_loop_key(statement: str, name: str) -> bool:
     )
 
 
+def _cut_head(text: str) -> str:
+    """Return the body of a function of PHP that is written on one line; other text as it is."""
+    head = _HEAD.match(text)
+    return text[head.end() :].removesuffix("}").rstrip() if head is not None else text
+
+
 def origin_in(statement: str, names: Sequence[str]) -> tuple[StatementOrigin, int]:
     """Return what a statement gives to a value, and how many of its keys the statement names.
 
     `names` are the value's name and the keys behind it.
     """
-    text = statement.strip().rstrip(";{ ").strip()
+    text = _cut_head(statement.strip()).rstrip(";{ ").strip()
     plain = blank_strings(text)
     returned = re.match(r"(?:\}?\s*)?return\b\s*(?P<value>.*)$", text, re.DOTALL)
     if returned is not None and not names:
@@ -422,8 +433,8 @@ def _outside(text: str) -> str:
 
 def computed(text: str) -> StatementOrigin:
     """Return the origin of an expression that is computed from the names in it."""
-    plain = re.sub(
-        r"'(?:\\.|[^'\\])*'", lambda one: one[0] if _is_subscript(text, one) else " ", text
+    plain = _LITERAL_TEXT.sub(
+        lambda one: one[0] if _is_subscript(text, one) else _blank_literal(one[0]), text
     )
     plain = re.sub(r"\.{2,3}", lambda one: " " * len(one[0]), plain)  # a range
     names: dict[str, None] = {}
@@ -441,6 +452,15 @@ def computed(text: str) -> StatementOrigin:
         if name and name not in _KEYWORDS:
             names[name] = None
     return StatementOrigin(OriginKind.COMPUTED, text, operands=tuple(names))
+
+
+def _blank_literal(literal: str) -> str:
+    """Return a literal string with blanks for all but the expressions that are filled in."""
+    found = [" "] * len(literal)
+    for one in _FILLED_IN.finditer(literal) if literal.startswith('"') else ():
+        group = "ruby" if one["ruby"] is not None else "php"
+        found[one.start(group) : one.end(group)] = one[group]
+    return "".join(found)
 
 
 def _is_subscript(text: str, match: re.Match[str]) -> bool:

@@ -97,3 +97,30 @@ def test_characters_that_xml_does_not_have_are_drawn(written: str, name: str) ->
     (packet,) = dbgp_values.PacketDecoder().add_bytes(b"%d\0%b\0" % (len(body), body))
     assert packet.get("classname") == name
     assert dbgp_values.read_class(packet) == name.partition("␀")[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("$o", "O {x: 1}"),
+        ("$o->x", "1"),
+        ("$o?->x", "1"),
+        ("$a['k']", "2"),
+        ('$a[ "k" ]', "2"),
+        ("$a[0]", "1"),
+        ("$a[$key]", "2"),
+        ("$a->k", None),
+        ("$o->y", None),
+        ("$o->x()", None),
+        ("$a['k'] + 1", None),
+        ("$a[$none]", None),
+    ],
+)
+def test_a_path_is_found_in_the_variables_that_were_sent(path, shown):
+    sent = [
+        prop(f'<property name="$o" type="object" classname="O" {ONE}>{FIELD}</property>'),
+        prop(f'<property name="$a" type="array" {TWO}>{ITEMS}</property>'),
+        prop('<property name="$key" type="string" size="1">k</property>'),
+    ]
+    found = dbgp_values.find_part(sent, path)
+    assert (dbgp_values.format_property(found) if found is not None else None) == shown

@@ -22,6 +22,9 @@ from debugger.questions.crash.complained_operand import find_complained_operand
         ("$t = $h($t);", "Value of type null is not callable", {"$h": "null"}, "$h"),
         ("total = total + b", "undefined method '+' for nil", {"total": "nil", "b": "3"}, "total"),
         ("for a in rows", "'NoneType' object is not iterable", {"rows": "None", "a": "3"}, "rows"),
+        ("a + b", "nil can't be coerced into Integer", {"a": "4", "b": "nil"}, "b"),
+        ("t << n", "no implicit conversion of nil into String", {"t": '"x"', "n": "nil"}, "n"),
+        ("$a * $b;", "Unsupported operand types: array * null", {"$a": "[1]", "$b": "null"}, "$b"),
         # Both could be meant.
         ("a + b", "undefined method '+' for nil", {"a": "nil", "b": "nil"}, ""),
     ],

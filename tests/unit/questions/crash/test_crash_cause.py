@@ -183,6 +183,8 @@ def test_a_recursion_is_told_by_its_depth() -> None:
         ("app::Error<app::Kind>", "bad", "x", {}, "Error<app::Kind>: bad"),
         ("ZeroDivisionError", "division by zero", "a / b", {"b": "0"},
          "division by zero: b is 0 (ZeroDivisionError)"),
+        ("DivisionByZeroError", "Division by zero", "$a / $b", {"$b": "null"},
+         "division by zero: $b is null (DivisionByZeroError)"),
         ("shop.Refused", "no such order: 7", "raise Refused(n)", {}, "Refused: no such order: 7"),
     ],
 )  # fmt: skip

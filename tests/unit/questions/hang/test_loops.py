@@ -37,6 +37,28 @@ def test_the_loop_is_the_innermost_around_all_lines_seen() -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "at", "header"),
+    [
+        (["until done?", "  step", "  look"], (3, 4), (2, "until done?")),
+        (["begin", "  step", "rescue E", "  nil", "end until done?"], (3, 6), (2, "until done?")),
+        (["repeat {", "  step()", "} while busy()"], (3, 4), (2, "while busy()")),
+        (["step while busy?"], (2, 2), (2, "while busy?")),
+    ],
+)
+def test_loops_of_ruby_and_swift_are_found(
+    lines: list[str], at: tuple[int, int], header: tuple[int, str]
+) -> None:
+    text = ["def run", *(f"  {one}" for one in lines), "end"]
+    found = _loop(text, *((line, {}) for line in at))
+    assert (found.line, found.text) == header
+
+
+def test_a_begin_that_only_rescues_is_no_loop() -> None:
+    text = ["def run", "  begin", "    step", "  rescue E", "    nil", "  end", "end"]
+    assert find_loop(text, [LoopSample(3), LoopSample(5)]) is None
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         ["do {", "    $cursor = next();", "    if ($x) {", "    }", "} while ($cursor !== null);"],

@@ -30,11 +30,26 @@ CALL, COMPUTED = OriginKind.CALL, OriginKind.COMPUTED
         ("options.merge!(rate: nil)", ["options", "[:rate]"], CONSTANT, "nil"),
         ("$x = ['a' => 1, 'b' => 2];", ["x"], CONSTANT, "['a' => 1, 'b' => 2]"),
         ("$x = $a == 1 ? $b : $c;", ["x"], COMPUTED, "$a == 1 ? $b : $c"),
+        ("public function set(?int $n): void { $this->n = $n; }", ["n"], OPERAND, "$n"),
+        ("function &get(int $n): int { return $n; }", [], OPERAND, "$n"),
     ],
 )
 def test_the_right_side_of_a_statement(statement, names, kind, text):
     origin, _ = statements.origin_in(statement, names)
     assert (origin.kind, origin.text) == (kind, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{ "a" => 10 } + b', ("b",)),
+        ('"v #{y.size} z" + w', ("y.size", "w")),
+        ("\"total $a[k] {$b->c}\" . '$d'", ("$a[k]", "$b->c")),
+        ("\"it's\" + a['k']", ("a['k']",)),
+    ],
+)
+def test_words_of_a_literal_string_are_no_operands(text, names):
+    assert statements.computed(text).operands == names
 
 
 def test_the_keys_of_a_target_are_counted():

@@ -138,6 +138,35 @@ def list_properties(element: ET.Element) -> list[ET.Element]:
     return element.findall(f"{_SPACE}property")
 
 
+_ROOT = re.compile(r"\$\w+")
+_PART = re.compile(
+    r"\s*(?:\??->\s*(?P<field>\w+)"
+    r"|\[\s*(?:(?P<number>-?\d+)|(?P<quote>['\"])(?P<text>[^'\"\\$]*)(?P=quote)|(?P<name>\$\w+))\s*\])"
+)
+
+
+def find_part(properties: Sequence[ET.Element], path: str) -> ET.Element | None:
+    """Return the part of variables that a path names, as `$order->lines['a'][$key]`.
+
+    None for what is no such path, or is not among what Xdebug has sent.
+    """
+    known = {one.get("name"): one for one in properties}
+    root = _ROOT.match(path)
+    found, at = known.get(root[0]) if root is not None else None, root.end() if root else 0
+    while found is not None and at < len(path):
+        part = _PART.match(path, at)
+        if part is None or (part["field"] is not None) != (found.get("type") == "object"):
+            return None
+        name = part["field"] or part["number"] or part["text"]
+        if part["name"] is not None:
+            key = known.get(part["name"])
+            name = read_text(key) if key is not None else None
+        at = part.end()
+        items = {_item_name(one).rpartition("*")[2]: one for one in list_properties(found)}
+        found = items.get(name) if name is not None else None
+    return found
+
+
 @dataclass(frozen=True)
 class PhpValue:
     """A value: its text and type, and the number of what it contains."""

@@ -177,7 +177,7 @@ async def read_variable(engine: DbgpEngine, stack: PhpStack, level: int, name: s
             found = await read_property(engine, stack, level, name)
     if found is None or found.get("type") == _UNSET:
         variables = await list_variables(engine, stack, level)
-        found = next((one for one in variables if one.get("name") == name), None)
+        found = dbgp.find_part(variables, name)
     if found is None and stack.is_over:
         known = "after an uncaught exception only the variables that are shown are known"
         raise EngineError(known)

@@ -370,6 +370,13 @@ final class DebuggerRecorder
         return $value;
     }
 
+    // The variables of an arrow function, with its call as other functions have it.
+    public static function arrowNames(DebuggerCall $call, string $name, array $names): array
+    {
+        unset($names[$name]);
+        return ['debugger_call' => $call] + $names;
+    }
+
     public static function done(): void
     {
         if (!self::$isOver && self::$stack) {

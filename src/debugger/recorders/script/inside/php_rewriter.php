@@ -18,6 +18,7 @@ final class DebuggerRewriter
     private array $classes = [];
     private array $functions = [];
     private int $lambdas = 0;
+    private int $arrows = 0;
 
     public static function rewrite(string $code): string
     {
@@ -376,6 +377,44 @@ final class DebuggerRewriter
         }
     }
 
+    // A function of one expression: its call begins before that, and ends with its value.
+    private function passArrow(array $ends): void
+    {
+        $line = $this->token()->line;
+        $this->at++;
+        $by_value = true;
+        while (!($token = $this->token())->is('(')) {
+            $by_value = $by_value && $token->text !== '&';
+            $this->at++;
+        }
+        $first = $this->at;
+        $this->passParentheses();
+        $parameters = $this->parameterNames($first, $this->at);
+        while (!($token = $this->token())->is(T_DOUBLE_ARROW)) {
+            $token->is('(') ? $this->passParentheses() : $this->at++;
+        }
+        $arrow = $this->at++;
+        $body = $this->skipBlank();
+        $open = $this->at;
+        $this->passUntil([...$ends, ',', ')', ']', '}', ';', ':', T_CLOSE_TAG]);
+        for ($end = $this->at - 1; $this->tokens[$end]->isIgnorable(); $end--);
+        $has_yield = false;
+        for ($at = $open; $at <= $end; $at++) {
+            $has_yield = $has_yield || $this->tokens[$at]->is([T_YIELD, T_YIELD_FROM]);
+        }
+        if (!$by_value || $has_yield) {
+            return;
+        }
+        // A name of its own: a function within has the variables of this one that it names.
+        $name = 'debugger_arrow' . ++$this->arrows;
+        $here = "\\DebuggerRecorder::arrowNames(\$$name, '$name', get_defined_vars()), isset(\$this) ? \$this : null";
+        $class = $this->classes ? '__CLASS__' : "''";
+        $this->after[$arrow] = " [\$$name = new \\DebuggerCall('{closure}', __FILE__, $line, " .
+            var_export($parameters, true) . ", $class, true, " . self::HERE . '), ' .
+            "\\DebuggerRecorder::step({$body->line}, $here)] ? \\DebuggerRecorder::result(";
+        $this->after[$end] = ($this->after[$end] ?? '') . ", $here) : null";
+    }
+
     private function parameterNames(int $first, int $end): string
     {
         $names = [];
@@ -431,6 +470,10 @@ final class DebuggerRewriter
             }
             if ($token->is(T_FUNCTION)) {
                 $this->passFunction(false);
+                continue;
+            }
+            if ($token->is(T_FN)) {
+                $this->passArrow($depth === 0 ? $ends : []);
                 continue;
             }
             if ($token->is(T_CLASS) && $this->isAnonymousClass()) {

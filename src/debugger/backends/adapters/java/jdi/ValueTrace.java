@@ -1,10 +1,12 @@
 package debugger.jdi;
 
 import com.sun.jdi.ArrayReference;
+import com.sun.jdi.ClassType;
 import com.sun.jdi.Field;
 import com.sun.jdi.Method;
 import com.sun.jdi.ObjectReference;
 import com.sun.jdi.PrimitiveValue;
+import com.sun.jdi.ReferenceType;
 import com.sun.jdi.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -392,17 +394,30 @@ final class ValueTrace {
         if (object != null && plan.mustAsk(key)) {
             return report.pause("where the object was made is seen by a further run");
         }
+        boolean isMade = false;
         for (Moment one : object == null ? List.<Moment>of()
                 : recorder.before(key, at.moment().number())) {
             int maker = makerOf(one);
+            isMade = isMade || object.equals(one.object());
             if (object.equals(one.object()) && maker > 0) {
                 report.add("allocated", "new " + Names.shorten(object.referenceType().name())
                         + ": its constructor leaves " + field.name() + " as it is", one, maker);
                 break;
             }
         }
+        if (object != null && !isMade && isMadeByCopy(object.referenceType())) {
+            return endUnseen("no constructor made this object: clone() or deserialisation gave "
+                    + name + " its value");
+        }
         return report.end("uninitialised", name + (object == null ? "" : " of this object")
                 + " was never written before: it has its default value");
+    }
+
+    /** Returns whether objects of a class may come to be without a constructor of it. */
+    private static boolean isMadeByCopy(ReferenceType type) {
+        return type instanceof ClassType && ((ClassType) type).allInterfaces().stream()
+                .anyMatch(one -> one.name().equals("java.lang.Cloneable")
+                        || one.name().equals("java.io.Serializable"));
     }
 
     /** Returns the index of the frame that made an object: behind its constructors. */

@@ -32,15 +32,17 @@ module DebuggerAgent
 
       # Notes how the main thread waits, before a signal interrupts it.
       def note_main
+        @is_main_asleep = Thread.main.status == "sleep"
         @is_main_endless = Thread.main.inspect.include?("sleep_forever")
       end
 
       private
 
-      # A thread that the pause has interrupted stands in the method that it waited in.
+      # A thread that the pause has interrupted stands in the method that it waited in. One that
+      # ran may stand in a native method, too: signals are handled between them.
       def read_held(held)
         first = held.frames.first
-        return [] unless held.reason == "pause" && first && first.iseq.nil?
+        return [] unless held.reason == "pause" && @is_main_asleep && first && first.iseq.nil?
         # ConditionVariable#wait sleeps by its mutex; of the native frames only this one is kept.
         return %w[wait] if first.name.end_with?("Mutex#sleep")
 
