@@ -215,6 +215,7 @@ PYTHON = program_text("counted_lines/crash.py")
         ("thread", "survived: index 7 out of range"),
         ("exits", "no crash: exited with status 4"),
         ("reads", "its input is empty"),
+        ("replaced", "why: what='replaced', "),
     ],
 )
 def test_what_python_raises_is_explained(

@@ -19,4 +19,7 @@ def run(what):
         thread = threading.Thread(target=run, args=("index",)); thread.start(); thread.join()
     if what == "exits": sys.exit(4)
     if what == "reads": input()
+    if what == "replaced":
+        try: return settings[what]
+        except KeyError: raise LookupError("no such part")
 run(sys.argv[1])

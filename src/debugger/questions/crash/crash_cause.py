@@ -254,6 +254,8 @@ class CrashFacts(Struct, frozen=True):
     # Where the program itself raised the exception: the operands of the condition under which it
     # did, or else of the statement.
     reported: tuple[str, ...] = ()
+    # What the exception complains about that this one replaced.
+    replaced: str = ""
     # Of a compiled language, the values that a failed check compared: the suspect one first.
     compared: tuple[str, ...] = ()
     # The calls whose results a failed check compared.
@@ -364,6 +366,8 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = choose_operand(facts.guilty, facts.values) or culprit
     if found.kind == "panic" and not culprit:  # an assertion with a message of its own
         culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
+    if found.kind == "exception" and not culprit:
+        culprit = facts.replaced
     if found.kind in {"exception", "panic"} and not culprit:
         culprit = choose_operand(facts.reported, facts.values)
     if found.kind in {"exception", "nothing"} and not culprit:

@@ -27,6 +27,7 @@ from debugger.questions.crash.failed_statement import (
     parse_statement,
     read_statement,
 )
+from debugger.questions.crash.replaced_exception import add_replaced
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
@@ -160,8 +161,7 @@ async def inspect_crash(
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
-    is_call = kind == "not_executable" or _is_no_function(stop)
-    statement = await inspect_statement(session, frame, is_call=is_call)
+    statement = await inspect_statement(session, frame, is_call=_is_no_code(stop, kind))
     read, known = statement.reads, statement.values
     shown, place = _reported_frame(session, frame, output)
     # Where a report names another frame, the frame's locals are the sanitizer's.
@@ -188,6 +188,7 @@ async def inspect_crash(
         recursion=recursion,
         is_recursion_cut=is_deep and recursion is not None and first is None,
     )
+    facts = await add_replaced(session, frame, exception, facts)
     return CrashContext(
         stop=stop,
         facts=_add_failed_check(facts, statement, shown, own),
@@ -208,9 +209,11 @@ async def inspect_crash(
     )
 
 
-def _is_no_function(stop: answers.Stop) -> bool:
-    """Return whether the exception of a stop says that what was called is no function."""
+def _is_no_code(stop: answers.Stop, address_kind: str) -> bool:
+    """Return whether what was called is no code, or by the exception's message no function."""
     exception = None if stop.signal else stop.exception
+    if address_kind == "not_executable":
+        return True
     return exception is not None and is_uncallable(exception.message)
 
 
