@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from debugger.model.null_message import is_nothing, parse_null_message
-from debugger.model.statement import MemoryAccess
+from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text
 
 _MESSAGE_MAX = 300  # characters
@@ -37,6 +37,7 @@ _UNWRAPPED = re.compile(
 _TAKING = frozenset({"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt"})
 _UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
 _DIVIDES = frozenset({"ZeroDivisionError", "DivisionByZeroError"})  # of Python and Ruby; of PHP
+_OWN_WORDS = frozenset({"ArithmeticException", "RangeError"})
 _DIVISIONS = (
     "divide by zero",
     "division by zero",
@@ -257,10 +258,12 @@ def _explain_division(
     operands: Sequence[str],
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
-    is_it = short in _DIVIDES or any(one in text for one in _DIVISIONS)
+    # The JVM's and V8's own words are as good, as long as no divisor is known.
+    is_named = short in _OWN_WORDS and text.lower() in {"/ by zero", "division by zero"}
+    is_it = short in _DIVIDES or is_named or any(one in text for one in _DIVISIONS)
     if not is_it:
         return None
-    named = f" ({short})" if short in _DIVIDES else ""
+    named = f" ({short})" if short in _DIVIDES or is_named else ""
     divisors = [one.base for one in accesses if one.how == "/"]
     zero = next((one for one in divisors if _ZERO.match(values.get(one, "").strip())), None)
     # PHP divides by null as by 0.
@@ -269,9 +272,11 @@ def _explain_division(
         return ExceptionCause(
             "division_by_zero", f"division by zero: {null} is null{named}", (), null
         )
+    if zero is None and is_named:
+        return None
     if zero is None:
         return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
-    parts = tuple(one for one in operands if one != zero and one in zero)
+    parts = parts_of(zero, operands)
     message = f"division by zero: {zero} is 0{named}"
     return ExceptionCause("division_by_zero", message, parts, zero)
 

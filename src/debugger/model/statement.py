@@ -55,6 +55,12 @@ _TYPE_ARGUMENTS = re.compile(r"(?:(?<=\w)|::)<[\w:,&*\s]+>(?=\()")
 _PARAMETERS = re.compile(r"(?:[(,=]|\bmove)\s*\|([^|]+)\|(?!\|)")
 _TEMPLATE = re.compile(r"\$\{([^{}]*)\}")
 _FORMATTED = re.compile(r"(?<!\{)\{([^{}:!=]+)")
+# Functions and methods of several languages that divide by their last argument.
+_DIVIDING = frozenset(
+    {"intdiv", "divmod", "floorDiv", "floorMod", "div", "modulo", "remainder", "divide", "mod"}
+    | {"div_euclid", "rem_euclid", "divideUnsigned", "remainderUnsigned", "ldiv", "lldiv"}
+)
+_LITERALS = re.compile(r"""(["']).*?\1|(?<!:):\w+""")  # with Ruby's symbols
 _READABLE = frozenset({"self", "this"})
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "++", "--", ":="})
@@ -110,6 +116,16 @@ def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
     )
     called = tuple(dict.fromkeys(one for one in reader.called if len(one) <= _LONGEST))
     return StatementReads(accesses[:_MOST], operands[:_MOST], called[:_MOST])
+
+
+def parts_of(expression: str, operands: Sequence[str]) -> tuple[str, ...]:
+    """Return the operands that an expression names, which are not the expression itself."""
+    bare = _LITERALS.sub("", expression)
+    return tuple(
+        one
+        for one in operands
+        if one != expression and re.search(rf"(?<![\w$.])(?<!->){re.escape(one)}(?!\w)", bare)
+    )
 
 
 def _written_name(text: str) -> str | None:
@@ -207,6 +223,8 @@ class _ReadScanner:
                 closed = self._find_closing(at, end)
                 self.called += [chain] if is_pure else []
                 self.scan_tokens(at + 1, closed)
+                if self.tokens[at - 1][1] in _DIVIDING:
+                    self._read_divisor(self._last_argument(at + 1, closed), closed)
                 is_pure, chain, at = False, "", closed + 1
             else:
                 break
@@ -236,9 +254,7 @@ class _ReadScanner:
         kind, part = self.tokens[at]
         if part == "(":
             closed = self._find_closing(at, end)
-            if self._is_pure(at + 1, closed):
-                inner = self._tokens_text(at + 1, closed)
-                self.found.append(MemoryAccess(inner, "/", "", inner))
+            self._read_divisor(at + 1, closed)
             self.scan_tokens(at + 1, closed)
             return closed + 1
         if kind == "name" and part not in self.words:
@@ -249,6 +265,22 @@ class _ReadScanner:
                 self.found.append(MemoryAccess(divisor, "/", "", divisor))
             return at
         return at + 1
+
+    def _read_divisor(self, at: int, end: int) -> None:
+        """Collect an expression that divides, if it has no side effects."""
+        if self._is_pure(at, end):
+            inner = self._tokens_text(at, end)
+            self.found.append(MemoryAccess(inner, "/", "", inner))
+
+    def _last_argument(self, at: int, end: int) -> int:
+        """Return the position at which the last of a call's arguments begins."""
+        depth, last = 0, at
+        for place in range(at, end):
+            kind, part = self.tokens[place]
+            if kind == "mark":
+                depth += (part in _CLOSERS) - (part in _CLOSERS.values())
+                last = place + 1 if part == "," and not depth else last
+        return last
 
     def _find_closing(self, at: int, end: int) -> int:
         """Return the position of the closing bracket; the end if there is none."""

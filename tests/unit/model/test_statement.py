@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.model.statement import join_statement, parse_reads
+from debugger.model.statement import join_statement, parse_reads, parts_of
 
 
 def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]]:
@@ -24,6 +24,10 @@ def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]
         ("a->b[i + 1].c", [("a", "->", "b"), ("a->b", "[]", "i+1"), ("a->b[i+1]", ".", "c")]),
         ("return sum / (among - 2);", [("among-2", "/", "")]),
         ("x % n", [("n", "/", "")]),
+        ("intdiv(10, rows)", [("rows", "/", "")]),
+        ("Math.floorMod(f(a, b), c - d)", [("Math", ".", "floorMod"), ("c-d", "/", "")]),
+        ("whole.divide(count(n), MODE)", [("whole", ".", "divide"), ("MODE", "/", "")]),
+        ("whole.divide(count(n))", [("whole", ".", "divide")]),
         ("order?.lines[at].sku", [
             ("order", ".", "lines"), ("order?.lines", "[]", "at"), ("order?.lines[at]", ".", "sku"),
         ]),
@@ -94,3 +98,19 @@ def test_what_an_assignment_only_writes_is_no_operand():
     assert parse_reads("total = 5 + stack.pop", hash_comments=True).operands == ("stack.pop",)
     assert "total" in parse_reads("total = total + rate").operands
     assert "total" in parse_reads("total == rate").operands
+
+
+@pytest.mark.parametrize(
+    ("expression", "parts"),
+    [
+        ("row[name] - count", ("row", "name", "count")),
+        ('row["name"]', ("row",)),
+        ("row[:count]", ("row",)),
+        ("row", ()),
+        ("rows.count", ()),
+    ],
+)
+def test_the_parts_of_an_expression_are_what_it_names(
+    expression: str, parts: tuple[str, ...]
+) -> None:
+    assert parts_of(expression, ("row", "name", "count", "w")) == parts

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from debugger.model.exception_cause import explain_exception
 from debugger.model.location import plain_function
-from debugger.model.statement import MemoryAccess
+from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
 from debugger.questions.crash.complained_operand import find_complained_operand, find_overflowed
 
@@ -434,8 +434,8 @@ def _signal_cause(facts: CrashFacts) -> Cause | None:
         divisors = [one.base for one in facts.accesses if one.how == "/"]
         zero = next((one for one in divisors if is_zero(facts.values.get(one, ""))), None)
         if zero is not None:
-            others = [one for one in facts.operands if one != zero and one in zero]
-            text = f"division by zero: {format_values(facts, [zero, *others])}"
+            shown = format_values(facts, [zero, *parts_of(zero, facts.operands)])
+            text = f"division by zero: {shown}"
             return Cause("division_by_zero", text, culprit=zero)
         return Cause(
             "division_by_zero", with_values("division by zero, or overflow", facts, divisors)

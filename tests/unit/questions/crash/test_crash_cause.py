@@ -185,6 +185,12 @@ def test_a_recursion_is_told_by_its_depth() -> None:
          "division by zero: b is 0 (ZeroDivisionError)"),
         ("DivisionByZeroError", "Division by zero", "$a / $b", {"$b": "null"},
          "division by zero: $b is null (DivisionByZeroError)"),
+        ("java.lang.ArithmeticException", "/ by zero", "a / b[i]", {"b[i]": "0", "i": "2"},
+         "division by zero: b[i] is 0 (ArithmeticException) with i=2"),
+        ("java.lang.ArithmeticException", "/ by zero", "a.half()", {},
+         "ArithmeticException: / by zero"),
+        ("RangeError", "Division by zero", "a / n", {"n": "0n"},
+         "division by zero: n is 0 (RangeError)"),
         ("shop.Refused", "no such order: 7", "raise Refused(n)", {}, "Refused: no such order: 7"),
     ],
 )  # fmt: skip
