@@ -16,8 +16,9 @@ from debugger.model.text_filters import clip_text
 _MESSAGE_MAX = 300  # characters
 _ZERO = re.compile(r"-?0(?:\.0*)?n?$")
 _RANGES = (
-    # Go, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
+    # Go, Ruby, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
     re.compile(r"index out of range \[(?P<index>-?\d+)\](?: with length (?P<length>\d+))?"),
+    re.compile(r"index (?P<index>-?\d+) outside of array bounds: -?\d+\.\.\.(?P<length>\d+)"),
     re.compile(r"the len is (?P<length>\d+) but the index is (?P<index>\d+)"),
     re.compile(r"__n \(which is (?P<index>\d+)\) >= .*?\(which is (?P<length>\d+)\)"),
     re.compile(r"range end index (?P<index>\d+) out of range for slice of length (?P<length>\d+)"),
@@ -34,7 +35,9 @@ _UNWRAPPED = re.compile(
     r"`(?P<on>\w+)` value(?:: (?P<value>.*))?",
     re.DOTALL,
 )
-_TAKING = frozenset({"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt"})
+_TAKING = frozenset(
+    {"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt", "fetch"}
+)
 _UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
 _DIVIDES = frozenset({"ZeroDivisionError", "DivisionByZeroError"})  # of Python and Ruby; of PHP
 _OWN_WORDS = frozenset({"ArithmeticException", "RangeError"})
@@ -185,7 +188,7 @@ def _explain_key(
     short: str,
     text: str,
     accesses: Sequence[MemoryAccess],
-    operands: Sequence[str],  # noqa: ARG001
+    operands: Sequence[str],
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
     if short == "KeyError":
@@ -201,7 +204,8 @@ def _explain_key(
                 return ExceptionCause(
                     "missing_key", message, (*by, one.base), next(iter(by), one.base)
                 )
-        return ExceptionCause("missing_key", f"KeyError: {text}")
+        key = tuple(one for one in operands if values.get(one) == text)[:1]
+        return ExceptionCause("missing_key", f"KeyError: {text}", key, "".join(key))
     if "assignment to entry in nil map" in text:
         set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)
         what = f": {set_.whole} is set, {set_.base} is nil" if set_ is not None else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from debugger.model.null_message import is_nothing, parse_null_message
+from debugger.model.statement import MemoryAccess
 
 # A module, a function or a class among the values.
 _CODE = re.compile(r"<(?:module|function|class|built-in|bound method|method)\b|ƒ |class ")
@@ -30,6 +31,14 @@ _TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Py
 # Of Rust: checked arithmetic.
 _OVERFLOWED = re.compile(r"attempt to (?:add|subtract|multiply) with overflow")
 _WHOLE_NUMBER = re.compile(r"-?\d+")
+# The words of CPython, V8 and PHP, and exceptions of the JVM, which have no message.
+_OF_EMPTY = re.compile(
+    r"\bempty (?:sequence|iterable|array|list|set|deque|datastructure|heap)\b|\bis empty\b"
+    r"|\bmust contain at least one element\b|\bcannot be empty\b|\bmust not be empty\b"
+)
+_TYPES_OF_EMPTY = frozenset({"NoSuchElementException", "EmptyStackException"})
+# As Python, Ruby, JavaScript, PHP and the JVM show one: `[]`, `set()`, `deque([])`, `(0) []`.
+_EMPTY = re.compile(r"(?:[A-Za-z_][\w.$]*|\(0\))?\s*(?:\[\]|\{\}|\(\)|\(\[\]\)|\(\{\}\))")
 
 
 def is_uncallable(message: str) -> bool:
@@ -110,3 +119,31 @@ def find_overflowed(
         if _WHOLE_NUMBER.fullmatch(values.get(one, "").strip())
     }
     return tuple(sorted(numbers, key=lambda one: -numbers[one]))
+
+
+def _is_empty(value: str) -> bool:
+    """Return whether a debugger's text of a value is that of an empty container."""
+    return _EMPTY.fullmatch(value.strip()) is not None
+
+
+def find_emptied(
+    exception: str,
+    message: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],
+    values: Mapping[str, str],
+) -> str:
+    """Return the only empty container of a statement that failed for one; "" if unknown.
+
+    Args:
+        exception: The short name of the exception's type.
+        message: Its message.
+        accesses: Those of the statement: a method's object is the base of one.
+        operands: What the statement reads.
+        values: The values of expressions.
+    """
+    if exception not in _TYPES_OF_EMPTY and _OF_EMPTY.search(message) is None:
+        return ""
+    named = dict.fromkeys((*(one.base for one in accesses), *operands))
+    found = [one for one in named if _is_empty(values.get(one, ""))]
+    return found[0] if len(found) == 1 else ""

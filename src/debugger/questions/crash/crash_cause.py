@@ -9,11 +9,15 @@ from itertools import takewhile
 import msgspec
 from msgspec import Struct
 
-from debugger.model.exception_cause import explain_exception
+from debugger.model.exception_cause import ExceptionCause, explain_exception, short_type
 from debugger.model.location import plain_function
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
-from debugger.questions.crash.complained_operand import find_complained_operand, find_overflowed
+from debugger.questions.crash.complained_operand import (
+    find_complained_operand,
+    find_emptied,
+    find_overflowed,
+)
 
 _ADDRESS = re.compile(r"ERROR: (?P<tool>\w+Sanitizer): (?P<what>[\w-]+(?: [a-z-]+)?)(?P<rest>.*)")
 _ACCESS = re.compile(r"^\s*(READ|WRITE) of size (\d+)")
@@ -366,15 +370,16 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = choose_operand(facts.guilty, facts.values) or culprit
     if found.kind == "panic" and not culprit:  # an assertion with a message of its own
         culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
-    if found.kind == "exception" and not culprit:
-        culprit = facts.replaced
     if found.kind in {"exception", "panic"} and not culprit:
-        culprit = choose_operand(facts.reported, facts.values)
+        culprit = facts.replaced or choose_operand(facts.reported, facts.values)
     if found.kind in {"exception", "nothing"} and not culprit:
         culprit = find_complained_operand(
             facts.exception or "", facts.message, facts.operands, facts.called, facts.values
         )
     names = found.names
+    emptied = _find_emptied(found, facts)
+    if emptied:
+        culprit, names = emptied, (emptied,)
     if facts.is_panic and not culprit:
         names = find_overflowed(facts.message, facts.operands, facts.values) or names
         culprit = names[0] if names != found.names else ""
@@ -387,6 +392,14 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit=culprit,
         compared_with=_compared_with(culprit, known),
     )
+
+
+def _find_emptied(found: ExceptionCause, facts: CrashFacts) -> str:
+    """Return the empty container that an exception complains about, of which it names no value."""
+    if found.kind not in {"exception", "index_out_of_range"} or found.culprit:
+        return ""
+    short = short_type(facts.exception or "")
+    return find_emptied(short, facts.message, facts.accesses, facts.operands, facts.values)
 
 
 def _compared_with(culprit: str, known: Sequence[str]) -> str:
