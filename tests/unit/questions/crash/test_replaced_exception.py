@@ -32,7 +32,7 @@ INNER = "OSError, in load store.py:3"
 def test_the_first_exception_of_the_same_call_is_taken(
     causes: tuple[str, ...], line: int | None
 ) -> None:
-    found = find_replaced(causes, "price", "/work/shop.py", 9)
+    found = find_replaced(causes, "price", "/src/shop.py", 9)
     assert (found.line if found is not None else None) == line
 
 
