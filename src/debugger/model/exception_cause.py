@@ -276,10 +276,9 @@ def _explain_division(
         return ExceptionCause(
             "division_by_zero", f"division by zero: {null} is null{named}", (), null
         )
-    if zero is None and is_named:
-        return None
     if zero is None:
-        return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
+        plain = ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
+        return None if is_named else plain
     parts = parts_of(zero, operands)
     message = f"division by zero: {zero} is 0{named}"
     return ExceptionCause("division_by_zero", message, parts, zero)

@@ -211,9 +211,9 @@ async def inspect_crash(
 
 def _is_no_code(stop: answers.Stop, address_kind: str) -> bool:
     """Return whether what was called is no code, or by the exception's message no function."""
-    exception = None if stop.signal else stop.exception
     if address_kind == "not_executable":
         return True
+    exception = None if stop.signal else stop.exception
     return exception is not None and is_uncallable(exception.message)
 
 

@@ -13,11 +13,9 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from debugger.model import answers
-from debugger.model.exception_cause import explain_exception
 from debugger.model.program import Frame
 from debugger.model.statement import StatementReads
-from debugger.questions.crash.complained_operand import find_complained_operand
-from debugger.questions.crash.crash_cause import CrashFacts
+from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.crash.failed_statement import inspect_statement
 from debugger.session.session import Session
 
@@ -52,10 +50,16 @@ def find_replaced(
 
 def find_culprit(one: ReplacedException, reads: StatementReads, values: Mapping[str, str]) -> str:
     """Return the expression that the exception complains about; "" if that is unknown."""
-    known = explain_exception(one.type, one.message, reads.accesses, reads.operands, values)
-    return known.culprit or find_complained_operand(
-        one.type, one.message, reads.operands, reads.called, values
+    facts = CrashFacts(
+        function="",
+        exception=one.type,
+        message=one.message,
+        accesses=reads.accesses,
+        operands=reads.operands,
+        called=reads.called,
+        values=values,
     )
+    return explain_crash(facts).culprit
 
 
 async def add_replaced(

@@ -10,12 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.questions.why import (
-    go_expressions,
-    go_source,
-    go_values,
-    statement_origin,
-)
+from debugger.questions.why import go_expressions, go_source, go_values, statement_origin
 from debugger.questions.why.go_expressions import RightSide
 from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources, SiteKind
 

@@ -30,12 +30,7 @@ from debugger.questions.why.native_steps import (
     ValuePosition,
 )
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
-from debugger.questions.why.traced_run import (
-    LinePlan,
-    TraceEvent,
-    TraceResult,
-    TraceValue,
-)
+from debugger.questions.why.traced_run import LinePlan, TraceEvent, TraceResult, TraceValue
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 from debugger.sources.function_names import last_part

@@ -111,8 +111,7 @@ def assigning_lines(
         if name in text[number - 1] or "[&" in text[number - 1]
     }
     plain, word = "\n".join(body.values()), re.escape(name)
-    shared = (_POINTED, *((_REFERRED,) if file.endswith(_OF_CPP) else ()))
-    if any(re.search(one.format(word), plain) for one in shared):
+    if _is_pointed(file, plain, word):
         return ()
     changed, begun = re.compile(_CHANGED.format(word)), re.compile(_BEGUN.format(word))
     found = [number for number, line in body.items() if changed.search(line)]
@@ -126,9 +125,14 @@ def is_shared(file: str, text: Sequence[str], span: tuple[int, int], name: str) 
     word = re.escape(name)
     if not file.endswith(_OF_C):
         return re.search(_BORROWED.format(word, word), plain) is not None
-    shared = (_POINTED, *((_REFERRED,) if file.endswith(_OF_CPP) else ()))
-    fields = re.findall(rf"(?<![\w.>]){word}(?:\.\w+|\[[^\]]*\])+\s*=(?!=)", plain)
-    return bool(fields) or any(re.search(one.format(word), plain) for one in shared)
+    field = rf"(?<![\w.>]){word}(?:\.\w+|\[[^\]]*\])+\s*=(?!=)"
+    return re.search(field, plain) is not None or _is_pointed(file, plain, word)
+
+
+def _is_pointed(file: str, plain: str, word: str) -> bool:
+    """Return whether code of C or C++ takes a local's address, or a reference to it."""
+    kinds = (_POINTED, *((_REFERRED,) if file.endswith(_OF_CPP) else ()))
+    return any(re.search(one.format(word), plain) for one in kinds)
 
 
 def is_binding(name: str, line: str) -> bool:

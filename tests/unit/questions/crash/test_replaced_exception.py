@@ -48,6 +48,8 @@ def test_the_first_exception_of_the_same_call_is_taken(
             "row",
         ),
         ("OSError", "disk full", "save()", {}, ""),
+        ("KeyError", 'key not found: "milk"', "PRICES.fetch(name)", {"name": '"milk"'}, "name"),
+        ("IndexError", "pop from empty list", "rows.pop()", {"rows": "[]"}, "rows"),
     ],
 )
 def test_its_culprit_is_that_of_its_own_statement(

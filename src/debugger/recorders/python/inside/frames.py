@@ -170,6 +170,16 @@ def thread_key() -> tuple[int, str]:
     return ident, name if type(name) is str else ""
 
 
+def thread_number(known: dict[tuple[int, str], int], write: Any) -> int:
+    """Return the number of the current thread, and write down a thread that is not known yet."""
+    key = thread_key()
+    number = known.get(key)
+    if number is None:
+        number = known[key] = len(known) + 1
+        write(["t", number, key[1]])
+    return number
+
+
 def enclosing_variables(frame: FrameType) -> tuple[dict[str, Any], str]:
     """Return the variables of enclosing functions that are still running.
 

@@ -102,11 +102,11 @@ def add_unwind_hook(code: CodeType, hook: Any, parts: Any) -> CodeType:
     added = begin + call + failed + leave
     end = len(text) // 2
     regions = []
-    for one in parts.read_handlers(code.co_exceptiontable):
-        if first < one[0]:
-            regions.append((first, one[0], (end, 0, True)))
-        regions.append((one[0], one[1], tuple(one[2:])))
-        first = max(first, one[1])
+    for start, last, to, depth, is_numbered in parts.read_handlers(code.co_exceptiontable):
+        if first < start:
+            regions.append((first, start, (end, 0, True)))
+        regions.append((start, last, (to, depth, is_numbered)))
+        first = max(first, last)
     if first < end:
         regions.append((first, end, (end, 0, True)))
     called = end + len(begin) // 2

@@ -438,12 +438,8 @@ class OriginRecorder:
         scope.stack = found.caller_stack(outer.f_lineno)
 
     def _thread_number(self) -> int:
-        key = self._parts.thread_key()
-        found = self._threads.get(key)
-        if found is None:
-            found = self._threads[key] = len(self._threads) + 1
-            self._journal.write(["t", found, key[1]])
-        return found
+        number: int = self._parts.thread_number(self._threads, self._journal.write)
+        return number
 
     # -- lines -------------------------------------------------------------------------------------
 

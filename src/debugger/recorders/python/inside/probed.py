@@ -533,12 +533,8 @@ class ProbeRecorder:
             return None, f"{kind}: {text}" if text else kind
 
     def _thread_number(self) -> int:
-        key = self._parts.thread_key()
-        found = self._threads.get(key)
-        if found is None:
-            found = self._threads[key] = len(self._threads) + 1
-            self._journal.write(["t", found, key[1]])
-        return found
+        number: int = self._parts.thread_number(self._threads, self._journal.write)
+        return number
 
 
 def _is_function(code: CodeType, line: int) -> bool:
