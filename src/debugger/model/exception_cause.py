@@ -204,7 +204,8 @@ def _explain_key(
                 return ExceptionCause(
                     "missing_key", message, (*by, one.base), next(iter(by), one.base)
                 )
-        key = tuple(one for one in operands if values.get(one) == text)[:1]
+        name = text.removeprefix("key not found: ")  # CRuby's words
+        key = tuple(one for one in operands if values.get(one) == name)[:1]
         return ExceptionCause("missing_key", f"KeyError: {text}", key, "".join(key))
     if "assignment to entry in nil map" in text:
         set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)

@@ -372,7 +372,7 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
     if found.kind in {"exception", "panic"} and not culprit:
         culprit = facts.replaced or choose_operand(facts.reported, facts.values)
-    if found.kind in {"exception", "nothing", "missing_key"} and not culprit:
+    if found.kind in {"exception", "nothing"} and not culprit:
         culprit = find_complained_operand(
             facts.exception or "", facts.message, facts.operands, facts.called, facts.values
         )
