@@ -301,7 +301,7 @@ class DapBackend:
                 delegating.end_program(self)
                 return None
             self._talk.events.stop_reporting()
-            return await delegating.leave_program(self, self._talk.events.terminated)
+            return await delegating.leave_program(self)
         return None
 
     def _report_event(self, event: BackendEvent) -> None:

@@ -269,13 +269,8 @@ class DelegatedLaunch(Protocol):
     def make_breakpoint_sender(self, connection: AdapterConnection) -> BreakpointSender:
         """Make the object that sends breakpoints."""
 
-    async def leave_program(
-        self, connection: AdapterConnection, terminated: asyncio.Event
-    ) -> str | None:
-        """Clean up an attached program before the detach; return a note on what stays.
-
-        `terminated` is set when the program is gone.
-        """
+    async def leave_program(self, connection: AdapterConnection) -> str | None:
+        """Clean up an attached program before the detach; return a note on what stays."""
 
     def end_program(self, connection: AdapterConnection) -> None:
         """End an attached program."""

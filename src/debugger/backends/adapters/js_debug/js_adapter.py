@@ -265,11 +265,9 @@ class NodeLaunch:
         """Make the object that sends breakpoints, which are bound as scripts are loaded."""
         return JsBreakpointSender(connection)
 
-    async def leave_program(
-        self, connection: AdapterConnection, terminated: asyncio.Event
-    ) -> str | None:
+    async def leave_program(self, connection: AdapterConnection) -> str | None:
         """Close the inspector that an attach opened; return a note where it stays open."""
-        return await js_attach.close_inspector(connection, terminated)
+        return await js_attach.close_inspector(connection)
 
     def end_program(self, connection: AdapterConnection) -> None:
         """End an attached process, which js-debug only disconnects from."""

@@ -37,15 +37,20 @@ _INSPECT = re.compile(
 )
 _LISTENS = "0A"  # proc(5), /proc/net/tcp: TCP_LISTEN
 _WHO = "JSON.stringify([process.pid,process.execArgv.join(' ')])"
-# Node 20 crashes where its inspector is closed while a connection to it ends: it is closed in a
-# turn of its event loop of its own, while we are connected, or not at all.
+# Node 20's inspector thread crashes where the inspector is closed with a connection: the answer to
+# its WebSocket's close may be read before it has noted that its own was written. So it is closed in
+# a later turn of the event loop, when ours has ended for long.
+_CLOSE_MS = 400
 _CLOSE = (
-    f"{SHARED}.closing=setTimeout(()=>"
-    "(process.getBuiltinModule?.('inspector').close??process._debugEnd)(),0),0"
+    "setTimeout(()=>(process.getBuiltinModule?.('inspector').close??process._debugEnd)(),"
+    f"{_CLOSE_MS}).unref(),0"
 )
-_KEEP_OPEN = f"clearTimeout({SHARED}.closing)"
+_BEGIN_TURN = f"{SHARED}.turned=0,setTimeout(()=>{SHARED}.turned=1,0),0"
+_HAS_TURNED = f"{SHARED}.turned"
 # Seconds for the program to come to its event loop: only there the inspector can be closed.
-_CLOSED_S = 1.0
+_TURN_S = 1.0
+_CLOSED_S = 2.0
+_POLL_S = 0.02
 # For a process of another machine, whose pid means nothing here.
 _KILL = "process.kill(process.pid,'SIGKILL')"
 # Processes whose inspector was opened here, by a signal, and is closed when they are let go of.
@@ -203,38 +208,45 @@ def _all_ports(pid: int) -> dict[int, str]:
     return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
 
 
-async def close_inspector(connection: AdapterConnection, terminated: asyncio.Event) -> str | None:
+async def close_inspector(connection: AdapterConnection) -> str | None:
     """Close the inspector that an attach opened; return a note where it stays open."""
     pid = connection.attach_target.pid if connection.attach_target is not None else None
     if pid is None or pid not in _opened or connection.breakpoint_sender is None:
         return None
     _opened.discard(pid)
     try:
-        async with asyncio.timeout(_CLOSED_S):
-            # A detach from Node in its order:
-            #
-            # 1. All breakpoints and exception filters go, so that nothing stops the program any
-            #    more.
-            # 2. An expression plans the closing of the inspector for the next turn of the event
-            #    loop. Closed while a connection ends, Node 20 crashes: so it is done in a turn of
-            #    its own, while we are still connected.
-            # 3. The program is continued, if it is stopped: otherwise no turn would come.
-            # 4. `terminated` comes once the inspector has closed the connection.
-            # 5. A program that computes does not come to its event loop: the planned closing is
-            #    cancelled, and the note says that the inspector stays open.
+        # A detach from Node in its order:
+        #
+        # 1. All breakpoints and exception filters go, so that nothing stops the program any more.
+        # 2. The program is continued, if it is stopped, until a turn of its event loop is seen. One
+        #    that computes comes to none: the note says then that the inspector stays open.
+        # 3. An expression plans the closing of the inspector, and we disconnect well before it.
+        async with asyncio.timeout(_TURN_S):
             await connection.breakpoint_sender.clear_all()
+            await _wait_turn(connection)
+        async with asyncio.timeout(_CLOSED_S):
             await connection.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
-            with suppress(DebuggerError):  # it runs
-                await connection.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
-            await terminated.wait()
+            going_on = ask.DisconnectArguments(terminate_debuggee=False)
+            await connection.send_request("disconnect", going_on, dap.DapBody)
+            while _requested_port(pid) in _listening_ports(pid):  # noqa: ASYNC110 - no event tells
+                await asyncio.sleep(_POLL_S)
     except TimeoutError:
-        # Not awaited: the program that did not answer before does not answer now. A closing that
-        # came later, as our connection ends, would crash Node 20.
-        connection.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
         return _note_left_open(pid, ", for the program does not come back to its event loop")
     except DebuggerError:
         return _note_left_open(pid)
     return None
+
+
+async def _wait_turn(connection: AdapterConnection) -> None:
+    """Wait until the program has come to its event loop."""
+    await connection.evaluate(_BEGIN_TURN, None, EvaluationPurpose.PRINT)
+    with suppress(DebuggerError):  # it runs
+        await connection.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
+    while True:
+        turned = await connection.evaluate(_HAS_TURNED, None, EvaluationPurpose.PRINT)
+        if turned.value == "1":
+            return
+        await asyncio.sleep(_POLL_S)
 
 
 def _note_left_open(pid: int, why: str = "") -> str | None:
