@@ -174,19 +174,19 @@ class ArgumentOrigins:
             first = scope.held.get(scope.code.co_varnames[0], self._missing)
             kind = first if issubclass(type(first), type) else type(first)
             names |= {type.__dict__["__name__"].__get__(kind), "cls"}
+        exact = None
+        for plan in parent.statements if scope.position is not None else ():
+            exact = exact or plan.call_at(scope.position)
+        if exact is not None and self._plans.call_name(exact) in names:
+            return exact
         calls = [one for plan in parent.statements for one in plan.calls]
-        if scope.position is not None:
-            exact = [one for one in calls if self._plans.position_of(one) == scope.position]
+        if exact is not None:
             # A generator begins where it is used: `list(f(x))` is no call of it.
-            is_begun = scope.code.co_flags & _ITERATED
-            if exact and self._plans.call_name(exact[0]) in names:
-                return exact[0]
-            if exact and not is_begun:
-                is_other = self._reader.is_called_back(exact[0], scope.code, parent)
-                return None if is_other else exact[0]
-            if exact:
-                inner = [one for one in calls if self._plans.call_name(one) in names]
-                return inner[0] if len(inner) == 1 else None
+            if not scope.code.co_flags & _ITERATED:
+                is_other = self._reader.is_called_back(exact, scope.code, parent)
+                return None if is_other else exact
+            inner = [one for one in calls if self._plans.call_name(one) in names]
+            return inner[0] if len(inner) == 1 else None
         same = [one for one in calls if self._plans.call_name(one) in names]
         # A call of another function in between may have passed other values; a decorator of a
         # library passes on what it gets.

@@ -9,6 +9,7 @@ import ast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _METHODS = frozenset({"append", "insert", "pop", "remove", "reverse", "sort", "clear"})
@@ -25,6 +26,8 @@ class ItemMoves:
     def __init__(self, reader: Any, missing: Any) -> None:
         self._reader = reader
         self._missing = missing
+        # By the identity of each plan: the calls that may move items, by which function of what.
+        self._moving: dict[int, tuple[Any, tuple[tuple[Any, str, Any], ...]]] = {}
 
     def before_stores(self, plan: Any, scope: Any) -> None:
         """Move the links of items that an inserted one has moved, before its own is stored."""
@@ -64,16 +67,16 @@ class ItemMoves:
 
     def _moves(self, plan: Any, scope: Any) -> list[tuple[Any, str, Any, bool]]:
         """Return the lists whose items calls moved, by which function, and whether once only."""
+        if not plan.calls:
+            return []
+        known = self._moving.get(id(plan))
+        if known is None:
+            known = self._moving[id(plan)] = (plan, tuple(_find_moving(plan)))
+        if not known[1]:
+            return []
         found = []
-        for call in plan.calls:
-            function = call.func
-            if isinstance(function, ast.Attribute) and function.attr in _METHODS:
-                name, owner = function.attr, self._reader.read(function.value, scope)
-            else:
-                name = str(getattr(function, "attr", "") or getattr(function, "id", ""))
-                if name not in _FUNCTIONS or not call.args:
-                    continue
-                owner = self._reader.read(call.args[0], scope)
+        for call, name, node in known[1]:
+            owner = self._reader.read(node, scope)
             if type(owner) is list:
                 found.append((owner, name, call))
         counts = [sum(other is owner for other, _, _ in found) for owner, _, _ in found]
@@ -105,3 +108,15 @@ class ItemMoves:
         if type(key) is not int:
             return None
         return key + size if key < 0 else key
+
+
+def _find_moving(plan: Any) -> Iterator[tuple[Any, str, Any]]:
+    """Yield the calls of a statement that may move items of a list: each, its name and the list."""
+    for call in plan.calls:
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr in _METHODS:
+            yield call, function.attr, function.value
+            continue
+        name = str(getattr(function, "attr", "") or getattr(function, "id", ""))
+        if name in _FUNCTIONS and call.args:
+            yield call, name, call.args[0]

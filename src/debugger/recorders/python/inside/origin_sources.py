@@ -429,13 +429,12 @@ class OriginReader:
     def leaves(self, node: Any, scope: Any) -> Iterator[Any]:
         """Yield the operands of an expression: its names, fields, items and calls."""
         count = 0
-        waiting = [node]  # from the end: a table in the source has thousands of nodes
+        find = self._plans.leaf_nodes
+        waiting = [*reversed(find(node))]  # from the end: a table in the source has thousands
         bound: set[str] = set()  # the variables of comprehensions
         read: set[str] = set()
         while waiting and count < _OPERANDS:
             one = waiting.pop()
-            if self._plans.is_comprehension(one):
-                bound |= self._plans.bound_names(one)
             if _is_chain(one):
                 text = self._plans.node_text(one)
                 is_bound = bool(bound) and self._plans.first_name(one) in bound
@@ -444,7 +443,8 @@ class OriginReader:
                 read.add(text)
                 found = None if is_bound else self.operand(one, scope)
                 if found is None or (found.value is self.missing and found.link is None):
-                    waiting += reversed(self._plans.parts_of_chain(one))
+                    parts = self._plans.parts_of_chain(one)
+                    waiting += reversed([each for part in parts for each in find(part)])
                     continue
                 count += 1
                 yield found
@@ -458,10 +458,11 @@ class OriginReader:
                 for link in scope.yielded_by(self._plans.call_name(one)):
                     count += 1
                     yield self._links.ValueOperandLink(one, link, link.value)
-                waiting += reversed(list(self._call_parts(one, scope)))
-                continue
-            if not isinstance(one, (ast.Lambda, ast.expr_context)):
-                waiting += reversed(list(ast.iter_child_nodes(one)))
+                parts = list(self._call_parts(one, scope))
+            else:  # a comprehension
+                bound |= self._plans.bound_names(one)
+                parts = list(ast.iter_child_nodes(one))
+            waiting += reversed([each for part in parts for each in find(part)])
 
     def _result_link(self, node: ast.Call, scope: Any) -> Any:
         """Return the link of the result of a call within an expression, or of what it read."""

@@ -29,6 +29,7 @@ READS = frozenset(
     | {"pread", "mmap"}
 )
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_LEAVES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, *_COMPREHENSIONS)
 
 
 class StatementPlan:
@@ -39,7 +40,7 @@ class StatementPlan:
 
     __slots__ = (
         *("bound", "calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets"),
-        "_written",
+        *("_by_position", "_written"),
     )
 
     def __init__(self, node: Any) -> None:
@@ -59,6 +60,7 @@ class StatementPlan:
         ]
         self.stores = isinstance(node, _STORING) or bool(self.bound)
         self._written: frozenset[str] | None = None
+        self._by_position: dict[Any, Any] | None = None
 
     def _add_parts(self, node: Any) -> None:  # noqa: C901 - one for each kind
         if isinstance(node, _SCOPES):
@@ -98,6 +100,12 @@ class StatementPlan:
         if self._written is None:
             self._written = frozenset(self._written_names())
         return self._written
+
+    def call_at(self, position: Any) -> Any:
+        """Return the first call at a position (see `position_of`); None if there is none."""
+        if self._by_position is None:
+            self._by_position = {position_of(one): one for one in reversed(self.calls)}
+        return self._by_position.get(position)
 
     def _written_names(self) -> Iterator[str]:
         """Yield the last names of what the statement assigns, or calls a method of."""
@@ -394,6 +402,24 @@ def parts_of_chain(node: Any) -> list[Any]:
     if isinstance(node, ast.Attribute):
         return [node.value]
     return [node.value, node.slice] if isinstance(node, ast.Subscript) else []
+
+
+def leaf_nodes(node: Any) -> tuple[Any, ...]:
+    """Return the chains, calls and comprehensions of an expression that are in no other of them."""
+    found = getattr(node, "_leaves", None)
+    if found is None:
+        found = node._leaves = tuple(_find_leaves(node))  # noqa: SLF001 - a note of ours on the node
+    return tuple(found)
+
+
+def _find_leaves(node: Any) -> Iterator[Any]:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, _LEAVES):
+            yield one
+        elif not isinstance(one, (ast.Lambda, ast.expr_context)):
+            waiting += reversed(list(ast.iter_child_nodes(one)))
 
 
 def is_comprehension(node: Any) -> bool:
