@@ -372,7 +372,7 @@ class OriginOrder(Struct, frozen=True):
     # Of the last hit, the value at each of a run is looked at: a run before did not repeat itself.
     every_hit: bool = False
     # The statements to record: after them, only the calls are counted.
-    statements: int = 12_000
+    statements: int = 6_000
     # The statements of imported modules' bodies, and of what they call.
     import_statements: int = 2_000
     # If set, only these calls are recorded, by the first and the last of each range of numbers.

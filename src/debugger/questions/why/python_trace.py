@@ -52,6 +52,8 @@ from debugger.recorders.recorded_process import (
 from debugger.recorders.test_failures import FailedTestRecord
 from debugger.session import source_files
 
+# What one run records where all values of an exception are asked about, and seldom more runs follow.
+_STATEMENTS_OF_EVENT = 12_000
 _LINKS_MOST = 80  # each is in the record already, and those that hand a value on say little
 _Found = tuple[Why, OpenEnd | None, LocatedHit]
 _NO_EVENT = {
@@ -410,7 +412,7 @@ def _origin_order(request: WhyRequest) -> OriginOrder:
                 hint="debugger why --help",
             ) from error
     if request.event is not None:
-        return OriginOrder(request.expression, event=request.event)
+        return OriginOrder(request.expression, event=request.event, statements=_STATEMENTS_OF_EVENT)
     at = request.at
     assert at is not None
     return OriginOrder(
