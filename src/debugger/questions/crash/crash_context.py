@@ -19,6 +19,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.complained_operand import is_uncallable
+from debugger.questions.crash.comprehension_element import name_element
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
 from debugger.questions.crash.failed_condition import compared_values, guilty_values
 from debugger.questions.crash.failed_statement import (
@@ -145,6 +146,8 @@ class CrashContext(Struct, frozen=True):
     threads_total: int = 0
     notes: tuple[str, ...] = ()
     pointers: PointerNotes = PointerNotes()
+    # The variable of a comprehension, and which element it is.
+    element: tuple[str, str] = ("", "")
 
 
 async def inspect_crash(
@@ -206,6 +209,7 @@ async def inspect_crash(
         threads_total=threads.total,
         notes=await _began_with(session, first),
         pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
+        element=await name_element(session, frame),
     )
 
 

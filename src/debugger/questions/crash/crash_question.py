@@ -247,16 +247,26 @@ def build_crash_answer(
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
         pointers_omitted=scene.pointers.omitted,
-        why=_named_value(cause.culprit, facts),
-        why_compared=_named_value(cause.compared_with, facts),
+        why=_named_value(cause.culprit, facts, scene.element),
+        why_compared=_named_value(cause.compared_with, facts, scene.element),
         notes=(*cause.notes, *scene.notes, *later_causes(crashes, chosen), *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
 
 
-def _named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
-    """Return the value that a cause names, whose origin is not known yet."""
-    return ValueOrigin(expression, facts.values.get(expression)) if expression else None
+def _named_value(
+    expression: str, facts: CrashFacts, element: tuple[str, str]
+) -> ValueOrigin | None:
+    """Return the value that a cause names, whose origin is not known yet.
+
+    The variable of a comprehension is named as the element that it is.
+    """
+    if not expression:
+        return None
+    variable, container = element
+    rest = expression.removeprefix(variable)
+    is_element = bool(variable) and expression.startswith(variable) and rest[:1] in {"", ".", "["}
+    return ValueOrigin(container + rest if is_element else expression, facts.values.get(expression))
 
 
 def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
