@@ -573,3 +573,32 @@ def test_a_value_is_followed_into_shared_bytes_made_code_and_the_rounds_of_a_loo
     data = shared_cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
     assert text in [one["text"] for one in data["links"]]
     assert (data["links"][-1]["frame"]["line"], data["ending"]) == (line, ending)
+
+
+LOOPS = """\
+function add(rows) {
+  let t = 0;
+  for (let k = 0; k < rows.length; k++) t += rows[k].v.x;
+  for (const r of rows) t += r.w.x;
+  const f = (o) => { const q = o.a; return q.b.c; };
+  return f({ a: { b: t || null } });
+}
+add(JSON.parse(process.argv[2]));
+"""
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "at", "rows", "value"),
+    [
+        ("rows[k].v", "crash", '[{"v": {"x": 1}}, {}]', "undefined"),
+        ("r.w", "crash", '[{"v": {"x": 1}, "w": null}]', "null"),
+        ("q.b", "loops.js:5", "[]", "null"),
+    ],
+)
+def test_the_code_of_a_line_that_has_the_variables_is_the_location(  # noqa: PLR0917
+    cli: Callable[..., Any], tmp_path: Path, expression: str, at: str, rows: str, value: str
+) -> None:
+    (tmp_path / "loops.js").write_text(LOOPS)
+    words = ["--json", "why", expression, "--at", at, "--", "node", "loops.js", rows]
+    assert cli(*words, check=0, cwd=tmp_path, timeout=60).data["data"]["value"] == value
