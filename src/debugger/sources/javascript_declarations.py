@@ -201,8 +201,9 @@ def find_outer_declarations(
 def find_inner_column(path: str, line: int, expressions: Iterable[str]) -> int | None:
     """Return the column of the code of a line that has the variables of some expressions.
 
-    It is the body of a loop whose head declares them, or of a function with such arguments, if its
-    code begins on the line. None where the line's first statement has them, too, or none has.
+    It is what follows their declaration, or the body of a loop whose head declares them, or of a
+    function with such arguments, if it begins on the line. None where the line's first statement
+    has them, too, or none has.
     """
     names = {name for one in expressions for name in variables_of(one)}
     found = _read_position(path, line, None) if names else None
@@ -212,9 +213,9 @@ def find_inner_column(path: str, line: int, expressions: Iterable[str]) -> int |
     script = found[0]
     first, last = script.starts[line - 1], script.starts[line] - 1
     bodies = [
-        one.block[1] + 1
+        one.block[1] + 1 if one.is_in_head and one.block else one.end
         for one in script.declarations
-        if one.is_in_head and one.line == line and one.block and one.names & names
+        if one.line == line and one.names & names
     ]
     # Two functions of a line may have arguments of one name.
     inner = [
@@ -224,7 +225,7 @@ def find_inner_column(path: str, line: int, expressions: Iterable[str]) -> int |
     ]
     bodies += inner if len(inner) == 1 else []
     at = max(bodies, default=last)
-    at += len(script.text[at:last]) - len(script.text[at:last].lstrip(" {"))
+    at += len(script.text[at:last]) - len(script.text[at:last].lstrip(" {;"))
     return at - first + 1 if at < last else None
 
 

@@ -118,6 +118,8 @@ function run(rows, t) {
   rows.forEach((e) => { t += e; });
   return rows.map((e) => e.x).filter((e) => e.y);
 }
+async function wait() { let n = 0; while (n < 9) n = await n; }
+const last = run([], 1);
 """
 
 
@@ -138,6 +140,8 @@ def test_the_variable_of_a_loop_has_no_value_at_its_head(tmp_path: Path) -> None
         (6, "i", "t += i; }"),
         (7, "e.x", "t += e; });"),
         (8, "e", ""),
+        (10, "n < 5", "while (n < 9) n = await n; }"),
+        (11, "last", ""),
     ],
 )
 def test_the_code_of_a_line_that_has_the_variables_of_an_expression_is_found(
