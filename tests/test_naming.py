@@ -273,7 +273,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/hang": 3928,
     "questions/holds": 3025,
     "questions/locations": 873,
-    "questions/path": 2049,
+    "questions/path": 2053,
     "questions/probe": 3465,
     "questions/recordings": 2776,
     "questions/runner": 2095,
