@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 340,
     "backends": 1205,
-    "backends/adapters": 12628,
+    "backends/adapters": 12627,
     "backends/dap": 4614,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
@@ -267,7 +267,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/adapter_suite": 486,
     "questions/back": 763,
     "questions/calls": 759,
-    "questions/crash": 3095,
+    "questions/crash": 3096,
     "questions/diff": 1009,
     "questions/group": 4801,
     "questions/hang": 3928,

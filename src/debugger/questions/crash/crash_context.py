@@ -167,9 +167,7 @@ async def inspect_crash(
     statement = await inspect_statement(session, frame, is_call=_is_no_code(stop, kind))
     read, known = statement.reads, statement.values
     shown, place = _reported_frame(session, frame, output)
-    # Where a report names another frame, the frame's locals are the sanitizer's.
-    is_shown = frame is None or shown == views.frame_view(frame)
-    own, total_locals = await _crash_locals(session, frame if is_shown else None, read)
+    own, total_locals = await _crash_locals(session, _frame_with_locals(frame, shown), read)
     this = {one.name: one.value for one in own if one.name == "this" and is_null(one.value)}
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
     exception = None if stop.signal else stop.exception
@@ -211,6 +209,11 @@ async def inspect_crash(
         pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
         element=await name_element(session, frame),
     )
+
+
+def _frame_with_locals(frame: Frame | None, shown: answers.FrameView | None) -> Frame | None:
+    """Return the user frame; None where a report names another one: its locals are not that's."""
+    return frame if frame is None or shown == views.frame_view(frame) else None
 
 
 def _is_no_code(stop: answers.Stop, address_kind: str) -> bool:

@@ -559,8 +559,7 @@ def _count_lines(file: str) -> int | None:
 def column_of(breakpoint_: Breakpoint) -> int | None:
     """Return the column at which a function's code begins; None for a breakpoint at a line.
 
-    Of a line with a loop or a function in it, it is that of the code which has the variables that
-    the breakpoint reads.
+    Of a line with a loop in it, it is that of the code which has what the breakpoint reads.
     """
     at = breakpoint_.at or breakpoint_.spec
     if at.column is not None:
@@ -579,9 +578,8 @@ def column_of(breakpoint_: Breakpoint) -> int | None:
 
 def _read_expressions(breakpoint_: Breakpoint) -> list[str]:
     """Return the expressions of a breakpoint's condition and of its log text."""
-    spec = breakpoint_.spec
-    parts = split_template(spec.log) if spec.log else ()
-    return [*filter(None, [spec.condition]), *(part for part, is_read in parts if is_read)]
+    parts = split_template(breakpoint_.spec.log or "")
+    return [breakpoint_.spec.condition or "", *(part for part, is_read in parts if is_read)]
 
 
 def _breakpoint_arguments(breakpoint_: Breakpoint, names: OriginalNames | None) -> dict[str, Any]:
