@@ -337,6 +337,12 @@ REASONS: Final = {
         "tests/questions/test_started_command.py"
     ),
     "errors.py: debugger daemon status names the directory": "tests/unit/daemon/test_server.py",
+    "questions/calls/calls_question.py: debugger calls X -- X (shows the first ones)": (
+        "tests/unit/questions/calls/test_number_from_end.py"
+    ),
+    "questions/calls/calls_question.py: debugger probe --at X EXPR --nth last -- X": (
+        "no recording counts them: tests/unit/questions/calls/test_number_from_end.py"
+    ),
     "questions/who_wrote/python_writes.py: debugger why X --at XX -- CMD": (
         "tests/questions/test_who_wrote.py"
     ),

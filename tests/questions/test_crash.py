@@ -499,3 +499,14 @@ def test_code_on_nodes_command_line_has_what_node_gives_it(
     callers = [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in answer["callers"]]
     assert callers == [("node-e.cjs", 3)]
     assert "function one undefined [eval]" in str(answer["output"])
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_read_before_the_declaration_names_its_line(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "early.js").write_text(
+        "function early() {\n  return later.x;\n}\nearly();\nconst later = { x: 1 };\n"
+    )
+    answer = cli("crash", "--", "node", "early.js", check=0, cwd=tmp_path)
+    assert "note: later is declared in line 5, and has no value before" in answer.out

@@ -116,3 +116,33 @@ def test_lines_of_a_function_that_all_runs_called_stand_with_the_condition_that_
     told = cli("--json", "path", "--", *bad, "--vs", *good, cwd=tmp_path, check=0)
     decided = {one["line"]: one["decided_by"] for one in told.data["data"]["suspect_lines"]}
     assert decided == {4: 3, 8: 7}
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "source"),
+    [
+        pytest.param(
+            "keys.py",
+            sys.executable,
+            "import sys\ndef build(key):\n    if key.startswith('_'):\n        return None\n"
+            "    return key\nprint([build(one) for one in sys.argv[1].split(',')])\n",
+            id="python",
+        ),
+        pytest.param(
+            "keys.js",
+            "node",
+            "function build(key) {\n  if (key.startsWith('_')) {\n    return null;\n  }\n"
+            "  return key;\n}\nconsole.log(process.argv[2].split(',').map(build));\n",
+            marks=pytest.mark.adapter("js-debug"),
+            id="node",
+        ),
+    ],
+)
+def test_the_values_of_a_condition_that_calls_something_are_those_that_differ(
+    cli: Callable[..., Any], tmp_path: Path, name: str, run: str, source: str
+) -> None:
+    (tmp_path / name).write_text(source)
+    words = ["path", "--json", "--", run, name, "ab,_c", "--vs", run, name, "ab,cd"]
+    decision = cli(*words, check=0, cwd=tmp_path, timeout=60).data["data"]["decision"]
+    (key,) = decision["operands"]
+    assert (key["failing"].strip("'\""), len(key["passing"])) == ("_c", 2)

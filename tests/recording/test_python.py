@@ -502,3 +502,22 @@ def test_a_run_that_was_ended_at_once_is_not_said_to_run_no_python() -> None:
     ran = CompletedRun(None, 9, is_timed_out=True, took_s=0.0, output=(), printed=0, recordings=())
     with pytest.raises(DebuggerError, match="was ended before anything of it was recorded"):
         require_recording(ran, ["python3", "x.py"])
+
+
+async def test_threads_that_follow_each_other_are_told_apart(python, scratch, tmp_path):
+    (tmp_path / "threads.py").write_text(
+        "import threading\ndef work(n):\n    return n\n"
+        "for n in range(3):\n"
+        "    one = threading.Thread(target=work, args=(n,))\n    one.start()\n    one.join()\n"
+    )
+    for how in ("calls", "lines"):
+        ran = await run_recorded([python, "threads.py"], tmp_path, scratch, **ALL[how])
+        assert ran.output == ()
+        (recording,) = ran.recordings
+        assert len(recording.threads) == 4, how
+        threads = {
+            call.thread
+            for call in walk_calls(build_trees(recording))
+            if recording.find_function(call.function).name == "work"
+        }
+        assert len(threads) == 3, how

@@ -25,9 +25,9 @@ from debugger.sources.javascript_outline import (
 )
 
 _SIZE_MAX = 1 << 20
-# A name, or a pattern of names up to its `=`.
+# A name, or a pattern of names up to its `=`, or up to `of` in the head of a loop.
 _DECLARATION = re.compile(
-    r"\b(const|let|class|var)\s+(?:([\w$]+)|([{\[][^=;]*?[}\]])(?=\s*=(?!=)))"
+    r"\b(const|let|class|var)\s+(?:([\w$]+)|([{\[][^=;]*?[}\]])(?=\s*(?:=(?!=)|(?:of|in)\b)))"
 )
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _HEAD_MAX = 80  # characters before a bracket or a line's end
@@ -144,7 +144,11 @@ def find_undeclared(
             continue
         if one.end <= here:
             earlier.update(one.names)
-        elif not one.is_in_head and (one.block is None or one.block[0] < here < one.block[1]):
+        elif (
+            script.text[here : one.start].startswith("for") and here >= script.starts[one.line - 1]
+            if one.is_in_head
+            else one.block is None or one.block[0] < here < one.block[1]
+        ):
             undeclared |= dict.fromkeys(one.names & requested - set(undeclared), one.line)
     return {name: at for name, at in undeclared.items() if name not in earlier}
 
@@ -192,6 +196,37 @@ def find_outer_declarations(
         if one.block is None or one.block[0] < here < one.block[1]
         for name in one.names & requested
     }
+
+
+def find_inner_column(path: str, line: int, expressions: Iterable[str]) -> int | None:
+    """Return the column of the code of a line that has the variables of some expressions.
+
+    It is what follows their declaration, or the body of a loop whose head declares them, or of a
+    function with such arguments, if it begins on the line. None where the line's first statement
+    has them, too, or none has.
+    """
+    names = {name for one in expressions for name in variables_of(one)}
+    found = _read_position(path, line, None) if names else None
+    outline = outline_file(path, size_max=_SIZE_MAX)
+    if found is None or outline is None:
+        return None
+    script = found[0]
+    first, last = script.starts[line - 1], script.starts[line] - 1
+    bodies = [
+        one.block[1] + 1 if one.is_in_head and one.block else one.end
+        for one in script.declarations
+        if one.line == line and one.names & names
+    ]
+    # Two functions of a line may have arguments of one name.
+    inner = [
+        script.offset((one.line, one.column))
+        for one in outline.functions
+        if one.begin[0] == one.line == line and names.intersection(one.arguments)
+    ]
+    bodies += inner if len(inner) == 1 else []
+    at = max(bodies, default=last)
+    at += len(script.text[at:last]) - len(script.text[at:last].lstrip(" {;"))
+    return at - first + 1 if at < last else None
 
 
 def _read_position(

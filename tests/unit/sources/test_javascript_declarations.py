@@ -8,6 +8,7 @@ import pytest
 
 from debuggees import program_text
 from debugger.sources.javascript_declarations import (
+    find_inner_column,
     find_outer_declarations,
     find_unassigned,
     find_undeclared,
@@ -105,3 +106,49 @@ def test_the_names_that_modules_share_are_found(tmp_path: Path) -> None:
     guarded = guard_reads(str(path), 5, "fifth.size")
     assert guarded.startswith("(`${typeof fifth}`==='undefined'&&fifth!==undefined?")
     assert guarded.endswith(":fifth).size")
+
+
+LOOPS = """\
+function run(rows, t) {
+  for (let k = 0; k < rows.length; k++) {
+    t += rows[k];
+  }
+  for (const [a, b] of rows) t += a;
+  for (let i = 0; i < 2; i++) { t += i; }
+  rows.forEach((e) => { t += e; });
+  return rows.map((e) => e.x).filter((e) => e.y);
+}
+async function wait() { let n = 0; while (n < 9) n = await n; }
+const last = run([], 1);
+"""
+
+
+def test_the_variable_of_a_loop_has_no_value_at_its_head(tmp_path: Path) -> None:
+    path = tmp_path / "loops.js"
+    path.write_text(LOOPS)
+    assert find_undeclared(str(path), 2, ["k"]) == {"k": 2}
+    assert find_undeclared(str(path), 5, ["a", "b", "t"]) == {"a": 5, "b": 5}
+    assert find_undeclared(str(path), 3, ["k"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "expression", "code"),
+    [
+        (2, "k", ""),
+        (5, "b + 1", "t += a;"),
+        (5, "rows", ""),
+        (6, "i", "t += i; }"),
+        (7, "e.x", "t += e; });"),
+        (8, "e", ""),
+        (10, "n < 5", "while (n < 9) n = await n; }"),
+        (11, "last", ""),
+    ],
+)
+def test_the_code_of_a_line_that_has_the_variables_of_an_expression_is_found(
+    tmp_path: Path, line: int, expression: str, code: str
+) -> None:
+    path = tmp_path / "loops.js"
+    path.write_text(LOOPS)
+    column = find_inner_column(str(path), line, [expression])
+    text = LOOPS.splitlines()[line - 1]
+    assert (text[column - 1 :] if column is not None else "") == code

@@ -270,7 +270,7 @@ async def number_from_end(
 
     Raises:
         DebuggerError: USAGE with a filter; NOT_FOUND for fewer calls; NOT_SUPPORTED where
-            calls cannot be counted; what `record_calls` raises.
+            calls cannot be counted; TIMEOUT if the program goes on; what `record_calls` raises.
     """
     if is_filtered:
         raise DebuggerError(
@@ -279,11 +279,19 @@ async def number_from_end(
             hint="probe --at FUNCTION EXPR --when COND --nth last shows which hit it is",
         )
     counted = await record_calls(program, function, nth=None, when="", depth=1, limit=1)
+    if counted.timed_out or counted.run.timed_out:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"the program went on after {counted.run.took_s:.0f} s: no call of {function} is the "
+            "last one yet",
+            hint=f"debugger calls {function} -- {counted.run.command} (shows the first ones)",
+        )
     if not counted.seen:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"the number of calls of {function} is not known",
-            hint="probe --at FUNCTION EXPR --nth last counts them; then calls --nth K",
+            hint=f"debugger probe --at {function} EXPR --nth last -- {counted.run.command} "
+            "(counts them; then calls --nth K)",
         )
     if counted.seen < count:
         raise DebuggerError(

@@ -14,8 +14,13 @@ _DOUBTED = ("NoneType", "str")
 # Exceptions about a name, and messages about the number of a call's arguments.
 _OF_NAMES = frozenset(
     {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
-    | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit", "StopIteration"}
+    | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit"}
 )
+# CPython's text of what `next` takes items from. It has no message for one that has no more.
+_ITERATOR = re.compile(
+    r"<(?:\w+iterator|generator|zip|map|filter|enumerate|reversed|itertools\.\w+) object\b"
+)
+_ENDED = "StopIteration"
 _OF_ARGUMENTS = re.compile(r"\barguments?\b.*(?:missing|given|expected)|missing \d")
 # CPython's, PHP's, and V8's, which names the expression.
 _UNCALLABLE = re.compile(
@@ -64,6 +69,9 @@ def find_complained_operand(
     if exception in _OF_NAMES or _OF_ARGUMENTS.search(message):
         return ""
     known = {one: values[one] for one in operands if one in values}
+    if exception == _ENDED:
+        ended = [one for one, value in known.items() if _ITERATOR.match(value)]
+        return ended[0] if len(ended) == 1 and not message else ""
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
     if parse_null_message(message) is not None or _OF_NOTHING.search(message):
         data = {one: value for one, value in data.items() if is_nothing(value)}

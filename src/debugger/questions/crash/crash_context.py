@@ -19,6 +19,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.complained_operand import is_uncallable
+from debugger.questions.crash.comprehension_element import name_element
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
 from debugger.questions.crash.failed_condition import compared_values, guilty_values
 from debugger.questions.crash.failed_statement import (
@@ -145,6 +146,8 @@ class CrashContext(Struct, frozen=True):
     threads_total: int = 0
     notes: tuple[str, ...] = ()
     pointers: PointerNotes = PointerNotes()
+    # The variable of a comprehension, and which element it is.
+    element: tuple[str, str] = ("", "")
 
 
 async def inspect_crash(
@@ -164,9 +167,7 @@ async def inspect_crash(
     statement = await inspect_statement(session, frame, is_call=_is_no_code(stop, kind))
     read, known = statement.reads, statement.values
     shown, place = _reported_frame(session, frame, output)
-    # Where a report names another frame, the frame's locals are the sanitizer's.
-    is_shown = frame is None or shown == views.frame_view(frame)
-    own, total_locals = await _crash_locals(session, frame if is_shown else None, read)
+    own, total_locals = await _crash_locals(session, _frame_with_locals(frame, shown), read)
     this = {one.name: one.value for one in own if one.name == "this" and is_null(one.value)}
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
     exception = None if stop.signal else stop.exception
@@ -206,7 +207,13 @@ async def inspect_crash(
         threads_total=threads.total,
         notes=await _began_with(session, first),
         pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
+        element=await name_element(session, frame),
     )
+
+
+def _frame_with_locals(frame: Frame | None, shown: answers.FrameView | None) -> Frame | None:
+    """Return the user frame; None where a report names another one: its locals are not that's."""
+    return frame if frame is None or shown == views.frame_view(frame) else None
 
 
 def _is_no_code(stop: answers.Stop, address_kind: str) -> bool:

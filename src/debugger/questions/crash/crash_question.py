@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,6 +45,11 @@ from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import process_tree
 from debugger.session.session_state import is_running_program
 from debugger.session.stop_report import MISSED, OVERFLOWED
+from debugger.sources.javascript_declarations import (
+    describe_undeclared,
+    find_outer_declarations,
+    find_undeclared,
+)
 
 _SEEN_MAX = 20  # possible crashes
 _RESUMED_MAX = 10_000  # stops of one run
@@ -52,6 +58,7 @@ COMPILED = (
     "it crashed in compiled code, which this adapter does not see: "
     "debugger crash --adapter gdb -- CMD debugs the interpreter"
 )
+_EARLY = re.compile(r"Cannot access '([\w$]+)' before initialization")  # V8's message
 _EMPTY = "its input is empty: --stdin FILE gives it one"
 _LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
 _RUST_OVERFLOW = "has overflowed its stack"
@@ -247,16 +254,26 @@ def build_crash_answer(
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
         pointers_omitted=scene.pointers.omitted,
-        why=_named_value(cause.culprit, facts),
-        why_compared=_named_value(cause.compared_with, facts),
+        why=_named_value(cause.culprit, facts, scene.element),
+        why_compared=_named_value(cause.compared_with, facts, scene.element),
         notes=(*cause.notes, *scene.notes, *later_causes(crashes, chosen), *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
 
 
-def _named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
-    """Return the value that a cause names, whose origin is not known yet."""
-    return ValueOrigin(expression, facts.values.get(expression)) if expression else None
+def _named_value(
+    expression: str, facts: CrashFacts, element: tuple[str, str]
+) -> ValueOrigin | None:
+    """Return the value that a cause names, whose origin is not known yet.
+
+    The variable of a comprehension is named as the element that it is.
+    """
+    if not expression:
+        return None
+    variable, container = element
+    rest = expression.removeprefix(variable)
+    is_element = bool(variable) and expression.startswith(variable) and rest[:1] in {"", ".", "["}
+    return ValueOrigin(container + rest if is_element else expression, facts.values.get(expression))
 
 
 def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
@@ -280,7 +297,18 @@ def _notes_of_output(run: RunningQuestion, crash: CrashStop, lines: Sequence[str
     frame = crash.scene.frame
     is_java = run.session.traits.runtime is Runtime.JAVA
     unlined = [_NO_LINES] if is_java and frame is not None and frame.line is None else []
-    return [*notes, *empty, *tasks, *typescript_notes(lines), *unlined]
+    early = _early_read(frame, facts)
+    return [*notes, *early, *empty, *tasks, *typescript_notes(lines), *unlined]
+
+
+def _early_read(frame: answers.FrameView | None, facts: CrashFacts) -> list[str]:
+    """Say where a variable of JavaScript is declared that was read before (ECMAScript: TDZ)."""
+    found = _EARLY.search(facts.message) if facts.exception == "ReferenceError" else None
+    if found is None or frame is None or not frame.file or not frame.line:
+        return []
+    lines = find_undeclared(frame.file, frame.line, [found[1]])
+    lines = lines or find_outer_declarations(frame.file, frame.line, [found[1]])
+    return [describe_undeclared(name, line) for name, line in lines.items()]
 
 
 def _exit_of(last: answers.Stop, facts: CrashFacts) -> tuple[int | None, str | None]:

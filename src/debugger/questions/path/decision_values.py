@@ -17,7 +17,7 @@ from debugger.questions.path.answer import (
     PathAnswer,
     SuspectView,
 )
-from debugger.questions.probe.answer import Probe, ProbeColumn
+from debugger.questions.probe.answer import Probe, ProbeColumn, ProbeRow
 from debugger.questions.probe.probe_arguments import parse_probe_points, take_probes
 from debugger.questions.probe.probe_points import HitRange, counterpart_points
 from debugger.questions.recordings import function_lookup
@@ -134,7 +134,10 @@ async def _probe_condition(
     *,
     first_side: tuple[RecordedProgram, Probe] | None = None,
 ) -> Probe | None:
-    """Probe the failing run where it differs, or the passing one `beside` it at its first hits."""
+    """Probe the failing run where it differs, or the passing one `beside` it at its first hits.
+
+    Where the condition calls something, it is not evaluated, and the hits of both are its first.
+    """
     assert program.question is not None  # the caller has checked it
     question = replace(program.question, name="diff")
     script = program.launch.program
@@ -154,7 +157,7 @@ async def _probe_condition(
         )
         if notes:  # the other source has no such line
             return None
-    last = 1 if first_side is None else _HITS
+    last = 1 if when else _HITS
 
     async def no_engine() -> None:
         raise NotImplementedError
@@ -195,7 +198,7 @@ def _operand_views(
     found: DivergingCondition, failing: Probe, passing: Probe | None
 ) -> Iterator[OperandView]:
     """Return the values of both runs, those that differ first."""
-    row = failing.rows[0] if failing.rows else None
+    row = _differing_row(failing, passing)
     rows = []
     for at, expression in enumerate(found.expressions):
         column = failing.places[0].columns[at]
@@ -205,6 +208,13 @@ def _operand_views(
             texts, is_range = _summarise_column(other) if other is not None else ((), False)
             rows.append(OperandView(expression, value, texts, is_range))
     yield from sorted(rows, key=lambda one: one.passing == (one.failing,))
+
+
+def _differing_row(failing: Probe, passing: Probe | None) -> ProbeRow | None:
+    """Return the failing run's first hit with values that the passing one never has together."""
+    known = {one.values for one in passing.rows} if passing is not None else set()
+    different = (one for one in failing.rows if one.values not in known)
+    return next(different, next(iter(failing.rows), None))
 
 
 def _summarise_column(column: ProbeColumn) -> tuple[tuple[str, ...], bool]:

@@ -251,9 +251,16 @@ async def run_node_origin(
         shown=(str(launch.program), *launch.args),
     )
     if recorder.found is None and ran.is_timed_out:
-        raise DebuggerError(
-            ErrorCode.TIMEOUT,
-            f"the place was not reached in {patience.seconds:.0f} s, recorded",
-            hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
-        )
+        raise describe_unreached(patience)
     return recorder.found or NodeOrigin()
+
+
+def describe_unreached(patience: WaitLimit) -> DebuggerError:
+    """Return the error of a recorded run that ended, by its time or by its user, before a place."""
+    is_cut = patience.interrupted.is_set()
+    when = "before the run was interrupted" if is_cut else f"in {patience.seconds:.0f} s, recorded"
+    return DebuggerError(
+        ErrorCode.TIMEOUT,
+        f"the place was not reached {when}",
+        hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
+    )

@@ -56,8 +56,11 @@ def plain_text(one: Variable) -> str:
 
 
 def is_dull(one: Variable) -> bool:
-    """Return whether a value is irrelevant to a crash: a module, a function, a class, a stream."""
-    is_named_so = one.name.startswith(_GROUPS) or one.type in _DULL_TYPES
+    """Return whether a value is irrelevant to a crash: a module, a function, a class, a stream.
+
+    So is what a comprehension of CPython goes through, an argument that is named `.0`.
+    """
+    is_named_so = one.name.startswith((*_GROUPS, ".")) or one.type in _DULL_TYPES
     return is_named_so or _DULL.search(one.value) is not None
 
 

@@ -52,7 +52,7 @@ from debugger.recorders.recorded_process import (
 from debugger.recorders.test_failures import FailedTestRecord
 from debugger.session import source_files
 
-# What one run records where all values of an exception are asked about, and seldom more runs follow.
+# What one run records where all values of an exception are asked about: seldom more runs follow.
 _STATEMENTS_OF_EVENT = 12_000
 _LINKS_MOST = 80  # each is in the record already, and those that hand a value on say little
 _Found = tuple[Why, OpenEnd | None, LocatedHit]

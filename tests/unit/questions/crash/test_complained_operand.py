@@ -44,3 +44,19 @@ def test_what_ruby_calls_by_a_point_is_an_access() -> None:
     assert [(one.base, one.inner) for one in found] == [("handler", "call")]
     # In Go it is the assertion of a type.
     assert parse_reads("one := shape.(Square)").accesses == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"it": "<list_iterator object at 0x7f>", "n": "1"}, "it"),
+        ({"it": "<generator object rows at 0x7f> {gi_code: 1}", "n": "<Row object at 0x7>"}, "it"),
+        ({"it": "<zip object at 0x7f>", "n": "<map object at 0x7f>"}, ""),
+        ({"n": "1"}, ""),
+    ],
+)
+def test_what_has_no_more_items_is_an_iterator(values: Mapping[str, str], found: str) -> None:
+    reads = parse_reads("total = next(it) + n", hash_comments=True)
+    assert find_complained_operand("StopIteration", "", reads.operands, (), values) == found
+    # The program raised it with a value.
+    assert find_complained_operand("StopIteration", "5", reads.operands, (), values) == ""

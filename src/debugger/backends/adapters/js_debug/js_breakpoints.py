@@ -32,7 +32,7 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSp
 from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
 from debugger.sources.compiled_names import OriginalNames, SourceIndex
-from debugger.sources.javascript_declarations import guard_reads
+from debugger.sources.javascript_declarations import find_inner_column, guard_reads
 from debugger.sources.javascript_search import (
     enclosing_function,
     functions_in,
@@ -557,18 +557,29 @@ def _count_lines(file: str) -> int | None:
 
 
 def column_of(breakpoint_: Breakpoint) -> int | None:
-    """Return the column at which a function's code begins; None for a breakpoint at a line."""
+    """Return the column at which a function's code begins; None for a breakpoint at a line.
+
+    Of a line with a loop in it, it is that of the code which has what the breakpoint reads.
+    """
     at = breakpoint_.at or breakpoint_.spec
     if at.column is not None:
         return at.column
-    if breakpoint_.spec.function is None or at.file is None:
+    if at.file is None:
         return None
+    if breakpoint_.spec.function is None:
+        return find_inner_column(at.file, at.line or 0, _read_expressions(breakpoint_))
     name, line = breakpoint_.spec.function, breakpoint_.spec.line
     if not name:
         enclosing = enclosing_function(at.file, line or 0)
         return enclosing.column if enclosing is not None else None
     fitting = [one for one in functions_in(at.file, name) if one.line == at.line]
     return fitting[0].column if fitting else None
+
+
+def _read_expressions(breakpoint_: Breakpoint) -> list[str]:
+    """Return the expressions of a breakpoint's condition and of its log text."""
+    parts = split_template(breakpoint_.spec.log or "")
+    return [breakpoint_.spec.condition or "", *(part for part, is_read in parts if is_read)]
 
 
 def _breakpoint_arguments(breakpoint_: Breakpoint, names: OriginalNames | None) -> dict[str, Any]:

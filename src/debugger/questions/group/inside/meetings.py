@@ -205,7 +205,7 @@ def _called_collective(
 def _describe_tensors(known: dict[str, Any]) -> str:
     for name in _TENSORS:
         value: Any = known.get(name)
-        tensors: list[Any] = value if type(value) in {list, tuple} else [value]
+        tensors: list[Any] = list(value) if type(value) is list or type(value) is tuple else [value]
         if tensors and all(map(_is_tensor, tensors)):
             first = tensors[0]
             text = f"{list(first.shape)} {str(first.dtype).rpartition('.')[2]}"

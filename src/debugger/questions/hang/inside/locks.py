@@ -20,6 +20,8 @@ _OWN = re.compile(r"/(?:threading|queue)\.py$|/(?:asyncio|concurrent/futures|mul
 _OWNER = re.compile(r"owner=(\d+)")
 _REENTRANT = ("RLock", "_RLock")
 _LOCKS = ("lock", "Lock", "Condition", "Semaphore", "BoundedSemaphore", *_REENTRANT)
+_INDEXED = frozenset(map(id, (list, tuple, dict)))
+_KEYS = frozenset(map(id, (int, str)))
 _INNER = 4  # frames of the standard library in which a thread may wait
 # A statement that acquires or releases a lock has one of these.
 _LOCK_WORDS = ("with", "acquire", "release")
@@ -327,7 +329,7 @@ def _resolve_expression(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - 
     if isinstance(node, ast.Subscript):
         owner, key = _resolve_expression(node.value, frame), _resolve_expression(node.slice, frame)
         # Exact types: `__getitem__` of a subclass, or `__hash__` of a key, is code of the program.
-        if type(owner) in {list, tuple, dict} and type(key) in {int, str}:
+        if id(type(owner)) in _INDEXED and id(type(key)) in _KEYS:
             try:
                 return owner[key]
             except (KeyError, IndexError, TypeError):

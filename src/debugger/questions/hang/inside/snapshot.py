@@ -21,8 +21,9 @@ _TEXT = 60  # characters of a value
 _VALUES = 24  # variables of a frame
 _HIDDEN = re.compile(r"pydevd|debugpy|/_pydev|<frozen (?!.*zipimport)|runpy")
 _DEBUGGER = re.compile(r"pydevd|debugpy")
-_PLAIN = (int, float, bool, str, bytes, type(None))
-_SIZED = (list, tuple, dict, set, frozenset)
+_PLAIN = frozenset(map(id, (int, float, bool, type(None))))
+_TEXTS = frozenset(map(id, (str, bytes)))
+_SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset)))
 
 
 def snapshot(locks: Any, tasks: Any, extra: Any = None) -> str:
@@ -134,7 +135,7 @@ def _frame_values(frame: FrameType) -> dict[str, str]:
 
 
 def _value_text(value: Any) -> str | None:
-    kind = type(value)
-    if kind in _PLAIN:
-        return repr(value[:_TEXT] if kind in {str, bytes} else value)[:_TEXT]
-    return f"{kind.__name__} of {len(value)}" if kind in _SIZED else None
+    kind = type(value)  # by its identity: a metaclass of the program may have its own hash
+    if id(kind) in _PLAIN or id(kind) in _TEXTS:
+        return repr(value[:_TEXT] if id(kind) in _TEXTS else value)[:_TEXT]
+    return f"{kind.__name__} of {len(value)}" if id(kind) in _SIZED else None

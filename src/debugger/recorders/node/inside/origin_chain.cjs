@@ -407,6 +407,9 @@ class Chain {
     if (inBuffer !== undefined) return inBuffer;
     const events = trace.properties.get(object);
     const event = lastBefore(events?.get(key), time);
+    const removal = { time, since: event?.time ?? 0, text };
+    const removed = this.isOther(undefined) ? undefined : iterables.followRemoved(this, object, key, removal);
+    if (removed !== undefined) return removed;
     if (event && event.value !== NONE) {
       const isLast = events.get(key).at(-1) === event;
       const known = isLast && !events.has('*') ? values.readOwn(object, key) : null;

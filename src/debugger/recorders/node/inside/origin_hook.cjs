@@ -11,25 +11,40 @@ function namesIn(node, found = new Set()) {
   return found;
 }
 
+// The names of an expression that a line declares: function arguments, those of a loop, and others.
+function declaredBy(node, line, used) {
+  if (node.loc.start.line !== line) return [];
+  const loop = /^For/.test(node.type) && (node.init ?? node.left);
+  const declaration = node.type === 'VariableDeclaration' ? node : loop;
+  const patterns = FUNCTIONS.has(node.type) ? node.params
+    : declaration?.type === 'VariableDeclaration' ? declaration.declarations.map((one) => one.id) : [];
+  return patterns.flatMap((one) => [...namesIn(one)]).filter((name) => used.has(name));
+}
+
+function declaredAt(node, line, used) {
+  return [...declaredBy(node, line, used), ...[...childrenOf(node)].flatMap((one) => declaredAt(one, line, used))];
+}
+
 // Returns the offset before which the question's expression is evaluated, and the text around it.
-// Of a line with a function in it, as an argument, the one that has an argument of the expression.
+// Of a line that declares names of the expression, as the argument of a function in it or the
+// variable of a loop without braces, the first code that has them.
 function findHook(program, source, order, used) {
   let best = null;
-  const named = (node) => node.params?.some((one) => [...namesIn(one)].some((name) => used.has(name)));
-  const consider = (node, rank, kind, parent) => {
+  const declared = new Set(order.function ? [] : declaredAt(program, order.line, used));
+  const consider = (node, rank, kind, parent, known) => {
     // A label belongs to the loop behind it.
     if (parent?.type === 'LabeledStatement') return;
     const isInBlock = /^(Program|BlockStatement|StaticBlock|SwitchCase)$/.test(parent?.type ?? '') ||
       /^Export/.test(parent?.type ?? '');
     const size = node.end - node.start;
-    if (!best || rank < best.rank || (rank === best.rank && (rank === 2 ? size < best.size : node.start < best.start))) {
-      best = { node, rank, kind, size, start: node.start, isInBlock };
-    }
+    const missing = rank === 2 || !known ? declared.size : [...declared].filter((one) => !known.has(one)).length;
+    const isBetter = !best || missing < best.missing || (missing === best.missing && (rank < best.rank ||
+      (rank === best.rank && (rank === 2 ? size < best.size : node.start < best.start))));
+    if (isBetter) best = { node, rank, kind, size, start: node.start, isInBlock, missing };
   };
-  const walk = (node, parent, isInNamed = false) => {
+  const walk = (node, parent, known) => {
     const { line } = node.loc.start;
     const isFunction = FUNCTIONS.has(node.type);
-    const isNamed = isFunction ? line === order.line && named(node) : isInNamed;
     if (order.function) {
       const name = node.id?.name ?? (parent?.key ?? parent?.id ?? parent?.left?.property ?? parent?.left)?.name;
       if (isFunction && name === order.function) consider(node, 0, 'function');
@@ -39,20 +54,27 @@ function findHook(program, source, order, used) {
       const isStatement = /Statement$|VariableDeclaration$/.test(node.type) &&
         node.type !== 'BlockStatement' && !/^For/.test(parent?.type ?? '') && !node.directive;
       const isBody = isStatement || (/^For/.test(parent?.type ?? '') && node === parent.body && node.type !== 'BlockStatement');
+      const inner = isFunction ? new Set([...known, ...declaredBy(node, order.line, used)]) : known;
       // A function's head has no code: its body begins there.
       if (isHere && isFunction && line === order.line && node.body.type === 'BlockStatement') {
-        consider(node, 1, 'function', null);
+        consider(node, 1, 'function', null, inner);
       }
-      if (isHere && isBody && line === order.line) consider(node, isNamed ? -1 : 0, 'statement', parent);
+      if (isHere && isBody && line === order.line) consider(node, 0, 'statement', parent, known);
       else if (node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement' &&
-        isHere && node.body.loc.start.line === order.line) consider(node.body, isNamed ? -1 : 1, 'arrow');
+        isHere && node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow', null, inner);
       else if (isBody && isInside) consider(node, 2, 'statement', parent);
       // In a script that was made of several sources, code of one is within that of another.
       if (!isInside && !order.isCompiled) return;
     }
-    for (const one of childrenOf(node)) walk(one, node, isNamed);
+    // What a block declares is there for the statements behind it.
+    const own = new Set(known);
+    if (FUNCTIONS.has(node.type) || /^For/.test(node.type)) declaredBy(node, order.line, used).forEach((one) => own.add(one));
+    for (const one of childrenOf(node)) {
+      walk(one, node, new Set(own));
+      if (one.type === 'VariableDeclaration') declaredBy(one, order.line, used).forEach((name) => own.add(name));
+    }
   };
-  walk(program, null);
+  walk(program, null, new Set());
   return best;
 }
 

@@ -147,4 +147,19 @@ function followLength(chain, array, time, text) {
   return chain.end('not followed', `the last change of ${text} is at ${places.describePlace(last.site.node, last.act)}`);
 }
 
-module.exports = { followFromEntries, followItem, followNext, listItems, followLength, followYield };
+// Follows an element that an array has no more to what shortened the array; undefined for others.
+function followRemoved(chain, array, key, { time, since, text }) {
+  if (!Array.isArray(array) || !/^\d+$/.test(key) || Object.hasOwn(array, key)) return undefined;
+  const lengths = trace.properties.get(array)?.get('length') ?? [];
+  const isCut = ({ value }) => typeof value === 'number' && value <= Number(key);
+  const cut = lengths.find((one) => one.time < time && one.time > since && isCut(one));
+  if (!cut) return undefined;
+  const by = cut.site.method ? `removed by ${cut.site.method}` : '';
+  const how = by || `removed as the array was shortened${places.argumentsOf(cut.act)}`;
+  chain.link('written', `${text} ${how}`, cut.site.node, cut.act, { value: undefined });
+  return chain.end('not followed', `${text} was removed at ${places.describePlace(cut.site.node, cut.act)}`);
+}
+
+module.exports = {
+  followFromEntries, followItem, followNext, listItems, followLength, followRemoved, followYield,
+};

@@ -306,7 +306,7 @@ class ProcessRecording:
         setattr(os, name, wrapper)
 
     def _on_exec(self, arguments: tuple[Any, ...]) -> None:
-        words = arguments[1] if len(arguments) > 1 and type(arguments[1]) in (list, tuple) else ()
+        words = arguments[1] if len(arguments) > 1 and id(type(arguments[1])) in _LISTS else ()
         text = " ".join(word for word in words if type(word) is str)
         self._book.note("exec", text[:400])
         self._book.end()
@@ -333,6 +333,7 @@ class ProcessRecording:
 
 _ENTRY = os.path.join(os.path.dirname(_HERE), "entry")  # noqa: PTH118, PTH120
 _ORDER = "DEBUGGER_RECORDING"
+_LISTS = frozenset(map(id, (list, tuple)))
 _ENVIRONMENT = {"execve": 2, "posix_spawn": 2, "posix_spawnp": 2}  # the place of the argument
 
 
@@ -373,7 +374,7 @@ def _add_to_mapping(given: Any, path: str) -> Any:
 
 
 def _add_to_list(given: Any, path: str) -> Any:
-    if type(given) not in (list, tuple) or not all(type(one) is bytes for one in given):
+    if id(type(given)) not in _LISTS or not all(type(one) is bytes for one in given):
         return given
     search, order = b"PYTHONPATH=", os.fsencode(_ORDER) + b"="
     if any(one.startswith(order) for one in given):

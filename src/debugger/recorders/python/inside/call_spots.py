@@ -90,7 +90,7 @@ class ThreadCalls:
     Of rewritten code the callers are not listed: each frame knows its own.
     """
 
-    __slots__ = ("calls", "is_over", "number", "root", "stack", "top")
+    __slots__ = ("calls", "end", "is_over", "number", "root", "stack", "top")
 
     def __init__(self, number: int, level: int) -> None:
         self.number = number
@@ -98,6 +98,7 @@ class ThreadCalls:
         self.stack: list[tuple[CallSpot, float]] = []  # what is outside of it, and when it began
         self.calls = 0  # that began or went on, without those of paths that count themselves
         self.is_over = False  # of the process that forked this one
+        self.end: Any = None  # a weak reference to what ends with the thread
 
 
 class ThreadTable(dict):  # type: ignore[type-arg]

@@ -7,8 +7,11 @@ and no call is missing from the sums.
 
 from __future__ import annotations
 
+import _thread
 from _thread import get_ident
+from functools import partial
 from time import perf_counter as clock
+from weakref import ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ _FLUSH_SHARE = 40
 _STOP_SHARE = 20  # the same, where a function is stopped
 _NS = 1_000_000_000
 _ERRORS_MAX = 3  # of calls that share a spot
+_THREADS_MAX = 1_000  # that are told apart; later ones share the records of those at their address
 _OUTSIDE = -1
 
 
@@ -58,6 +62,7 @@ class CallBook:
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
         names = ("numbers", "thread", "inside", "changes")
         self._has_filter = any(order[name] for name in names)
+        self._threads_so_far: list[ThreadCalls] = []  # at most _THREADS_MAX
         self.reset()
 
     def __reduce__(self) -> Any:
@@ -67,9 +72,12 @@ class CallBook:
     def reset(self) -> None:
         """Start over, as a forked child does."""
         self.began = clock()
-        for thread in list(self.threads.values()):
+        for thread in (*self._threads_so_far, *self.threads.values()):
             thread.is_over = True
         self.threads.clear()
+        self._threads_so_far = []
+        self._thread_count = 0
+        self._local: Any = _thread._local()  # noqa: SLF001 - without `threading`
         # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
         # hash it takes long.
         self.functions: dict[int, int] = {}
@@ -102,9 +110,25 @@ class CallBook:
         found = self.threads.get(ident)
         if found is None:
             level = _OUTSIDE if self.has_focus else 0
-            found = self.threads[ident] = self._parts.ThreadCalls(len(self.threads) + 1, level)
-            self.write(["t", found.number, self._parts.thread_key()[1]])
+            number = self._thread_count = self._thread_count + 1
+            found = self._parts.ThreadCalls(number, level)
+            if number <= _THREADS_MAX:
+                self._watch_end(ident, found)
+            self.threads[ident] = found
+            self.write(["t", number, self._parts.thread_key()[1]])
         return found
+
+    def _watch_end(self, ident: int, thread: ThreadCalls) -> None:
+        """Let a thread's end remove its record: the system gives its identity to another one.
+
+        The interpreter drops the thread's local values while the thread still has its identity. No
+        Python code runs for it, which would be seen as the program's own thread.
+        """
+        mark: Any = set()
+        self._local.mark = mark
+        # What is called has the reference as its second argument, the result for a missing key.
+        thread.end = ref(mark, partial(self.threads.pop, ident))
+        self._threads_so_far.append(thread)
 
     def number(self, code: CodeType, frame: FrameType | None) -> int:
         """Return a function's number, and describe the function at its first use."""

@@ -254,7 +254,7 @@ def _members_of(kind: Any) -> Any:
 
 
 def _code_of(member: Any) -> CodeType | None:
-    inner = getattr(member, "__func__", member) if type(member) in _WRAPPED else member
+    inner = getattr(member, "__func__", member) if id(type(member)) in _WRAPPED else member
     return inner.__code__ if type(inner) is type(name_of) else None
 
 
@@ -283,10 +283,10 @@ def name_of(code: CodeType, arguments: dict[str, Any]) -> str:
         for base in type.__dict__["__mro__"].__get__(kind):
             # The class whose function has this very code, and not one that overrides it.
             member = type.__dict__["__dict__"].__get__(base).get(code.co_name)
-            inner = getattr(member, "__func__", member) if type(member) in _WRAPPED else member
+            inner = getattr(member, "__func__", member) if id(type(member)) in _WRAPPED else member
             if getattr(inner, "__code__", None) is code and type(inner) is type(name_of):
                 return f"{type.__dict__['__name__'].__get__(base)}.{code.co_name}"
     return code.co_name
 
 
-_WRAPPED = (classmethod, staticmethod)
+_WRAPPED = frozenset(map(id, (classmethod, staticmethod)))

@@ -28,11 +28,11 @@ _KNOWN_MAX = 10_000  # functions whose lines are known
 _SIZED_MAX = 60  # variables whose length is looked at
 _LINES_MAX = 60  # lines of a statement
 _OPTIMIZED = 0x1
-_SIZED = frozenset((list, dict, set))
+_SIZED = frozenset(map(id, (list, dict, set)))
 # Types whose values always have the same text.
 _FIXED = frozenset(
-    (int, float, complex, bool, str, bytes, type(None), type, type(len), type(lambda: None))
-)
+    map(id, (int, float, complex, bool, str, bytes, type(None), type, type(len)))
+) | {id(type(lambda: None))}
 # By operation: how many names it has, and whether it binds them.
 _LOCALS: dict[int, tuple[int, bool]] = {}
 _NAMES: dict[int, bool] = {}
@@ -142,7 +142,7 @@ def changed_names(spot: Any, frame: FrameType, names: LineNames, parts: Any, wri
         sizes = spot.sizes
         for name, one in list(values.items())[:_SIZED_MAX]:
             # What another name of a container was used for shows in its length.
-            if type(one) in _SIZED and sizes.get(name) != len(one):
+            if id(type(one)) in _SIZED and sizes.get(name) != len(one):
                 sizes[name] = len(one)
                 if name not in named:
                     _add_changed(spot, name, one, write, changed)
@@ -150,7 +150,7 @@ def changed_names(spot: Any, frame: FrameType, names: LineNames, parts: Any, wri
 
 
 def _add_changed(spot: Any, name: str, value: Any, write: Any, changed: list[list[Any]]) -> None:
-    if type(value) in _FIXED or write.has_fixed_text(type(value)):
+    if id(type(value)) in _FIXED or write.has_fixed_text(type(value)):
         if spot.fixed.get(name, spot) is value:
             return
         spot.fixed[name] = value

@@ -98,7 +98,7 @@ class StatementFollower:
                     is_same=all(
                         names.get(name) is one
                         for name, one in self._roots.items()
-                        if type(one) not in self._parts.SCALARS
+                        if id(type(one)) not in self._parts.SCALARS
                     ),
                     at=self._recorder.operand_texts(self._number, names, frame),
                     plain=self._recorder.plain_locals(names),
@@ -114,7 +114,7 @@ class StatementFollower:
         values = {one: names[one] for one in self._expression.names if one in names}
         self._roots = values
         scalars = self._parts.SCALARS
-        self._scalars = any(type(one) in scalars for one in values.values())
+        self._scalars = any(id(type(one)) in scalars for one in values.values())
         self._home, self._home_code = id(frame), frame.f_code
         self._globals = frame.f_globals
         self._state, _, self._values = self._read_state(frame)
@@ -249,7 +249,7 @@ class StatementFollower:
             if plan is not None and self._roots and (plan.lines or plan.entry >= 0):
                 values = self._parts.variables(code, back)
                 if all(
-                    name in values and (type(one) in scalars or values[name] is one)
+                    name in values and (id(type(one)) in scalars or values[name] is one)
                     for name, one in self._roots.items()
                 ):
                     return back

@@ -16,7 +16,9 @@ _FUNCTION: Any = type(lambda: None)
 # What a decorator may hold a function in, besides objects of its own.
 _STEPS = 4
 _OBJECTS = 60
-_PASSED_OVER = (dict, type, type(sys), str, int, type(_FUNCTION.__code__), type(None))
+_PASSED_OVER = frozenset(
+    map(id, (dict, type, type(sys), str, int, type(_FUNCTION.__code__), type(None)))
+)
 _SEARCH_SHARE = 30  # of the time, all searches may have taken one part in so many
 
 
@@ -110,7 +112,7 @@ def _objects_in(found: Any) -> Iterator[Any]:
         level = [
             inner
             for one in level
-            if type(one) not in _PASSED_OVER
+            if id(type(one)) not in _PASSED_OVER
             for inner in gc.get_referents(one)
         ]
         if seen + len(level) > _OBJECTS:

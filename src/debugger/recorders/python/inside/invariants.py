@@ -20,9 +20,10 @@ _MADE_MAX = 200_000  # objects of which the construction is kept
 _PLACES_MAX = 2_000  # lines and functions of which the visits are counted
 _STACK = 6  # callers of a check
 _PLAIN = 12  # variables of a check that are shown
-_NAMED = frozenset((type, type(len), type(lambda: 0)))
+_QUALNAME: Any = type.__dict__["__qualname__"].__get__
+_NAMED = frozenset(map(id, (type, type(len), type(lambda: 0))))
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
-SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
+SCALARS = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
 _ENTRY, _EXIT, _LINE = "entry", "return", "line"
 
 
@@ -406,7 +407,7 @@ class InvariantRecorder:
             return
         key = tuple(
             [id(names[name]) for name in one.names
-             if name in names and type(names[name]) not in SCALARS]
+             if name in names and id(type(names[name])) not in SCALARS]
         )  # fmt: skip
         good = self._good[number]
         if is_true:
@@ -448,7 +449,7 @@ class InvariantRecorder:
             made = self._made.get(id(value))
             kind = type(value)
             if made is not None and made[1] == id(kind):
-                found.append([name, kind.__qualname__, made[0], *made[2:]])
+                found.append([name, _QUALNAME(kind), made[0], *made[2:]])
         return found
 
     def truth(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[bool, str]:
@@ -495,9 +496,9 @@ class InvariantRecorder:
         found = []
         for name, value in names.items():
             kind = type(value)
-            if kind in SCALARS:
+            if id(kind) in SCALARS:
                 found.append([name, self._write(value)])
-            elif kind in _NAMED:
+            elif id(kind) in _NAMED:
                 found.append([name, value.__name__])
             if len(found) >= _PLAIN:
                 break

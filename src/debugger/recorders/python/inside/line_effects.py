@@ -33,7 +33,7 @@ _WIDE = 2  # bytes of an instruction
 _KNOWN_MAX = 10_000  # functions whose lines are known
 _VARIABLES = 60  # of a call whose lines are recorded
 # Types whose values cannot change, and hold no other object of the program.
-_FIXED = frozenset((int, float, complex, bool, str, bytes, type(None)))
+_FIXED = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
 _WHOLE = frozenset(op for op, name in enumerate(opname) if name.startswith(_WRITING + _OTHERS))
 # Instructions after which an object may be another than before.
 CHANGING = frozenset(
@@ -105,7 +105,7 @@ def changed_variables(
 
 def _changed_text(spot: Any, name: str, value: Any, write: Callable[[Any], str]) -> list[list[Any]]:
     """Return a variable with its text, if that differs from the last one."""
-    if type(value) in _FIXED:
+    if id(type(value)) in _FIXED:
         if spot.fixed.get(name, spot) is value:
             return []
         spot.fixed[name] = value

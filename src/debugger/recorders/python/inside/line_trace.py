@@ -264,7 +264,11 @@ class LineTrace:
         found = {}
         for name in code.co_names:
             value = frame.f_globals.get(name, self)
-            if value is self or type(value) in self._parts.OPAQUE or issubclass(type(value), type):
+            if (
+                value is self
+                or id(type(value)) in self._parts.OPAQUE
+                or issubclass(type(value), type)
+            ):
                 continue
             found[name] = value
             if len(found) == _GLOBALS:

@@ -14,9 +14,9 @@ _SCANNED_MAX = 10_000
 _STARTS = 4  # elements that show a pattern
 # Values without an identity of their own, and those that a program makes once.
 _PLAIN = frozenset(
-    {int, float, complex, bool, str, bytes, type(None), range, slice, tuple, frozenset, type}
-    | {type(len), type(lambda: None), type(weakref)}
-)
+    map(id, (int, float, complex, bool, str, bytes, type(None), range, slice, tuple, frozenset))
+) | frozenset(map(id, (type, type(len), type(lambda: None), type(weakref))))
+_ARRAYS = frozenset(map(id, (list, tuple, array)))
 
 
 class ObjectMarks:
@@ -34,7 +34,7 @@ class ObjectMarks:
 
     def number_of(self, value: Any) -> int:
         """Return the number of an object, from 1; 0 for a plain value, or once there are many."""
-        if type(value) in _PLAIN:
+        if id(type(value)) in _PLAIN:
             return 0
         number, weak, strong = self._known.get(id(value), (0, None, None))
         if number and (strong is value or (weak is not None and weak() is value)):
@@ -57,7 +57,7 @@ def find_departure(value: Any) -> str:
 
     The pattern is one number, or one step from each element to the next.
     """
-    if type(value) not in {list, tuple, array} or len(value) <= _STARTS:
+    if id(type(value)) not in _ARRAYS or len(value) <= _STARTS:
         return ""
     start = value[:_STARTS]
     if any(type(one) is not int for one in start):

@@ -301,7 +301,8 @@ class ArgumentOrigins:
 
     def _may_be(self, one: Any, snap: Any) -> bool:
         """Return whether a stored value is the same, or not known."""
-        return self._missing in (one, snap) or bool(self._links.is_same(one, snap))
+        is_unknown = one is self._missing or snap is self._missing
+        return is_unknown or bool(self._links.is_same(one, snap))
 
     def _passed_on(self, name: str, scope: Any, snap: Any) -> tuple[str, tuple[Any, ...], str]:
         """Return the same object among what the caller's statement read, or an equal field of it.

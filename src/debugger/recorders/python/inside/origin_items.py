@@ -142,7 +142,7 @@ class ItemLinks:
             if node.func.attr not in _KEYED or not node.args:
                 return self._missing
             holder, key = (self._reader.read(one, scope) for one in (node.func.value, node.args[0]))
-            if self._missing in (holder, key):
+            if holder is self._missing or key is self._missing:
                 return self._missing
             return self._reader.item_place(holder, key).value
         return self._reader.read(node, scope)
@@ -323,7 +323,7 @@ class ItemLinks:
     def _part_of_result(self, node: Any, scope: Any, path: tuple[Any, ...], snap: Any) -> Any:
         """Return the link of a part of a call's result, which no name holds."""
         result = self._reader.find_by_snap(node, scope)
-        if result is None or self._missing in path:
+        if result is None or any(one is self._missing for one in path):
             return None
         keys = tuple(self._reader.item_place(None, one).key for one in path)
         link, depth = self._reader.store.find_part(result.value, keys)
@@ -476,7 +476,7 @@ class ItemLinks:
             key = self._reader.read(node.key, scope) if is_dict else at
             key = keys[place] if keys else key
             item = self._reader.item_place(value, key)
-            is_known = self._missing not in (key, item.value)
+            is_known = key is not self._missing and item.value is not self._missing
             snap = self._links.snap_value(item.value) if is_known else self._missing
             scope.value = item.value
             how, operands = self._reader.origin(made, scope, snap)

@@ -57,9 +57,9 @@ class MergedItems:
 
     def note_merged(self, node: Any, value: Any, scope: Any) -> bool:
         """Store the links of the items of an expression's value; False if it merged nothing."""
-        if type(value) in (list, tuple):
+        if type(value) is list or type(value) is tuple:
             return self._note_sequence(node, value, scope)
-        parts = list(self._dict_parts(node, scope)) if isinstance(value, dict) else []
+        parts = list(self._dict_parts(node, scope)) if issubclass(type(value), dict) else []
         # `dict(a)` alone is a copy, and a display without stars has only items of its own.
         is_merged = any(one.is_whole for one in parts)
         if isinstance(node, ast.Call):
@@ -116,7 +116,7 @@ class MergedItems:
         if type(value) is dict:
             return [(key, self._reader.item_place(value, key).key, one)
                     for key, one in value.items() if type(key) is str]  # fmt: skip
-        if not isinstance(value, tuple):
+        if not issubclass(type(value), tuple):
             return []
         names = type.__dict__["__dict__"].__get__(type(value)).get("_fields", ())
         if type(value) is tuple:

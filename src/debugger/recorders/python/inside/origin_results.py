@@ -39,7 +39,7 @@ class CallResults:
                 code if is_own else class_name(made),
                 scope.stack[1],
             )
-            parent.add_return(scope.position, type(made).__name__, link)
+            parent.add_return(scope.position, class_name(made), link)
             return
         if code.co_flags & _ITERATED and not is_yield and value is None:
             return  # who goes through it gets what it has yielded

@@ -412,7 +412,7 @@ class OriginReader:
             return None
         if isinstance(node.func, ast.Attribute) and node.args:
             owner, key = self.read(node.func.value, scope), self.read(node.args[0], scope)
-            if self.missing not in (owner, key):
+            if owner is not self.missing and key is not self.missing:
                 link = self._store.find(owner, f"[{self._links.key_text(key)}]", value)
                 if link is not None:
                     return made(node, link, value)

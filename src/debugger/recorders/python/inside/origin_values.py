@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _OPERATORS: Any = {ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__}
 _CLASSES = 5_000
-_SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
+_SCALAR_KEYS = frozenset(map(id, (str, int, bool, bytes, float, type(None))))
 _CONTAINERS = frozenset(
     {("builtins", one) for one in ("dict", "list", "tuple", "str", "bytes", "bytearray")}
     | {("collections", "deque"), ("array", "array")}
@@ -69,7 +69,7 @@ class ValueReader:
             return self._read_type(node, scope)
         if isinstance(node, ast.Tuple):
             parts = [self.read(one, scope) for one in node.elts]
-            return self.missing if self.missing in parts else tuple(parts)
+            return self.missing if any(one is self.missing for one in parts) else tuple(parts)
         return self.missing
 
     def _read_type(self, node: ast.Call, scope: Any) -> Any:
@@ -213,9 +213,9 @@ class ValueReader:
 
 def key_text(key: Any) -> str:
     """Return the text of a key, by which the links of items are stored; "?" for an object."""
-    if type(key) in _SCALAR_KEYS:
+    if id(type(key)) in _SCALAR_KEYS:
         return repr(key)[:200]
-    if type(key) is tuple and all(type(one) in _SCALAR_KEYS for one in key):
+    if type(key) is tuple and all(id(type(one)) in _SCALAR_KEYS for one in key):
         return repr(key)[:200]
     return "?"
 
@@ -223,8 +223,8 @@ def key_text(key: Any) -> str:
 def _is_plain_key(key: Any) -> bool:
     """Return whether a key's hash and comparison run no code of the program."""
     if type(key) is tuple:
-        return all(type(one) in _SCALAR_KEYS for one in key)
-    return type(key) in _SCALAR_KEYS
+        return all(id(type(one)) in _SCALAR_KEYS for one in key)
+    return id(type(key)) in _SCALAR_KEYS
 
 
 def _find_container(kind: type) -> str:

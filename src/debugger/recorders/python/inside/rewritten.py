@@ -195,7 +195,7 @@ def _wrap_setter(module: Any, name: str, is_ours: Any, in_python: Any) -> None:
     code = filter_frames(None).__code__
 
     def set_function(function: Any) -> None:
-        real_set(filter_frames(function) if type(function) in in_python else function)
+        real_set(filter_frames(function) if id(type(function)) in in_python else function)
 
     def get_function() -> Any:
         found = real_get()

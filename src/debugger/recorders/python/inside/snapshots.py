@@ -21,9 +21,12 @@ _NODES = 80  # of one snapshot
 _ITEMS = 24  # of one container
 _IDENTIFIED = 2_000  # items of a container that are told apart by their identity
 _BYTES = 8_192  # bytes of a bytearray or an array that are compared
-_SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range))
+_SCALARS = frozenset(
+    map(id, (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range))
+)
 _Function = type(lambda: None)
-OPAQUE = frozenset((type, type(sys), _Function, type(len), property, slice))
+_CONTAINERS = frozenset(map(id, (dict, list, tuple, deque, set, frozenset)))
+OPAQUE = frozenset(map(id, (type, type(sys), _Function, type(len), property, slice)))
 # Instructions that may change an object, in 3.8 to 3.13. What an operator of a class of the
 # program's own changes is seen as a call.
 _WRITING = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE", "DELETE_ATTR", "DELETE_SUBSCR", "CALL",
@@ -43,7 +46,7 @@ class SnapshotNode:
 
     def __init__(self, value: Any) -> None:
         self.ident = id(value)
-        self.scalar: tuple[Any, ...] = (value,) if type(value) in _SCALARS else ()
+        self.scalar: tuple[Any, ...] = (value,) if id(type(value)) in _SCALARS else ()
         self.content: Any = None
         self.kids: dict[str, SnapshotNode] = {}
         self.is_whole = True
@@ -70,7 +73,7 @@ class SnapshotDifference:
 
 def is_fixed(value: Any) -> bool:
     """Return whether a value cannot change, or has a type that is not inspected."""
-    return type(value) in _SCALARS or type(value) in OPAQUE
+    return id(type(value)) in _SCALARS or id(type(value)) in OPAQUE
 
 
 def writing_lines(code: CodeType) -> frozenset[int] | None:
@@ -158,14 +161,14 @@ def _value_parts(
     found: list[tuple[str, Any]] = []
     if issubclass(type(value), dict):
         pairs = _first_items(dict.items(value))
-        found = [(f"[{one!r}]", inner) for one, inner in pairs if type(one) in _SCALARS]
+        found = [(f"[{one!r}]", inner) for one, inner in pairs if id(type(one)) in _SCALARS]
         node.is_whole = len(found) == dict.__len__(value)
     elif issubclass(type(value), (list, tuple, deque)):
         base: Any = _base_value(value)
         found = [(f"[{at}]", one) for at, one in enumerate(_first_items(base.__iter__(value)))]
         node.is_whole = len(found) == base.__len__(value)
     # A subclass may have fields beside its items.
-    if type(value) in (dict, list, tuple, deque, set, frozenset):
+    if id(type(value)) in _CONTAINERS:
         return found
     return found + [(f".{name}", one) for name, one in fields(value)]
 

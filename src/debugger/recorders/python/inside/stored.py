@@ -26,9 +26,9 @@ _STACK = 12  # frames of a write
 _RECENT = 16  # holders that are looked at after each line that may write
 _LOOKED_NS = 15_000_000_000  # in all; then only what a line assigns to is looked at
 _LIBRARIES = frozenset({"pandas", "numpy"})  # whose items are read as they are
-_SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
+_SCALARS = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
 _MISSING: Any = object()
-_KEYS = frozenset((str, int, float, bool, bytes, type(None), tuple))
+_KEYS = frozenset(map(id, (str, int, float, bool, bytes, type(None), tuple)))
 _MRO: Any = type.__dict__["__mro__"].__get__
 _NAMES: Any = type.__dict__["__dict__"].__get__
 _CHANGING = frozenset(
@@ -159,7 +159,7 @@ class WriteRecorder:
         it.
         """
         holder = self._resolve_holder(code, frame)
-        if holder is _MISSING or type(holder) in _SCALARS or id(holder) in self._numbers:
+        if holder is _MISSING or id(type(holder)) in _SCALARS or id(holder) in self._numbers:
             return
         number = self._holder_number(holder)
         state = self._last.get(number)
@@ -362,7 +362,7 @@ class WriteRecorder:
         base = next((one for one in (dict, list, tuple, deque) if isinstance(value, one)), None)
         if base is not None and type(value).__getitem__ is base.__getitem__:
             if base is dict:
-                return dict.get(value, key, _MISSING) if type(key) in _KEYS else _MISSING
+                return dict.get(value, key, _MISSING) if id(type(key)) in _KEYS else _MISSING
             if type(key) is int and -len(value) <= key < len(value):
                 return value[key]
             return _MISSING

@@ -31,7 +31,7 @@ class _TracedMethodSample:
 
 
 # Tracers in Python; one of a compiled module takes our place by itself.
-TRACERS_IN_PYTHON = (type(lambda: None), type(_TracedMethodSample().method))
+TRACERS_IN_PYTHON = frozenset(map(id, (type(lambda: None), type(_TracedMethodSample().method))))
 
 
 _HERE: str = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - pathlib is slow to import
@@ -134,7 +134,7 @@ class CallTracer:
             function = known.other
         if function is None or function is self._calls:
             return self._calls
-        if type(function) in TRACERS_IN_PYTHON:
+        if id(type(function)) in TRACERS_IN_PYTHON:
             return _CombinedTracer(self._calls, function).called
         name = f"{type(function).__module__}.{type(function).__name__}"
         self._book.note("tracer", f"the program set a tracer of its own, {name}")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 _LEVELS = 8  # of containers in containers
 _EXCERPT = 80  # characters or bytes from the difference on
-_TEXTS = frozenset((str, bytes))
-_SEQUENCES = frozenset((list, tuple))
-_KEYS = frozenset((str, int, bytes, bool, type(None)))
+_TEXTS = frozenset(map(id, (str, bytes)))
+_SEQUENCES = frozenset(map(id, (list, tuple)))
+_KEYS = frozenset(map(id, (str, int, bytes, bool, type(None))))
 _KEY_TEXT = 80  # characters
 _EQUAL, _UNEQUAL = (ast.Eq, ast.Is), (ast.NotEq, ast.IsNot)
 
@@ -47,10 +47,10 @@ def find_difference(value: Any, other: Any, common_size: Any) -> PartDifference 
         kind = type(value)
         if kind is not type(other):
             break
-        if kind in _TEXTS:
+        if id(kind) in _TEXTS:
             return _text_difference(path, value, other, common_size(value, other))
         key = _first_key(value, other)
-        if key is None and kind in _SEQUENCES:
+        if key is None and id(kind) in _SEQUENCES:
             return find_surplus(value, len(other), path) or _whole_difference(path, value, other)
         if key is None:
             break
@@ -61,7 +61,7 @@ def find_difference(value: Any, other: Any, common_size: Any) -> PartDifference 
 
 def find_surplus(value: Any, size: int, path: str = "") -> PartDifference | None:
     """Return the first item that a list or a tuple has beyond a size; None without one."""
-    if type(value) not in _SEQUENCES or not 0 <= size < len(value):
+    if id(type(value)) not in _SEQUENCES or not 0 <= size < len(value):
         return None
     path += f"[{size}]"
     return PartDifference(path, path, value[size], None, is_surplus=True)
@@ -82,10 +82,10 @@ def _text_difference(path: str, value: Any, other: Any, at: int) -> PartDifferen
 
 def _first_key(value: Any, other: Any) -> tuple[Any] | None:
     """Return the first key by which two containers have different items; None without one."""
-    if type(value) in _SEQUENCES:
+    if id(type(value)) in _SEQUENCES:
         keys: Any = range(min(len(value), len(other)))
     elif type(value) is dict:
-        keys = [key for key in value if type(key) in _KEYS and key in other]
+        keys = [key for key in value if id(type(key)) in _KEYS and key in other]
     else:
         return None
     for key in keys:

@@ -20,8 +20,8 @@ _HOLDERS = 100_000  # objects whose fields and items have links
 _PASSED_ON = 12  # names, arguments and results between a field and the use of its object
 _OWNING = frozenset({"field", "item", "stored", "class attribute"})
 _KEYS = 2_000  # fields and items of one object
-_NUMBERS = frozenset((int, float, bool, complex, type(None)))
-_TEXTS = frozenset((str, bytes))
+_NUMBERS = frozenset(map(id, (int, float, bool, complex, type(None))))
+_TEXTS = frozenset(map(id, (str, bytes)))
 _NAME_OF: Any = type.__dict__["__name__"].__get__
 MISSING: Any = object()
 
@@ -29,7 +29,7 @@ MISSING: Any = object()
 def snap_value(value: Any) -> Any:
     """Return a small immutable value itself, and of any other its identity and type."""
     kind = type(value)
-    if kind in _NUMBERS or (kind in _TEXTS and len(value) <= _TEXT):
+    if id(kind) in _NUMBERS or (id(kind) in _TEXTS and len(value) <= _TEXT):
         return value
     return (id(value), _NAME_OF(kind))
 
