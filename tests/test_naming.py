@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 340,
     "backends": 1205,
-    "backends/adapters": 12622,
+    "backends/adapters": 12651,
     "backends/dap": 4614,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
