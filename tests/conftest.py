@@ -33,6 +33,8 @@ if hypothesis.settings.get_current_profile_name() == "default":
 # a machine that does other work. Who passes waits for nothing of it.
 _DAEMON_ENDS = 45.0
 _CHILDREN_END = 30.0
+# Between two looks at what is waited for.
+_PAUSE, _LONG_PAUSE = 0.01, 0.1
 
 # The commands that start no daemon.
 _WITHOUT_DAEMON = ((), ("daemon",), ("completion",), ("skill",), ("--help",), ("--version",))
@@ -110,11 +112,15 @@ def wait_until(
 
 def _holds_within(predicate: Callable[[], object], timeout: float) -> bool:
     deadline = time.monotonic() + timeout
+    began = time.monotonic()
     while not predicate():
-        if time.monotonic() >= deadline:
+        now = time.monotonic()
+        if now >= deadline:
             return False
         # The world outside a test sends no event for what it asks; the pause only spares a core.
-        time.sleep(0.01)
+        # A look at all processes, or a command, takes as long as it: then it is longer.
+        time.sleep(min(max(_PAUSE, 2 * (now - began)), _LONG_PAUSE))
+        began = time.monotonic()
     return True
 
 

@@ -251,10 +251,10 @@ def find_processes(name: str, value: str) -> list[int]:
         if not entry.name.isdigit():
             continue
         try:
-            variables = (entry / "environ").read_bytes().split(b"\0")
+            variables = (entry / "environ").read_bytes()
         except OSError:
             continue
-        if any(one.startswith(begins) for one in variables):
+        if variables.startswith(begins) or b"\0" + begins in variables:
             found.append(int(entry.name))
     return found
 

@@ -121,7 +121,7 @@ def test_500_python_threads_are_listed_without_waiting_for_each(cli, tmp_path):
 def _look_at_500_threads(cli) -> None:
     threads = cli("threads", "--json", check=0, timeout=QUICK).data["data"]["threads"]
     assert len(threads) >= 100
-    assert threads[0]["frame"] is not None
+    assert all(one["frame"] is not None for one in threads[:100])
     shown(cli, "threads")
     assert re.search(r"more threads?: debugger threads", shown(cli, "backtrace", "--all"))
 

@@ -15,6 +15,7 @@ import pytest
 
 from cli_commands import answer_data
 from debugger.install.recipes import RECIPES
+from debugger.paths import data_dir
 from refused_commands import check_refused
 
 FILE = RECIPES["codelldb"].ways[0].archive_name  # type: ignore[attr-defined]
@@ -25,10 +26,18 @@ packed_for_here = pytest.mark.skipif(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the commands a data directory of the test's own."""
+    """Give the commands a data directory of the test's own.
+
+    The adapter for Java, which a list of them starts, is compiled there only if it is nowhere.
+    """
+    compiled = Path(data_dir(os.environ), "compiled")
+    compiled.mkdir(parents=True, exist_ok=True)
+    own = tmp_path / "data" / "debugger-cli"
+    own.mkdir(parents=True)
+    (own / "compiled").symlink_to(compiled)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    return tmp_path / "data" / "debugger-cli" / "adapters"
+    return own / "adapters"
 
 
 @pytest.fixture

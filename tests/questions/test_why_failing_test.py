@@ -52,9 +52,7 @@ def test_a_failing_test_is_found_by_its_runner_and_followed_alone(cli: Cli) -> N
         "-k",
         _LISTED,
     )
-    # The folder's settings are those of this project's tests, which name options of plugins.
-    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""}
-    answer = cli("test", "--", *run, check=0, cwd=SUITE, env=plugins).out
+    answer = cli("test", "--", *run, check=0, cwd=SUITE).out
     assert "/test_words.py::Words::test_short · pytest: 1 failed, 2 passed" in answer
     line = find_marker(SOURCE, "skipped")
     assert f"  on the way `mark and len(words) > 2` was false, words.py:{line}" in answer

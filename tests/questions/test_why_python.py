@@ -621,9 +621,10 @@ def test_a_cached_result_is_not_that_of_the_keys_comparison(
 
 
 def test_the_last_of_many_hits_is_counted_first(cli: Callable[..., Any]) -> None:
-    hit = find_marker("why/counted_hits.py", "hit")
-    data = why(cli, "row.number", f"counted_hits.py:{hit}", "counted_hits.py", nth="last", runs=0)
-    assert data["value"] == str(4_299 % 7)
+    # Of an imported module fewer statements are recorded: most hits are in other calls.
+    at = f"counted_hits.py:{find_marker('why/counted_hits.py', 'hit')}"
+    data = why(cli, "row.number", at, "-c", "import counted_hits", nth="last", runs=0)
+    assert data["value"] == str(1_799 % 7)
     assert links(data)[0][1] == find_marker("why/counted_hits.py", "field")
 
 

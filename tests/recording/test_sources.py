@@ -43,6 +43,28 @@ def test_functions_are_found_with_their_full_names_and_first_lines():
     assert list_functions("def broken(") == []
 
 
+def test_functions_in_blocks_of_all_kinds_are_found():
+    source = """try:
+    def tried(): pass
+except OSError:
+    def failed(): pass
+else:
+    def passed(): pass
+finally:
+    with x as y:
+        class Ended:
+            def last(self): pass
+match x:
+    case 1:
+        async def matched(): pass
+"""
+    loops = (
+        "while x:\n    if y: pass\n    else:\n        for _ in x:\n            def left(): pass\n"
+    )
+    found = [one.name for one in list_functions(source + loops)]
+    assert found == ["tried", "failed", "passed", "Ended.last", "matched", "left"]
+
+
 def test_the_innermost_function_is_the_one_that_a_line_is_in():
     assert innermost_function(SOURCE, 6).name == "Shop.total.inner"
     assert innermost_function(SOURCE, 7).name == "Shop.total"

@@ -30,7 +30,7 @@ _LOCALS_MAX = 200
 _THREADS_MAX = 100
 _TRACE_MAX = 1 << 14  # characters of an exception's own trace
 _USER_LEVELS = 8  # frames in which one of the program's own is looked for
-_THREADS_S = 5.0  # a Python of 500 threads takes half a second to tell where one is
+_THREADS_S = 5.0  # for the stacks of all threads, of which an adapter may be slow to read one
 _NESTED_MAX = 20  # children of a value
 
 

@@ -21,6 +21,7 @@ _TRAIT = re.compile(r"\A<(?P<type>.+?)(?:\s+as\s+.+)?>\Z", re.DOTALL)
 # The trait of `<A as B<C>>::f`.
 _AS_TRAIT = re.compile(r"<.+?\sas\s(?P<trait>.+)>(?=::)", re.DOTALL)
 _OPEN, _CLOSE = "<({[", ">)}]"
+_SCOPE_MARK = re.compile(r"[<({\[>)}\].]|::")
 _EXACT, _LOOSE = 0, 1
 
 
@@ -50,19 +51,16 @@ def _undo_mangling(name: str) -> str:
 
 def _split_scopes(name: str) -> Iterable[str]:
     """Split at each `.` and `::` outside of brackets."""
-    depth, start, at = 0, 0, 0
-    while at < len(name):
-        letter = name[at]
-        is_operator = name.endswith(("operator", "operator<", "operator>", "-", "="), start, at)
-        if letter in _OPEN and not is_operator:
-            depth += 1
-        elif letter in _CLOSE and not is_operator:
-            depth -= 1
-        elif depth <= 0 and (letter == "." or name.startswith("::", at)):
+    depth = start = 0
+    for found in _SCOPE_MARK.finditer(name):
+        at, mark = found.start(), found[0]
+        if mark in _OPEN or mark in _CLOSE:
+            is_operator = name.endswith(("operator", "operator<", "operator>", "-", "="), start, at)
+            if not is_operator:
+                depth += 1 if mark in _OPEN else -1
+        elif depth <= 0:
             yield name[start:at]
-            at += 1 if letter == ":" else 0
-            start = at + 1
-        at += 1
+            start = found.end()
     yield name[start:]
 
 

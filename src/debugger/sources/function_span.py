@@ -11,6 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 _LINES_MAX: Final = 2000  # lines in which a function's start and end are searched
+# The fields of a statement that are blocks, or have blocks: those of `try` and of `match`.
+_BLOCKS: Final = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _INDENTED: Final = (".py", ".pyw")
 # What stands before the name in a head, where a call needs no semicolon behind it.
 _KEYWORDS: Final = {
@@ -104,15 +106,33 @@ class PythonFunction(Struct, frozen=True):
 
 def list_functions(source: str) -> list[PythonFunction]:
     """List the functions of a source, outer ones first; none if it cannot be parsed."""
+    tree = parse_source(source)
+    return functions_in(tree) if tree is not None else []
+
+
+def parse_source(source: str) -> ast.Module | None:
+    """Parse a source; None if it cannot be."""
     try:
-        tree = ast.parse(source)
+        return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
-        return []
+        return None
+
+
+def functions_in(tree: ast.Module) -> list[PythonFunction]:
+    """List the functions of a parsed source, outer ones first."""
     return list(_walk_functions(tree, ()))
 
 
+def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is directly in a node's blocks: statements, and the parts that have blocks."""
+    for field in node._fields:
+        if field in _BLOCKS:
+            yield from getattr(node, field)
+
+
 def _walk_functions(node: ast.AST, outer: tuple[str, ...]) -> Iterator[PythonFunction]:
-    for child in ast.iter_child_nodes(node):
+    # Expressions, which are most nodes, define none.
+    for child in _statements_in(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names = (*outer, child.name)
             if not isinstance(child, ast.ClassDef):
@@ -123,12 +143,8 @@ def _walk_functions(node: ast.AST, outer: tuple[str, ...]) -> Iterator[PythonFun
             yield from _walk_functions(child, outer)
 
 
-def list_lambdas(source: str) -> list[PythonFunction]:
-    """List the lambdas of a source that are assigned to a name, by that name."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
+def lambdas_in(tree: ast.Module) -> list[PythonFunction]:
+    """List the lambdas of a parsed source that are assigned to a name, by that name."""
     return list(_walk_lambdas(tree, ()))
 
 

@@ -7,8 +7,10 @@ tells the line, at which any of them sets a breakpoint.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,7 +18,10 @@ from msgspec.structs import replace
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import match_paths
 from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.debug_cache import cache_folder
 from debugger.symbols.dwarf.function_index import DebugFunction
+
+T = TypeVar("T")
 
 _SIZE_MAX = 512 << 20  # bytes of a program; its debug information is read in seconds
 _OTHERS_MAX = 5
@@ -43,42 +48,25 @@ def find_definitions(program: str, name: str, file: str = "") -> list[FunctionDe
     Instances of a template are one definition. None are found where the program has no debug
     information that can be read, or where only a debugger can tell.
     """
-    try:
-        if Path(program).stat().st_size > _SIZE_MAX:
-            return []
-        image = BinaryImage(program)
-    except (OSError, ValueError):
-        return []
-    try:
-        if not image.has_debug:
-            return []
 
+    def find(image: BinaryImage) -> list[FunctionDefinition]:
         def body_line(one: DebugFunction) -> int:
             row = image.lines.line_at(one.body)
             return row.line if row is not None else 0
 
         return _distinct_definitions(image.functions.find_by_name(name), file, body_line)
-    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
-        return []
-    finally:
-        image.close()
+
+    return _read_image(program, find) or []
 
 
 def find_code_lines(program: str, file: str) -> list[int]:
     """Find the lines of a source file that have code; none where the program has no such file."""
-    try:
-        if Path(program).stat().st_size > _SIZE_MAX:
-            return []
-        image = BinaryImage(program)
-    except (OSError, ValueError):
-        return []
-    try:
-        paths = match_paths(file, image.lines.files) if image.has_debug else []
+
+    def find(image: BinaryImage) -> list[int]:
+        paths = match_paths(file, image.lines.files)
         return sorted({line for _, line, _ in image.lines.statements_of(paths) if line})
-    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
-        return []
-    finally:
-        image.close()
+
+    return _read_image(program, find) or []
 
 
 def find_last_line(program: str, name: str) -> tuple[str, int] | None:
@@ -86,37 +74,37 @@ def find_last_line(program: str, name: str) -> tuple[str, int] | None:
 
     Of a function of several names, as Rust's `main` beside C's, it is the one with a line.
     """
-    try:
-        if Path(program).stat().st_size > _SIZE_MAX:
-            return None
-        image = BinaryImage(program)
-    except (OSError, ValueError):
-        return None
-    try:
-        for one in image.functions.find_by_name(name) if image.has_debug else ():
+
+    def find(image: BinaryImage) -> tuple[str, int] | None:
+        for one in image.functions.find_by_name(name):
             end = max((high for _, high in one.ranges), default=0)
             row = image.lines.line_at(end - 1) if end and not one.is_inlined else None
             if row is not None and row.line:
                 return row.file, row.line
-    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
         return None
-    finally:
-        image.close()
-    return None
+
+    return _read_image(program, find)
 
 
 def near_functions(program: str, name: str) -> tuple[str, ...]:
     """Return the names of a program's functions that are similar to one."""
+    return _read_image(program, lambda image: image.functions.near_names(name)) or ()
+
+
+def _read_image(program: str, read: Callable[[BinaryImage], T]) -> T | None:
+    """Read a program's debug information; None where there is none, or none that can be read."""
     try:
         if Path(program).stat().st_size > _SIZE_MAX:
-            return ()
-        image = BinaryImage(program)
+            return None
+        # A command asks for several names, one after the other, and a user for the same program
+        # again: of Rust's library, reading what has a name takes seconds.
+        image = BinaryImage(program, cache=cache_folder(os.environ))
     except (OSError, ValueError):
-        return ()
+        return None
     try:
-        return image.functions.near_names(name) if image.has_debug else ()
-    except (ValueError, KeyError, IndexError):
-        return ()
+        return read(image) if image.has_debug else None
+    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
+        return None
     finally:
         image.close()
 

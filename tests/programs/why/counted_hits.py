@@ -10,7 +10,7 @@ def fill(rows, at):
 
 def main():
     rows = [None] * 50
-    for at in range(4_300):
+    for at in range(1_800):
         row = fill(rows, at)
         print(row.number)  # @hit
 

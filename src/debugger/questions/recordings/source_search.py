@@ -14,7 +14,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import is_pattern, match_paths, near_files, near_names
 from debugger.recorders.model import FunctionPlace, FunctionSpot
 from debugger.sources.function_names import choose_matches, last_part, split_name
-from debugger.sources.function_span import list_functions, list_lambdas
+from debugger.sources.function_span import functions_in, lambdas_in, parse_source
 from debugger.symbols.function_definitions import find_definitions
 
 _FILES_MAX = 2_000  # sources to search
@@ -64,9 +64,12 @@ def search_sources(function: FunctionPlace, roots: Iterable[str]) -> SourceSearc
     word = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
     texts = {path: read_source(path) for path in files}
     holding = {path: text for path, text in texts.items() if word.search(text)}
-    # Parsing takes longest: at first only files that have the name.
-    is_all = is_pattern(function.name)
-    every = list(_defined_in(texts if is_all else holding))
+    # Parsing takes longest: at first only files that have the name, or the words of a pattern.
+    some = holding
+    if is_pattern(function.name):
+        words = _pattern_words(function.name)
+        some = {path: text for path, text in texts.items() if all(one in text for one in words)}
+    every = list(_defined_in(some))
     found = choose_matches(
         function.name, every, lambda one: (one.name, one.file.removesuffix(".py"))
     )
@@ -80,11 +83,19 @@ def search_sources(function: FunctionPlace, roots: Iterable[str]) -> SourceSearc
 
 def _defined_in(texts: dict[str, str]) -> Iterator[DefinedFunction]:
     for path, text in texts.items():
-        for one in list_functions(text):
+        tree = parse_source(text)
+        if tree is None:
+            continue
+        for one in functions_in(tree):
             yield DefinedFunction(one.name, path, one.line, last_part(one.name))
         if _LAMBDA[1:-1] in text:
-            for one in list_lambdas(text):
+            for one in lambdas_in(tree):
                 yield DefinedFunction(one.name, path, one.line, _LAMBDA)
+
+
+def _pattern_words(pattern: str) -> list[str]:
+    """Return the words that are in each name which fits a pattern: `Order` of `Order.*`."""
+    return re.findall(r"\w+", re.sub(r"\[[^\]]*\]", "*", pattern))
 
 
 def find_defined(

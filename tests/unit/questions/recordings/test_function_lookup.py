@@ -103,3 +103,27 @@ def test_a_function_of_kotlin_has_the_package_of_its_file_and_not_its_folder(tmp
         assert function_lookup.function_matcher(place, recording)(one), words
     other = function_lookup.parse_function_place("shop.cart.postage", str(tmp_path))
     assert not function_lookup.function_matcher(other, recording)(one)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found", "parsed"),
+    [
+        ("Two.*", ["Two.three"], ["script.py"]),
+        ("T[a-w]o.thr*", ["Two.three"], ["script.py"]),
+        ("*_four", ["make_four"], ["more.py"]),
+        ("*", ["make_four", "one", "Two.three"], ["more.py", "script.py"]),
+    ],
+)
+def test_for_a_pattern_only_sources_with_its_words_are_parsed(
+    script, monkeypatch, pattern, found, parsed
+):
+    """Parsing a project of a thousand files takes 8 seconds, in which the daemon answers nobody."""
+    (script.parent / "more.py").write_text("def make_four():\n    return 4\n")
+    texts = []
+    parse = source_search.parse_source
+    monkeypatch.setattr(
+        source_search, "parse_source", lambda text: texts.append(text) or parse(text)
+    )
+    search = source_search.search_sources(FunctionPlace(pattern), [str(script.parent)])
+    assert sorted(one.name for one in search.found) == sorted(found)
+    assert sorted(texts) == sorted((script.parent / one).read_text() for one in parsed)

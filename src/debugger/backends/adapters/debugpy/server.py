@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Seconds between two looks at the program's other threads, once the main one has ended.
 _LOOK_S = 0.01
 _DEEP = 1_000  # frames
+_FOLLOWING_S = 0.25  # within which one request follows another
 _DEBUGGEE_CODE = "_debugger_inside"  # the name by which the debugger's expressions find it
 _SENT_CODE = "_debugger_sent_code"
 _EXIT_CALLS = "_debugger_exit_calls"
@@ -141,6 +142,7 @@ def stop_at_lost_exceptions() -> None:
 def improve_pydevd() -> None:
     """Change pydevd's stops and steps, in this process and in those that it starts."""
     keep_deep_stacks()
+    wait_once_for_threads()
     report_no_modules()
     show_own_frames_only()
     stop_at_lost_exceptions()
@@ -281,6 +283,43 @@ def keep_deep_stacks() -> None:
         return commands.NetCommand(full_stack.id, 0, answer, is_json=True)
 
     factory.make_get_thread_stack_message = make_from_kept
+
+
+def wait_once_for_threads() -> None:
+    """Wait 0.5 s for the threads that have not stopped: once for all stacks, not at each.
+
+    A thread that waits for a lock does not stop: 100 of them took 50 s.
+    """
+    api: Any = import_module("_pydevd_bundle.pydevd_api").PyDevdAPI
+    pydevd: Any = import_module("pydevd")
+    request, suspend = api.request_stack, pydevd.PyDB.do_wait_suspend
+    # Requests that follow each other have one limit; a thread that stops begins another.
+    limit_s = end_s = 0.0
+
+    def request_stack(  # noqa: PLR0917 - pydevd's own parameters
+        self: Any,
+        py_db: Any,
+        seq: int,
+        thread: Any,
+        fmt: Any = None,
+        timeout: float = 0.5,
+        *words: Any,
+        **options: Any,
+    ) -> None:
+        nonlocal limit_s, end_s
+        now_s = time.monotonic()
+        if now_s > end_s:
+            limit_s = now_s + timeout
+        end_s = max(now_s, limit_s) + _FOLLOWING_S
+        remaining_s = max(0.0, limit_s - now_s)
+        request(self, py_db, seq, thread, fmt, remaining_s, *words, **options)
+
+    def do_wait_suspend(*words: Any, **options: Any) -> Any:
+        nonlocal end_s
+        end_s = 0.0
+        return suspend(*words, **options)
+
+    api.request_stack, pydevd.PyDB.do_wait_suspend = request_stack, do_wait_suspend
 
 
 def report_no_modules() -> None:
