@@ -288,7 +288,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/node": 936,
     "recorders/python": 14450,
     "recorders/script": 276,
-    "session": 5497,
+    "session": 5503,
     "session/inside": 69,
     "session/pointers": 539,
     "session/timeline": 1683,
