@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 340,
     "backends": 1205,
-    "backends/adapters": 12629,
+    "backends/adapters": 12644,
     "backends/dap": 4618,
     "backends/expressions": 1161,
     "backends/inprocess": 11265,
@@ -259,7 +259,7 @@ BUDGETS: Mapping[str, int] = {
     "install": 1631,
     "mcp": 2089,
     "mcp/tools": 1532,
-    "model": 3480,
+    "model": 3488,
     "model/answers": 577,
     "model/pointers": 512,
     "output": 3022,

@@ -358,7 +358,7 @@ def test_the_failing_test_of_phpunit_is_explained(cli, tmp_path):
     words = ("--json", "test", "--", "phpunit", "--filter", "testWarns", "CartTest.php")
     told = answer_data(cli(*words, cwd=tmp_path))
     assert told["cause"].startswith(
-        'PHPUnit\\Framework\\Error\\Warning: Undefined array key "key", in'
+        "key 'key' is not in $none (PHPUnit\\Framework\\Error\\Warning) with $none=[], in"
     )
     assert told["frame"]["line"] == 8
 
