@@ -280,7 +280,10 @@ def test_what_cannot_be_run_says_why(cli: Cli, tmp_path: Path) -> None:
     junk.write_text("junk")
     jar = tmp_path / "junk.jar"
     jar.write_text("junk")
+    latin = tmp_path / "Latin.java"
+    latin.write_bytes(b'class Latin { int x = "\xe9"; }')
     cases = {
+        (str(latin),): "Latin.java:1: error: incompatible types",
         (str(bad),): "Bad.java:1: error: illegal start of expression",
         (str(junk),): "is no class file",
         (str(jar),): "is no jar with a main class",

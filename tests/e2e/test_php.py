@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -90,6 +91,21 @@ def test_php_without_xdebug_is_an_error_with_the_remedy(cli, tmp_path, monkeypat
     missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "pecl install xdebug"}
     check_refused(cli, "start", CART, **missing, says="xdebug is not installed")
     check_refused(cli, "crash", CART, **missing, says="xdebug is not installed")
+
+
+def test_phps_settings_are_those_of_the_callers_environment(cli, tmp_path, monkeypatch):
+    start_program(cli, "cart.php")  # with Xdebug: what is known of one PHP is not of another
+    monkeypatch.setenv("PHP_INI_SCAN_DIR", str(tmp_path))
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "pecl install xdebug"}
+    check_refused(cli, "start", CART, **missing, says="xdebug is not installed")
+
+
+@pytest.mark.parametrize("name", ["a b.php", "a#1%20?.php", "ü&=+.php"])
+def test_a_files_name_may_have_any_letters_and_what_is_no_text_is_passed_over(cli, tmp_path, name):
+    (tmp_path / name).write_text("<?php\nfunction go($n) {\n  echo $n;\n}\ngo(4);\n")
+    (tmp_path / os.fsdecode(b"\xff.php")).write_text("<?php\n$n = 1;\n")
+    answer = cli("who-wrote", "$n", "--at", f"{name}:3", "--", name, cwd=tmp_path, check=0)
+    assert f"$n=4 was passed at {name}:5" in answer.out
 
 
 def test_php_records_itself_without_xdebug(cli, tmp_path, monkeypatch):
@@ -342,7 +358,7 @@ def test_the_failing_test_of_phpunit_is_explained(cli, tmp_path):
     words = ("--json", "test", "--", "phpunit", "--filter", "testWarns", "CartTest.php")
     told = answer_data(cli(*words, cwd=tmp_path))
     assert told["cause"].startswith(
-        'PHPUnit\\Framework\\Error\\Warning: Undefined array key "key", in'
+        "key 'key' is not in $none (PHPUnit\\Framework\\Error\\Warning) with $none=[], in"
     )
     assert told["frame"]["line"] == 8
 

@@ -129,6 +129,21 @@ def test_ruby_without_the_gem_is_an_error_with_the_remedy(cli, tmp_path, monkeyp
     check_refused(cli, "start", CART, **missing, says="rdbg is not installed")
 
 
+def test_a_ruby_whose_gems_are_moved_or_left_out_is_an_error_that_says_so(
+    cli, tmp_path, monkeypatch
+):
+    (tmp_path / "once.rb").write_text("x = 1\nputs x\n")
+    words = ("--", "ruby", "--disable-gems", "once.rb")
+    refused = cli("crash", *words, cwd=tmp_path, check=1)
+    assert "Ruby runs without its gems" in refused.err
+    assert "leave --disable-gems out" in refused.err
+    assert "x = 1" in cli("why", "x", "--at", "once.rb:2", *words, cwd=tmp_path, check=0).out
+    monkeypatch.setenv("GEM_PATH", str(tmp_path))
+    monkeypatch.setenv("GEM_HOME", str(tmp_path))
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "gem install debug"}
+    check_refused(cli, "start", CART, **missing, says="rdbg is not installed")
+
+
 def test_commands_of_rubys_are_understood(cli, tmp_path):
     library = tmp_path / "lib"
     library.mkdir()

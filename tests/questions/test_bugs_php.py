@@ -70,3 +70,20 @@ def test_holds_finds_the_order_that_takes_more_than_there_is(cli):
     first = broken["first_false"]
     assert (broken["true"], first["ordinal"]) == (3, 4)
     assert first["frame"]["file"] == str(FOLDER / "src" / "Stock.php")
+
+
+@pytest.mark.parametrize(
+    ("how", "marker", "cause", "origin"),
+    [
+        ("key", "price", "key 'ink' is not in $this->prices (ErrorException)", "ink"),
+        ("null", "label", "null: $found is null, ->name of it is read (ErrorException)", "none"),
+    ],
+)
+def test_crash_finds_the_statement_of_which_an_error_handler_made_an_exception(
+    cli, how, marker, cause, origin
+):
+    program = find_source("handled.php")
+    found = answer_data(cli("--json", "crash", "--", program, how))
+    assert found["cause"].startswith(cause)
+    assert found["frame"]["line"] == find_marker("handled.php", marker)
+    assert str(find_marker("handled.php", origin)) in str(found["why"])

@@ -74,3 +74,20 @@ def test_holds_finds_the_order_that_takes_more_than_there_is(cli):
     made = broken["made_false_by"]
     assert made["text"] == "left = @counts[product] - count"
     assert made["operands"] == [{"expression": "left", "before": None, "after": "-2"}]
+
+
+@pytest.mark.parametrize("method", ["price", "whole", "endless"])
+def test_crash_follows_an_instance_variable_and_the_body_of_an_endless_method(
+    cli, tmp_path, method
+):
+    (tmp_path / "cart.rb").write_text(
+        "class Cart\n  def initialize = @items = { pen: 1 }\n"
+        "  def price(key)\n    @items[key] * 2\n  end\n"
+        "  def whole(key)\n    @items[:pen].abs + @items[key].abs\n  end\n"
+        "  def endless(key) = @items[key] * 2\nend\n"
+        "Cart.new.send(ARGV[0], :ink)\n"
+    )
+    found = answer_data(cli("--json", "crash", "--", "ruby", "cart.rb", method, cwd=tmp_path))
+    assert {one["name"]: one["value"] for one in found["values"]}["@items"] == "{pen: 1}"
+    assert found["why"]["expression"] == "@items[key]"
+    assert "@items has no element [:ink]" in str(found["why"])

@@ -18,7 +18,7 @@ FOLDER = PROGRAMS / "java_bugs"
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("java_why")
-    files = [str(FOLDER / f"{name}.java") for name in ("Origins", "Range")]
+    files = [str(FOLDER / f"{name}.java") for name in ("Origins", "Range", "Keys")]
     subprocess.run(["javac", "-g", "-nowarn", "-d", str(folder), *files], check=True)
     return folder
 
@@ -194,3 +194,20 @@ def test_holds_blames_no_statement_for_another_object(shared_cli: Cli, classes: 
     assert "first false at the entry of Range.check #2" in shown
     assert "made false" not in shown
     assert "the false check is about other objects than the good check before" in shown
+
+
+@pytest.mark.parametrize(
+    ("case", "expression", "text"),
+    [
+        ("flag", "counts.get(true)", "put into counts for the key true"),
+        ("letter", "counts.get('x')", "counts has no entry for the key 'x'"),
+    ],
+)
+def test_a_key_is_written_as_in_the_source_which_the_bytecode_has_as_a_number(
+    shared_cli: Cli, classes: Path, case: str, expression: str, text: str
+) -> None:
+    words = ("crash", "--", "java", "-cp", str(classes), "Keys", case)
+    shown = shared_cli(*words, check=0, cwd=FOLDER).out
+    assert f"why: {expression}=null, {text} at Keys.java:" in shown
+    found = str(line("put" if case == "flag" else "letter", "Keys"))
+    assert f"Keys.java:{found} in " in shown

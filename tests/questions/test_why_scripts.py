@@ -216,3 +216,23 @@ def test_the_object_of_a_ruby_method_is_followed_to_where_it_was_made(cli, tmp_p
     lines = [one["frame"]["line"] for one in found["links"]]
     assert (lines, found["ended"]) == ([8, 10], "allocation")
     assert found["ending"] == "it was made by Account.new(25)"
+
+
+def follow_crash(cli, interpreter, program, how, expression):
+    words = ("--json", "why", expression, "--at", "crash", "--")
+    found = answer_data(cli(*words, interpreter, find_source(program), how, check=0))
+    return [one["frame"]["line"] for one in found["links"]]
+
+
+@pytest.mark.adapter("rdbg")
+@pytest.mark.parametrize("how", ["attribute", "short", "yield"])
+def test_the_argument_of_a_block_is_followed_when_its_method_has_returned(cli, how):
+    lines = follow_crash(cli, "ruby", "called_later.rb", how, "n")
+    assert find_marker("called_later.rb", "zero") in lines
+
+
+@pytest.mark.adapter("xdebug")
+@pytest.mark.parametrize("how", ["property", "map", "sort", "reduce"])
+def test_the_argument_of_a_closure_is_followed_through_a_value_and_phps_own_functions(cli, how):
+    lines = follow_crash(cli, "php", "called_later.php", how, "$n")
+    assert find_marker("called_later.php", "zero") in lines

@@ -40,9 +40,14 @@ _JAVA_OTHER = re.compile(r"\s+at \S|\s+\.\.\. \d+ more")
 # since 3.2 always.
 _RUBY_UNREADABLE = re.compile(
     r"(?P<file>[^\s:][^:]*):(?P<line>\d+): (?!warning: )(?P<message>.+?)"
-    r"(?P<type> \(SyntaxError\))?$"
+    r"(?: \((?P<type>SyntaxError|ArgumentError)\))?$"
 )
-_RUBY_POINTS = re.compile(r"\s+\^[~^]*$")
+_RUBY_POINTS = re.compile(r"\s*\^[~^]*$")
+# What Ruby before 3.4 writes without the statement below it.
+_RUBY_COMPILES_NOT = re.compile(
+    r"syntax error|invalid multibyte char|Can't set variable|unknown encoding name: |"
+    r"Invalid (?:break|next|redo|retry|yield)|\S.*: /.*/[a-z]*$"
+)
 _RUBY_COUNTED = re.compile(r"syntax errors? found$")  # 3.4: the words stand below the statement
 _RUBY_WORDS = re.compile(r"\s+\| +\^[~^]*\s(?P<message>\S.*)$")
 _PHP_UNREADABLE = re.compile(
@@ -103,12 +108,13 @@ def _parse_unreadable(lines: Sequence[str], at: int) -> Traceback | None:
     if error is None:
         return None
     words, is_shown = error["message"], any(map(_RUBY_POINTS.match, below[1:2]))
-    if not (error["type"] or is_shown or words.startswith("syntax error")):
+    type_ = error["type"] or "SyntaxError"
+    if not (error["type"] == "SyntaxError" or is_shown or _RUBY_COMPILES_NOT.match(words)):
         return None
     if _RUBY_COUNTED.match(words):
         shown = next(filter(None, map(_RUBY_WORDS.match, below)), None)
         words = shown["message"] if shown is not None else words
-    return _traceback("SyntaxError", words, [_frame("", error)])
+    return _traceback(type_, words, [_frame("", error)])
 
 
 def _parse_go(lines: Sequence[str]) -> Traceback | None:

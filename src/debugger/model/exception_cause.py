@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from debugger.model.null_message import is_nothing, parse_null_message
+from debugger.model.null_message import is_nothing, parse_missing_key, parse_null_message
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text
 
@@ -191,22 +191,22 @@ def _explain_key(
     operands: Sequence[str],
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
-    if short == "KeyError":
+    key = parse_missing_key(short, text)
+    if key:
         for one in accesses:
-            is_it = one.how == "[]" and text in {
+            is_it = one.how == "[]" and key in {
                 one.inner,
                 values.get(one.inner),
                 _string_literal_text(one.inner),
             }
             if is_it:
                 by = () if _is_literal(one.inner) else (one.inner,)
-                message = f"key {text} is not in {one.base} (KeyError)"
+                message = f"key {key} is not in {one.base} ({short})"
                 return ExceptionCause(
                     "missing_key", message, (*by, one.base), next(iter(by), one.base)
                 )
-        name = text.removeprefix("key not found: ")  # CRuby's words
-        key = tuple(one for one in operands if values.get(one) == name)[:1]
-        return ExceptionCause("missing_key", f"KeyError: {text}", key, "".join(key))
+        found = tuple(one for one in operands if values.get(one) == key)[:1]
+        return ExceptionCause("missing_key", f"{short}: {text}", found, "".join(found))
     if "assignment to entry in nil map" in text:
         set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)
         what = f": {set_.whole} is set, {set_.base} is nil" if set_ is not None else ""

@@ -1,4 +1,4 @@
-"""Parses what a runtime says of an operation on nothing, in five languages. Pure.
+"""Parses what a runtime says of an operation on nothing, and of a key without entry. Pure.
 
 CPython 3.8 to 3.13, V8 of Node 12 to 24, CRuby 2.7 to 3.4, PHP 7.4 to 8.4, Go 1.19 to 1.24.
 """
@@ -18,12 +18,15 @@ _MESSAGES = (
     ),
     # CRuby has another quotation mark before 3.4, and `nil:NilClass` before 3.3.
     re.compile(r"undefined method [`'](?P<name>[^`']+)' for (?P<what>nil)\b"),
-    # PHP's errors; what it only warns of, as a read of a property, ends no program.
+    # PHP's errors, and its warnings, of which error handlers make exceptions.
     re.compile(r"(?P<verb>Call) to a member function (?P<name>\w+)\(\) on (?P<what>null)"),
-    re.compile(r"Attempt to (?P<verb>assign) property \"(?P<name>\w+)\" on (?P<what>null)"),
+    re.compile(r"Attempt to (?P<verb>assign|read) property \"(?P<name>\w+)\" on (?P<what>null)"),
     re.compile(r"Value of type (?P<what>null) is not callable"),
+    re.compile(r"Trying to access array offset on (?:value of type )?(?P<what>null)"),
     re.compile(r"(?P<what>nil) pointer dereference"),
 )
+# CRuby's message, and PHP's warning.
+_MISSING_KEY = re.compile(r"key not found: (?P<ruby>.+)|Undefined array key (?P<php>.+)")
 _NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
 _VERBS = {"set": "set", "assign": "set", "Call": "called"}
 
@@ -58,3 +61,12 @@ def parse_null_message(message: str) -> NullMessage | None:
 def is_nothing(value: str) -> bool:
     """Return whether a value in a debugger's format is nothing: `None`, `nil`, a null pointer."""
     return _NOTHING.search(value) is not None
+
+
+def parse_missing_key(exception: str, message: str) -> str:
+    """Return the key that a container did not have, as its language shows it; "" if unknown."""
+    found = _MISSING_KEY.match(message)
+    if found is None:
+        return message if exception == "KeyError" else ""
+    # PHP shows a text in single quotes, and its warning has it in double ones.
+    return re.sub(r'^"(.*)"$', r"'\1'", found["php"]) if found["php"] else found["ruby"]

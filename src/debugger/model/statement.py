@@ -22,7 +22,7 @@ _PARTS = r"""
         | '(?:\\.|[^'\\])'                      # a character, in Rust beside 'lifetimes
         | (?<![\w&<])'(?:\\.|[^'\\])*')         # a string of Python and JavaScript
     | (?P<number>\d[\w.]*)
-    | (?P<name>[A-Za-z_$][\w$]*(?:::[A-Za-z_][\w]*)*)
+    | (?P<name>(?:(?<![\w)\]])@{1,2})?[A-Za-z_$][\w$]*(?:::[A-Za-z_][\w]*)*)  # `@x` of Ruby
     | (?P<mark>->|\?\.|\+\+|--|\*\*|//|<<=?|>>=?|&&|\|\||[-+*/%&|^=!<>]=|::|\S)
     """
 _TOKENS = {

@@ -169,8 +169,7 @@ class SessionList:
                 raise DebuggerError(
                     ErrorCode.USAGE, f"not a session's name: {name!r}", hint="debugger sessions"
                 )
-            known = self._sessions.get(name)
-            if known is not None and not _is_over(known):
+            if not self._is_free(name):
                 raise DebuggerError(
                     ErrorCode.USAGE,
                     f"the session {name!r} is in use",
@@ -182,20 +181,29 @@ class SessionList:
         return self.unused_name(Path(own).stem if own else default_name(target))
 
     def unused_name(self, base: str) -> str:
-        """Return a name that no live session has."""
+        """Return a name that no live session has, and none of a question."""
         base = base.removesuffix(self.name_suffix)
         number, chosen = 1, f"{base}{self.name_suffix}"
-        while chosen in self._sessions and not _is_over(self._sessions[chosen]):
+        while not self._is_free(chosen):
             number += 1
             chosen = f"{base}-{number}{self.name_suffix}"
         return chosen
+
+    def _is_free(self, name: str) -> bool:
+        known = self._sessions.get(name)
+        # The question of a private one reads it after the program's end, and closes it then.
+        return known is None or (_is_over(known) and not self._is_private(known))
 
     async def _forget_old(self) -> None:
         """Forget the programs that ended first, each with all processes of its tree or group."""
         trees: dict[Timeline, list[Session]] = {}
         for one in self._sessions.values():
             trees.setdefault(one.timeline, []).append(one)
-        ended = [tree for tree in trees.values() if all(map(_is_over, tree))]
+        ended = [
+            tree
+            for tree in trees.values()
+            if all(map(_is_over, tree)) and not any(map(self._is_private, tree))
+        ]
         for tree in ended[: max(0, len(ended) - _ENDED_MAX)]:
             if self._current not in {one.name for one in tree}:
                 await self._close_tree(tree)

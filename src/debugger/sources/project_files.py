@@ -12,6 +12,8 @@ from msgspec import Struct
 SUFFIX = ".go"
 TEST_PROGRAM = ".test"  # the end of the name of a package's built tests
 TESTS = "_test.go"  # the end of the name of a file with tests
+# Hidden, or with bytes that are not UTF-8, as `os.fsdecode` has them.
+_SKIPPED = re.compile("^\\.|[\udc80-\udcff]")
 _READ_MAX = 1 << 20  # bytes of a source
 _MAIN = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
 _OF_MAIN = re.compile(r"^package\s+main\b", re.MULTILINE)
@@ -185,7 +187,8 @@ _ENVIRONMENT = "pyvenv.cfg"  # marks a virtual environment
 def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> list[Path]:
     """Return files below folders by extension, the nearest first, within a limit.
 
-    Installed code is skipped: `node_modules`, virtual environments, hidden folders.
+    Installed code is skipped: `node_modules`, virtual environments, hidden folders. So is what no
+    adapter can be sent: a name that is not UTF-8.
     """
     remaining = _ENTRIES_MAX
     found: dict[Path, None] = {}
@@ -205,7 +208,7 @@ def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> l
             continue
         remaining -= len(entries)
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in _NOT_OWN:
+            if _SKIPPED.search(entry.name) or entry.name in _NOT_OWN:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if depth < _DEPTH_MAX:

@@ -48,6 +48,11 @@ RUBY_FILE = """/src/kid.rb:2: warning: x is unused
 RUBY_CONSTANT = """kid.rb:2: dynamic constant assignment
   A = 1
   ^"""
+RUBY_NIL = "kid.rb:1: Can't assign to nil\nnil = 3\n^~~"
+RUBY_LETTER = "kid.rb:1: invalid multibyte char (UTF-8)"
+RUBY_ENCODING = "kid.rb:1: unknown encoding name: no (ArgumentError)"
+UNMATCHED = "end pattern with unmatched parenthesis"
+RUBY_PATTERN = f"kid.rb:1: {UNMATCHED}: /a(/"
 RUBY_FILE_34 = """kid.rb: --> kid.rb
 kid.rb:3: syntax errors found (SyntaxError)
   1 | x = 1
@@ -96,6 +101,10 @@ Caused by: java.io.IOException: gone"""
             [" /src/kid.rb:3"],
         ),
         (RUBY_CONSTANT, ("SyntaxError", "dynamic constant assignment"), [" kid.rb:2"]),
+        (RUBY_NIL, ("SyntaxError", "Can't assign to nil"), [" kid.rb:1"]),
+        (RUBY_LETTER, ("SyntaxError", "invalid multibyte char (UTF-8)"), [" kid.rb:1"]),
+        (RUBY_ENCODING, ("ArgumentError", "unknown encoding name: no"), [" kid.rb:1"]),
+        (RUBY_PATTERN, ("SyntaxError", f"{UNMATCHED}: /a(/"), [" kid.rb:1"]),
         (RUBY_FILE_34, ("SyntaxError", "unexpected integer, ignoring it"), [" kid.rb:3"]),
         (PHP_FILE, ("Parse error", 'syntax error, unexpected token "{"'), [" /src/kid.php:3"]),
         (

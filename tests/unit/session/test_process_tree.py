@@ -300,3 +300,21 @@ async def test_a_private_session_becomes_the_current_one_only_when_it_is_chosen(
     assert session_factory.sessions.current is None
     session_factory.sessions.select("ask-2")
     assert session_factory.sessions.get(None) is again
+
+
+async def test_a_questions_session_that_ended_is_its_own_until_the_question_closes_it(
+    session_factory,
+):
+    private, backend = await session_factory.started(private="ask")
+    backend.end()
+    await await_condition(lambda: private.state is State.TERMINATED, what="its end")
+    again, _ = await session_factory.started(private="ask")
+    assert again.name == "ask-2"
+    for _ in range(22):  # more than the ended ones that are remembered
+        other, backend = await session_factory.started("other")
+        backend.end()
+        await await_condition(lambda one=other: one.state is State.TERMINATED, what="the end")
+    assert session_factory.sessions.get("ask") is private
+    assert not private.timeline.lines(since=0).lines
+    with pytest.raises(DebuggerError, match="'ask' is in use"):
+        await session_factory.create("ask")

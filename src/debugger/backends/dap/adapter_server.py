@@ -308,7 +308,10 @@ async def run_as_adapter(
         await listener.listen()
         env = {**launch.env, serving.socket_variable: listener.path}
         pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=env, stdio=stdio)
-        return await _wait_for_program(listener, ended, launch, heard, within_s), pid, ended
+        program = await _wait_for_program(
+            adapter, listener, ended, launch, heard, within_s=within_s
+        )
+        return program, pid, ended
     pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
     if serving.connect is not None:
         return (
@@ -322,28 +325,30 @@ async def run_as_adapter(
     await asyncio.wait(exit_or_port, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
     if not heard.port.done():
         if ended.done():
-            raise _early_end_error(f"{Path(words[0]).name}", "listened", ended, heard)
+            raise _early_end_error(adapter, Path(words[0]).name, "listened", ended, heard)
         raise _no_port_error(name, heard.first_output)
     return await TcpConnection.open_connection(_LOOPBACK, heard.port.result()), pid, ended
 
 
-def _early_end_error(name: str, missing: str, ended: Ended, heard: ProgramOutput) -> DebuggerError:
+def _early_end_error(
+    adapter: DebugAdapter, name: str, missing: str, ended: Ended, heard: ProgramOutput
+) -> DebuggerError:
     how = to_exited(ended.result())
     what = f"signal {how.signal}" if how.signal else f"status {how.code}"
     problem = f"{name} ended with {what} before it {missing}"
     early_output = heard.first_output.strip()
-    return DebuggerError(
-        ErrorCode.LAUNCH_FAILED,
-        f"{problem}; it said: {early_output[-2000:]}" if early_output else problem,
-        hint="debugger doctor tries each adapter",
-    )
+    message = f"{problem}; it said: {early_output[-2000:]}" if early_output else problem
+    hint = adapter.find_launch_hint(message) or "debugger doctor tries each adapter"
+    return DebuggerError(ErrorCode.LAUNCH_FAILED, message, hint=hint)
 
 
 async def _wait_for_program(
+    adapter: DebugAdapter,
     listener: ProgramListener,
     ended: Ended,
     launch: LaunchTarget,
     heard: ProgramOutput,
+    *,
     within_s: float,
 ) -> TcpConnection:
     """Wait for a program to connect to a Unix socket of ours; return the link to it."""
@@ -352,7 +357,7 @@ async def _wait_for_program(
     name = Path(launch.program or "").name
     if not listener.program.done():
         if ended.done():
-            raise _early_end_error(name, "could be debugged", ended, heard)
+            raise _early_end_error(adapter, name, "could be debugged", ended, heard)
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
             f"{name} did not connect within {within_s:g} s; another program may have started it",

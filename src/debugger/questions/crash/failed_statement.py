@@ -26,6 +26,10 @@ from debugger.sources.guilty_operand import FailedCondition
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
 _EVALUATE_S = 5.0
+# The head of Ruby's `def price(key) = @items[key] * 2`, whose body is the statement.
+_ENDLESS = re.compile(
+    r"^\s*(?:private\s+)?def\s+[\w.]+[?!]?\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*=(?![=~>])\s*"
+)
 _ASSERT = re.compile(r"\bassert\w*!?[ (]")
 _HASHES = (".py", ".pyw", ".rb")
 _ENDS = ";{}"  # of a statement
@@ -75,7 +79,7 @@ async def inspect_statement(
 
 def parse_statement(frame: Frame | None) -> StatementReads:
     """Return what the statement of a frame reads; of an assertion, what its condition does."""
-    text = read_statement(frame)
+    text = _ENDLESS.sub("", read_statement(frame))
     asserted = _ASSERT.search(text)
     text = text[asserted.start() :] if asserted else text
     is_hash = frame is not None and (frame.file or "").endswith(_HASHES)

@@ -55,7 +55,10 @@ _USERS = {
     r"(?:Queue|Deque)\.(?:put|offer|transfer)": "send",
     r"CyclicBarrier\.": "group",
 }
-_READING = ("SocketDispatcher.read", "Net.poll", "Net.accept", "EPoll.wait", "NioSocketImpl.park")
+_READING = (
+    *("SocketDispatcher.", "Net.poll", "Net.accept", "EPoll.wait", "NioSocketImpl.park"),
+    *("FileInputStream.read", "FileOutputStream.write", "FileDispatcherImpl."),
+)
 
 
 @dataclass(frozen=True)

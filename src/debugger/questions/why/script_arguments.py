@@ -118,11 +118,19 @@ class ScriptArguments(ScriptLinks):
             return None
         text = self._text_of(step)
         is_block = function.name.startswith("block ")
-        arguments = None if is_block else self._passed_texts(text, call, step, at)
+        passes_value = is_block or function.name == "{closure}"
+        arguments = (
+            self._passed_to_value(text, call, passed, at)
+            if passes_value
+            else self._passed_texts(text, call, step, at)
+        )
         # A function that a library calls back is not named by the statement.
         self._add_passed(step, f"{name} passed to {function.name}", passed.text)
-        if is_block:
+        if is_block and arguments is None:
             return self._follow_block(text, passed, step)
+        mapped = calls_of.find_mapped_array(text) if passes_value and arguments is None else None
+        if mapped is not None and (element := self._find_element(mapped, passed, step)) is not None:
+            return element
         if arguments is None and self.ending is None:
             what = f"the statement does not name {function.name}: it was called back"
             self._end(ChainEnd.NOT_FOLLOWED, what)
@@ -134,6 +142,17 @@ class ScriptArguments(ScriptLinks):
         origin = statements.classify(chosen)
         keys = value.slot.path[1:]
         return self._follow_origin(origin, step.call, step.index, passed, step, keys=keys)
+
+    def _passed_to_value(
+        self, text: str, call: StepCall, passed: PassedValue, at: int
+    ) -> tuple[str, ...] | None:
+        """Return what a statement gives to the block or closure that it calls by a value."""
+        made = calls_of.list_value_arguments(text)
+        # A block takes an array apart, and leaves out what it has no parameter for.
+        if made is None or len(made) != len(call.arguments):
+            return None
+        chosen = self._argument_text(made, at, call.arguments[at][0])
+        return made if chosen is not None and self._may_pass(chosen, passed) else None
 
     def _passed_texts(
         self, text: str, call: StepCall, step: Step, at: int
@@ -216,12 +235,18 @@ class ScriptArguments(ScriptLinks):
             r"(?P<of>[@$]{0,2}[A-Za-z_][\w.@\[\]:'\"]*?)\.\w+[?!]?(?:\([^()]*\))?\s*(?:\{|do\b)",
             text,
         )
-        slot = self._values.resolve(source["of"], step.call, step.index) if source else None
-        if source is None or slot is None:
+        if source is None or self._values.resolve(source["of"], step.call, step.index) is None:
             self._end(ChainEnd.NOT_FOLLOWED, "the block's argument is not followed")
             return None
-        element = self._values.find_element(slot, passed, step.index)
+        element = self._find_element(source["of"], passed, step)
         if element is None:
             self._end(ChainEnd.NOT_FOLLOWED, f"it is given by {source[0].rstrip('{ ').strip()}")
+        return element
+
+    def _find_element(self, name: str, passed: PassedValue, step: Step) -> FollowedValue | None:
+        """Return the only element of a container that a statement may have passed."""
+        slot = self._values.resolve(name, step.call, step.index)
+        element = self._values.find_element(slot, passed, step.index) if slot is not None else None
+        if element is None:
             return None
-        return FollowedValue(element, f"{source['of']}{element.path[-1]}", step.call, step.index)
+        return FollowedValue(element, f"{name}{element.path[-1]}", step.call, step.index)

@@ -13,6 +13,10 @@ from debugger.questions.why.script_statement import (
 )
 
 _CALLED = re.compile(r"[$@]{0,2}[A-Za-z_\\][\w\\]*[?!]?(?:(?:\?->|->|::|&?\.)\$?\w+[?!]?)*\s*\(")
+_VALUE_CALLED = r"\.call(?![\w?!])|(?<![\w.:$@])yield(?!\w)|\.(?=\()|(?<![>:])\$\w+(?=\()|\)(?=\()"
+_MAPPING = re.compile(
+    r"(?<![\w$>:])(?:array_(?:map|filter|walk|reduce|any|all|find)|u[ak]?sort|iterator_apply)(?=\s*\()"
+)
 _NO_CALLS = frozenset(
     {"array", "defined?", "elsif", "fn", "function", "if", "isset", "list", "match"}
 )
@@ -65,6 +69,25 @@ def list_called_arguments(statement: str, function: str) -> list[tuple[str, ...]
     ends = next((found for one in patterns if (found := _find_ends(one, plain))), [])
     known = sorted((_read_arguments(statement, end) for end in ends), key=lambda one: one[0])
     return [arguments for _, arguments in known]
+
+
+def list_value_arguments(statement: str) -> tuple[str, ...] | None:
+    """Return the arguments of a statement's only call of a value: a block, a closure, a method.
+
+    Ruby's `rule.call(n)`, `rule.(n)` and `yield n`; PHP's `$rule($n)` and `($this->rule)($n)`.
+    """
+    ends = _find_ends(_VALUE_CALLED, blank_strings(statement))
+    return _read_arguments(statement, ends[0])[1] if len(ends) == 1 else None
+
+
+def find_mapped_array(statement: str) -> str | None:
+    """Return the array that a function of PHP calls a closure with, as of `usort($a, fn…)`."""
+    found = _MAPPING.search(blank_strings(statement))
+    if found is None:
+        return None
+    arguments = _read_arguments(statement, found.end())[1]
+    at = 1 if found[0] == "array_map" else 0
+    return arguments[at] if at < len(arguments) else None
 
 
 def _find_ends(pattern: str, plain: str) -> list[int]:

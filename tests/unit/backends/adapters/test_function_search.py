@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from debugger.backends.adapters.debugpy import debugpy_breakpoints as python
@@ -19,6 +20,12 @@ def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+def test_a_name_that_no_adapter_can_be_sent_is_none_of_a_projects_files(tmp_path: Path):
+    own = _write(tmp_path / "ä.js", "")
+    _write(tmp_path / os.fsdecode(b"\xff.js"), "")
+    assert project_files([tmp_path], {".js"}) == [own]
 
 
 def test_what_was_installed_is_none_of_a_projects_files(tmp_path: Path):

@@ -150,6 +150,25 @@ def test_a_recursion_is_told_by_its_depth() -> None:
             {"$row": "null"}, "null: $row is null, ->upper of it is called (Error)",
         ),
         (
+            "ErrorException", 'Attempt to read property "name" on null', "return $a->next->name;",
+            {"$a": "Node {}", "$a->next": "null"},
+            "null: $a->next is null, ->name of it is read (ErrorException)",
+        ),
+        (
+            "ErrorException", "Trying to access array offset on value of type null",
+            "echo $row['x'];", {"$row": "null"},
+            "null: $row is null, ['x'] of it is read (ErrorException)",
+        ),
+        (
+            "ErrorException", 'Undefined array key "ink"', "return $prices[$key] * 2;",
+            {"$key": "'ink'", "$prices": "['pen' => 2]"},
+            "key 'ink' is not in $prices (ErrorException) with $key='ink' $prices=['pen' => 2]",
+        ),
+        (
+            "KeyError", "key not found: :ink", "prices.fetch(key)", {"key": ":ink"},
+            "KeyError: key not found: :ink with key=:ink",
+        ),
+        (
             "runtime.boundsError", "runtime error: index out of range [5] with length 3",
             "numbers[at]", {"at": "5"}, "index 5 out of range, numbers has 3 with at=5",
         ),

@@ -119,6 +119,18 @@ def test_what_a_parked_thread_waits_with_has_its_owner(
     assert second.wait == ThreadWait("sleep")
 
 
+@pytest.mark.parametrize(
+    "frame", ["java.io.FileInputStream.readBytes", "sun.nio.ch.UnixFileDispatcherImpl.read0"]
+)
+def test_a_thread_that_reads_a_file_or_a_pipe_waits_for_input(frame: str) -> None:
+    text = f"""{'"main"'} #1 prio=5 tid=0x7f nid=0x10 runnable  [0x0]
+   java.lang.Thread.State: RUNNABLE
+\tat {frame}(java.base@17.0.15/Native Method)
+"""
+    (found,) = merge_dumps([parse_dump(text)], _watch(n16="S"), [])
+    assert found.wait == ThreadWait("io", "waits for input or output")
+
+
 def test_a_thread_that_computes_has_a_stack_for_each_dump() -> None:
     text = (
         '"worker" #12 [18] prio=5 tid=0x7f nid=18 runnable  [0x0]\n\tat Busy.spin(Busy.java:{})\n'

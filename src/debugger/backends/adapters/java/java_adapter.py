@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -56,6 +57,26 @@ def _read_logged_error(text: str) -> str | None:
     """Return the message of a logged value that is an error."""
     is_error = text.startswith(_ERROR_BEGIN) and text.endswith(_ERROR_END)
     return text[len(_ERROR_BEGIN) : -len(_ERROR_END)] if is_error else None
+
+
+_LISTENING = (
+    "shows its threads all the same; or start it with java -agentlib:jdwp=transport=dt_socket,"
+    "server=y,suspend=n,address=127.0.0.1:5005 …, then: debugger attach --connect 127.0.0.1:5005 "
+    "--adapter java"
+)
+# Hints by a part of the message of a program that does not start.
+_LAUNCH_HINTS = {
+    "no answer as of a JVM": "debugger attach PID chooses the debugger by what the process is",
+    "does not compile": "javac names what to mend in the same words",
+    "no JVM of a test": (
+        "the build's own output says why; tests in Maven's own JVM (forkCount 0): -DforkCount=1"
+    ),
+    "agent library jdwp": (
+        "the JVM has no module jdk.jdwp.agent: name the java of a JDK, as debugger doctor java "
+        "finds it; debugger path -- CMD counts lines all the same"
+    ),
+    "the JVM ended": "java -version tries the JVM itself",
+}
 
 
 class JavaWatchpoints(DapWatchpoints):
@@ -174,27 +195,9 @@ class JavaAdapter(AgentAdapter):
     def find_launch_hint(self, text: str) -> str | None:
         """Return a hint for a program that does not start; None if the adapter may be at fault."""
         if "cannot connect" in text:
-            return (
-                "debugger hang --pid PID shows its threads all the same; or "
-                "start it with java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,"
-                "address=127.0.0.1:5005 …, then: debugger attach --connect 127.0.0.1:5005 "
-                "--adapter java"
-            )
-        if "does not compile" in text:
-            return "javac names what to mend in the same words"
-        if "no JVM of a test" in text:
-            return (
-                "the build's own output says why; tests in Maven's own JVM (forkCount 0): "
-                "-DforkCount=1"
-            )
-        if "agent library jdwp" in text:
-            return (
-                "the JVM has no module jdk.jdwp.agent: name the java of a JDK, as debugger doctor "
-                "java finds it; debugger path -- CMD counts lines all the same"
-            )
-        if "the JVM ended" in text:
-            return "java -version tries the JVM itself"
-        return None
+            pid = re.search(r"process (\d+)", text)
+            return f"debugger hang --pid {pid[1] if pid else 'PID'} {_LISTENING}"
+        return next((hint for part, hint in _LAUNCH_HINTS.items() if part in text), None)
 
     def shorten_refusal(self, why: str) -> str | None:
         """Return why a breakpoint does not bind; None where `explain_unbound` knows near lines."""

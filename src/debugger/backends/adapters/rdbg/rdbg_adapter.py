@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -37,6 +38,7 @@ from debugger.model.program import Frame
 
 AGENT = Path(__file__).with_name("agent") / "start.rb"
 _RUBY_S = 10.0  # seconds for Ruby to say whether it has the gem
+_GEM_VARIABLES = ("GEM_HOME", "GEM_PATH", "RUBYOPT", "RUBYLIB")
 _GEM = re.compile(r"rdbg[0-9.]*\Z")
 
 
@@ -50,10 +52,13 @@ def _program_words(found: AdapterLocation, launch: LaunchTarget | None, port: in
     return [ruby, "-r", str(AGENT), *found.argv[1:], launch.program, *launch.args]
 
 
-def _has_gem(ruby: str) -> bool:
-    """Return whether a Ruby has the gem debug: its command is beside it, or Ruby says so."""
+def _has_gem(ruby: str, env: Mapping[str, str]) -> bool:
+    """Return whether a Ruby has the gem debug: its command is beside it, or Ruby says so.
+
+    Only Ruby knows where the caller's variables move its gems, or leave them out.
+    """
     folder = Path(ruby).resolve().parent
-    if any(
+    if not any(env.get(one) for one in _GEM_VARIABLES) and any(
         _GEM.match(one.name) for one in (*folder.glob("rdbg*"), *Path(ruby).parent.glob("rdbg*"))
     ):
         return True
@@ -61,7 +66,7 @@ def _has_gem(ruby: str) -> bool:
     try:
         done = subprocess.run(
             [ruby, "-e", asks], capture_output=True, stdin=subprocess.DEVNULL, timeout=_RUBY_S,
-            check=False,
+            env=env, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return False
@@ -137,7 +142,7 @@ class RdbgAdapter(AgentAdapter):
         if path is None:
             return None
         ruby = str(Path(path).absolute())
-        return AdapterLocation((ruby, *search.args)) if _has_gem(ruby) else None
+        return AdapterLocation((ruby, *search.args)) if _has_gem(ruby, search.env) else None
 
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""
@@ -162,6 +167,12 @@ class RdbgAdapter(AgentAdapter):
             return
         assert target.pid is not None
         await ruby_attach.enter_by_gdb(target.pid, code, target.env)
+
+    def find_launch_hint(self, problem: str) -> str | None:
+        """Return a hint for a program whose Ruby cannot load our agent."""
+        if "without its gems" in problem:
+            return "leave --disable-gems out of the command, and of RUBYOPT"
+        return self.missing_hint if "the gem debug" in problem else None
 
     def format_truth(self, condition: str) -> str:
         """Format a condition as an expression whose value is true or false."""

@@ -293,6 +293,8 @@ class DapTranslation:
                 return self._go_on()
             stack = self._last_throw[1] if self._last_throw and uncaught else None
             stack = stack or await save_variables(self._require_stop(), self._stack)
+            if found.is_of_handler and found.place is not None:
+                stack = stack.hide_handler(found.place)
             self._stack = replace(stack, is_over=True)
             self._report_thrown(found)
             return None

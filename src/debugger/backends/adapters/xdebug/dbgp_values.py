@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 _SPACE = "{urn:debugger_protocol_v1}"
 _XDEBUG = "{https://xdebug.org/dbgp/xdebug}"
@@ -80,8 +80,8 @@ def quote_option(text: str) -> str:
 
 
 def to_uri(path: str) -> str:
-    """Write a path as Xdebug does."""
-    return f"file://{path}"
+    """Write a path as Xdebug does: a blank, `#`, `%` and `?` by their codes."""
+    return f"file://{quote(path, errors='surrogateescape')}"
 
 
 @lru_cache(maxsize=256)  # those of each stop's frames

@@ -23,6 +23,7 @@ _REPORTED = re.compile(
 # A call of its trace, with where it was made; functions of PHP's own have frames, too.
 _CALL = re.compile(r"\n#\d+ (?P<file>[^\n]*)\((?P<line>\d+)\): (?P<function>[^\n(]+)\(")
 _CAUSES_MAX = 8
+_OF_HANDLER = "ErrorException"  # PHP's own class, and how frameworks name theirs
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,13 @@ class Thrown:
     message: str
     is_uncaught: bool = False
     causes: tuple[Thrown, ...] = ()
+    # The file and line that PHP reports for it, of what is uncaught.
+    place: tuple[str, int] | None = None
+
+    @property
+    def is_of_handler(self) -> bool:
+        """Whether an error handler made it of a warning, whose place it was given."""
+        return self.place is not None and self.type.endswith(_OF_HANDLER)
 
 
 def is_own_error(kind: str) -> bool:
@@ -58,7 +66,9 @@ def parse_uncaught(text: str) -> Thrown | None:
         Thrown(match["type"], (match["message"] or "") + place, is_uncaught=True)
         for match, place in zip(matches, places, strict=True)
     )
-    return replace(last, causes=tuple(causes[::-1][:_CAUSES_MAX]))
+    file, line = matches[-1]["file"], matches[-1]["line"]
+    place = (file, int(line)) if file else None
+    return replace(last, causes=tuple(causes[::-1][:_CAUSES_MAX]), place=place)
 
 
 def _locate_cause(match: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ from debugger.backends.adapters.xdebug import dbgp_values as dbgp
 from debugger.backends.adapters.xdebug import php_code
 from debugger.backends.adapters.xdebug.dbgp_engine import DbgpEngine, EngineError
 
+_HANDLER_FRAMES = 3  # of an error handler, with what it calls to throw
 _SAVED_FRAMES = 6  # whose variables are saved at a throw
 # Xdebug lists the variables that are everywhere among those of the script's own frame, too, once
 # something has read them.
@@ -64,6 +65,13 @@ class PhpStack:
         while len(frames) > 1 and read_level(frames[0]) in self.built_in:
             frames.pop(0)
         return replace(self, frames=frames)
+
+    def hide_handler(self, place: tuple[str, int]) -> PhpStack:
+        """Return the stack without the error handler that threw for the statement at a place."""
+        for at, frame in enumerate(self.frames[: _HANDLER_FRAMES + 1]):
+            if (dbgp.to_path(frame.get("filename") or ""), int(frame.get("lineno") or 0)) == place:
+                return replace(self, frames=self.frames[at:])
+        return self
 
     def count_calls(self, level: int) -> int:
         """Return how many calls led from the program's begin to a frame."""

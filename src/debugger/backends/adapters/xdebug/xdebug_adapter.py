@@ -31,6 +31,7 @@ SERVER_VARIABLE = "DEBUGGER_PHP_SERVER"
 _VAGUE = "PHP cannot evaluate it: a syntax error"
 _PHP_S = 10.0  # seconds for PHP to say whether it has Xdebug
 _KNOWN_S = 60.0  # seconds; PHP takes longer to say it than a short script to run
+_INI_VARIABLES = ("PHPRC", "PHP_INI_SCAN_DIR")
 _ASKS = "exit(version_compare((string) phpversion('xdebug'), '3.0', '>=') ? 0 : 1);"
 
 
@@ -65,13 +66,14 @@ def _link_environment(env: Mapping[str, str], path: str) -> Mapping[str, str]:
     return {**env, "XDEBUG_MODE": "debug", "XDEBUG_CONFIG": settings, "XDEBUG_SESSION": "1"}
 
 
-def _has_xdebug(php: str) -> bool:
+def _has_xdebug(php: str, env: Mapping[str, str]) -> bool:
     try:
         done = subprocess.run(
             [php, "-r", _ASKS],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PHP_S,
+            env=env,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
@@ -109,9 +111,9 @@ class XdebugAdapter(AgentAdapter):
     )
 
     def __init__(self) -> None:
-        self._known: dict[
-            str, float
-        ] = {}  # each PHP that has Xdebug, and until when it is believed
+        # Each PHP that has Xdebug, with the variables that choose its settings, and until when it
+        # is believed.
+        self._known: dict[tuple[str | None, ...], float] = {}
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the PHP that runs programs; None without PHP, or without Xdebug 3."""
@@ -120,10 +122,11 @@ class XdebugAdapter(AgentAdapter):
             return None
         php = str(Path(path).absolute())
         now = time.monotonic()
-        if now >= self._known.get(php, 0.0):
-            if not _has_xdebug(php):
+        one = (php, *(search.env.get(name) for name in _INI_VARIABLES))
+        if now >= self._known.get(one, 0.0):
+            if not _has_xdebug(php, search.env):
                 return None
-            self._known[php] = now + _KNOWN_S
+            self._known[one] = now + _KNOWN_S
         return AdapterLocation((php, *search.args))
 
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:

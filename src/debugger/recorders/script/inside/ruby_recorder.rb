@@ -288,9 +288,15 @@ module DebuggerRecorder
     def enter_block(point, path)
       arguments = read_arguments(point)
       maker = find_maker(point, path) if stack.empty?
-      outer = stack.empty? ? maker : call_of(point, path)
+      outer = stack.empty? ? maker : call_around(point, path)
       call = push(point, path, name_block(point), point.lineno, point.method_id, arguments: arguments, maker: maker)
       call.outer, call.is_block = outer, true
+    end
+
+    # Returns the call that a block stands in; nil if it has returned, as of a block that it made for later.
+    def call_around(point, path)
+      method = point.method_id
+      call_of(point, path) if method.nil? || stack.any? { |one| one.path == path && one.method == method }
     end
 
     # Finds the call that made the block of a new thread or fiber, by its names; nil if several may have.

@@ -4,6 +4,7 @@
 order = ENV["DEBUGGER_SCRIPT_ORDER"]
 if order && File.file?(order) && !defined?(DebuggerRecorder)
   require "fiber" # Fiber.current, before Ruby 3.1
+  require "rbconfig" # RubyGems loads it, which --disable-gems leaves out
   require_relative "ruby_values"
   require_relative "ruby_journal"
   require_relative "ruby_history"

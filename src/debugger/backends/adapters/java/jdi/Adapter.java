@@ -68,26 +68,35 @@ public final class Adapter {
     }
 
     private void answer(Request request) throws IOException {
+        Map<String, Object> body;
         try {
-            Map<String, Object> body = handle(request);
-            if (body != null) {
-                client.sendResponse(request, body);
-            }
+            body = handle(request);
         } catch (DebuggerException problem) {
             client.sendFailure(request, problem.getMessage());
+            return;
+        } catch (IOException problem) {
+            client.sendFailure(request, problem.toString());  // of a file, or of another JVM
+            return;
         } catch (VMDisconnectedException over) {
             // The end comes first: what let the program run has succeeded then.
             if (target != null) {
                 target.end();
             }
             client.sendFailure(request, "the program has ended");
+            return;
         } catch (ObjectCollectedException gone) {
             client.sendFailure(request, "the object was collected meanwhile");
+            return;
         } catch (IllegalThreadStateException running) {
             client.sendFailure(request, "the thread is running");
+            return;
         } catch (RuntimeException problem) {
             // Of the JDI, for what the JVM refuses; one request must not end the session.
             client.sendFailure(request, problem.toString());
+            return;
+        }
+        if (body != null) {
+            client.sendResponse(request, body);
         }
     }
 
@@ -194,15 +203,22 @@ public final class Adapter {
     /** Begins the program in a thread of its own: the client's answers are read meanwhile. */
     private void begin(Request request) {
         Thread beginning = new Thread(() -> {
+            String failure = null;
             try {
-                try {
-                    connect(request);
+                connect(request);
+            } catch (DebuggerException problem) {
+                failure = problem.getMessage();
+            } catch (IOException | InterruptedException | RuntimeException problem) {
+                failure = problem.toString();  // without an answer the client would wait
+            }
+            try {
+                if (failure != null) {
+                    client.sendFailure(request, failure);
+                } else {
                     client.sendEvent("initialized", Client.fields());
                     client.sendResponse(request, Client.fields());
-                } catch (DebuggerException problem) {
-                    client.sendFailure(request, problem.getMessage());
                 }
-            } catch (IOException | InterruptedException gone) {
+            } catch (IOException gone) {
                 // Whoever reads requests sees the end of the connection.
             }
         }, "begin");

@@ -14,6 +14,7 @@ final class CodeText {
     static String of(ValueNode node, Method method) {
         if (node instanceof ValueNode.Constant one) {
             return one.value instanceof String text ? Values.quote(text, '"')
+                    : one.value instanceof Character ? Values.quote(one.value.toString(), '\'')
                     : String.valueOf(one.value);
         } else if (node instanceof ValueNode.Local local) {
             return variable(method, local.slot, local.code);

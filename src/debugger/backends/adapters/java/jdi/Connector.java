@@ -137,7 +137,8 @@ final class Connector {
             } catch (IOException | IllegalConnectorArgumentsException stillNot) {
                 // The first problem says more.
             }
-            throw new DebuggerException("cannot connect: " + problem.getMessage());
+            String where = pid != null ? " to process " + pid : "";
+            throw new DebuggerException("cannot connect" + where + ": " + problem.getMessage());
         }
     }
 

@@ -2,6 +2,7 @@ package debugger.jdi;
 
 import java.io.IOException;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,7 +48,9 @@ final class SourceCompiler {
     }
 
     private static Path sourceRoot(Path source) throws IOException {
-        Matcher matcher = PACKAGE.matcher(Files.readString(source));
+        // javac judges the encoding; the word `package` is the same in any.
+        Matcher matcher = PACKAGE.matcher(
+                Files.readString(source, StandardCharsets.ISO_8859_1));
         Path root = source.getParent();
         Path folders = matcher.find() ? Path.of(matcher.group(1).replace('.', '/')) : null;
         if (folders == null || !root.endsWith(folders)) {

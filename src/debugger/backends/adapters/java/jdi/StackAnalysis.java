@@ -536,12 +536,24 @@ final class StackAnalysis {
     private ValueNode.Call readCall(int code, int opcode, List<ValueNode> from) {
         ConstantPool.Member member = constants.member(u2(code + 1));
         List<ValueNode> arguments = new ArrayList<>();
-        int count = ConstantPool.parameters(member.descriptor()).size();
-        for (int one = 0; one < count; one++) {
-            arguments.add(0, popFrom(from));
+        List<String> types = ConstantPool.parameters(member.descriptor());
+        for (int one = types.size() - 1; one >= 0; one--) {
+            arguments.add(0, withType(popFrom(from), types.get(one)));
         }
         ValueNode receiver = opcode == 184 ? null : popFrom(from);
         return new ValueNode.Call(member, receiver, arguments, code);
+    }
+
+    /** Returns a constant as the parameter's type has it: bytecode knows `true` and 'x' as numbers. */
+    private static ValueNode withType(ValueNode node, String type) {
+        if (node instanceof ValueNode.Constant one && one.value instanceof Integer number) {
+            if (type.equals("Z")) {
+                return new ValueNode.Constant(number != 0, one.code);
+            } else if (type.equals("C")) {
+                return new ValueNode.Constant((char) number.intValue(), one.code);
+            }
+        }
+        return node;
     }
 
     private static ValueNode popFrom(List<ValueNode> from) {

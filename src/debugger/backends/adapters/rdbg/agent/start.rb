@@ -32,6 +32,8 @@ module DebuggerAgent
         return if @holder
         return @holder = ::DEBUGGER__ if defined?(::DEBUGGER__.capture_frames)
 
+        raise LoadError, "Ruby runs without its gems: --disable-gems" unless defined?(Gem::Specification)
+
         spec = find_gem or raise LoadError, "the gem debug is not installed for Ruby #{RUBY_VERSION}"
         @version = spec.version.to_s
         holder = Module.new
@@ -49,7 +51,7 @@ module DebuggerAgent
       private
 
       def find_gem
-        Gem::Specification.find_all_by_name("debug").max_by(&:version) if defined?(Gem::Specification)
+        Gem::Specification.find_all_by_name("debug").max_by(&:version)
       end
 
       def find_extension(spec)
