@@ -150,10 +150,16 @@ def test_a_python_that_does_not_exist_is_refused(cli):
 
 
 @python
-def test_a_program_that_is_no_python_is_refused_before_anything_waits_for_it(cli):
+def test_a_program_that_is_no_python_is_refused_before_anything_waits_for_it(cli, tmp_path):
     true = shutil.which("true")
     words = ("start", find_source("loop.py"), "--python", true)
     check_refused(cli, *words, **LAUNCH, says=f"{true} is not a Python", hint="--python PATH")
+    shim = tmp_path / "python3.99"
+    shim.write_text("#!/bin/sh\necho 'no version 3.99 is installed' >&2\nexit 127\n")
+    shim.chmod(0o755)
+    says = f"{shim} is not a Python: no version 3.99 is installed"
+    words = ("start", find_source("loop.py"), "--python", shim)
+    check_refused(cli, *words, **LAUNCH, says=says, hint="--python PATH")
     no_session_is_left(cli)
 
 

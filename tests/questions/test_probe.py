@@ -220,6 +220,21 @@ def test_threads_are_told_apart(cli: Cli, folder: Path) -> None:
     assert {row["thread"] for row in found["rows"]} == {1, 2, 3}
 
 
+def test_a_thread_of_python_is_chosen_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "named.py").write_text(
+        "import threading\n\n\ndef work(n):\n    return n\n\n\n"
+        "one = threading.Thread(target=work, args=(7,), name='blue')\n"
+        "one.start()\none.join()\nwork(8)\n"
+    )
+    command = ("--", sys.executable, "named.py")
+    for thread, value in (("blue", "7"), ("MainThread", "8")):
+        words = ("--at", "named.py:5", "n", "--thread", thread, *command)
+        assert [one for _, one in rows(probed(cli, tmp_path, *words))] == [[value]]
+        told = cli("calls", "work", "--thread", thread, *command, cwd=tmp_path).out
+        assert f"(n={value})" in told
+        assert "1 shown line by line" in told
+
+
 def test_an_expression_that_is_never_in_scope_says_what_is(cli: Cli, folder: Path) -> None:
     at = line(folder, "p.py", "return result")
     words = ("--at", at, "nmae, at", "--", sys.executable, "p.py", "3")

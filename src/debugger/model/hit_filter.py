@@ -216,7 +216,7 @@ _OPTIONS: tuple[tuple[str, Any, Any, Option], ...] = (
         None,
         Option(
             "--thread",
-            help="only of this thread: its number; in questions also its name",
+            help="only of this thread: its number or its name",
             metavar="N",
         ),
     ),
@@ -310,12 +310,13 @@ def refuse_options(
     for one in (each for each in HIT_OPTIONS.parameters if each.name not in without):
         about = one.about
         assert isinstance(about, Option)
+        is_number = one.name == "thread" and not takes_thread_names
+        usual = "only of this thread: its number" if is_number else about.help
         changed = about.changed(
-            help=texts.get(one.name, about.help),
+            help=texts.get(one.name, usual),
             also=spellings.get(one.name, about.also),
             is_hidden=one.name in refused or one.name in unlisted,
         )
-        is_number = one.name == "thread" and not takes_thread_names
         parameters.append(replace(one, about=changed, type=int | None if is_number else one.type))
     flags = {one.name: one.about.flags[0] for one in parameters if isinstance(one.about, Option)}
 

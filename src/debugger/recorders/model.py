@@ -402,8 +402,9 @@ class ProbeOrder(Struct, frozen=True):
     to_ns: int = 0
     # Each function of the name is a probe of its own.
     is_split: bool = False
-    # Only hits of this thread (0: of any), below a call of this function.
+    # Only hits of this thread (0: of any), of threads of this name, below a call of this function.
     thread: int = 0
+    thread_name: str = ""
     inside: str = ""
     # Only hits at which a value differs from the hit before.
     changes: bool = False
@@ -503,10 +504,11 @@ class RecordingOrder(Struct, frozen=True):
     nth: int = 1
     most: int = 20
     when: str = ""
-    # Only the calls of these numbers (none: all), of this thread (0: any), below a call of this
-    # function, whose arguments differ from those of the call before.
+    # Only the calls of these numbers (none: all), of this thread (0: any), of threads of this name,
+    # below a call of this function, whose arguments differ from those of the call before.
     numbers: tuple[int, ...] = ()
     thread: int = 0
+    thread_name: str = ""
     inside: str = ""
     changes: bool = False
     # The depth of callees to record; -1: all.

@@ -21,6 +21,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_files
+from debugger.model.text_filters import clip_text
 from debugger.sources import project_files
 from debugger.symbols.program_file import ProgramFile, inspect_program
 from debugger.targets import launchers
@@ -30,6 +31,7 @@ _PYTHON_S = 10.0  # seconds for an interpreter to answer
 _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 _LINE_MAX = 4096  # bytes of a command's first line
+_COMPLAINT_MAX = 120  # characters of what an interpreter that does not start says
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
 _SCRIPTS = {
@@ -473,24 +475,27 @@ async def check_python(launch: LaunchTarget) -> None:
     """
     assert launch.python is not None
     words = [launch.python, "-I", "-S", "-c", "print('python')"]
-    output = b""
+    output = complaint = b""
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, env=dict(launch.env), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
+            *words, env=dict(launch.env), stdin=DEVNULL, stdout=PIPE, stderr=PIPE
         )
     except OSError:
         process = None
     if process is not None:
         try:
             async with asyncio.timeout(_PYTHON_S):
-                output, _ = await process.communicate()
+                output, complaint = await process.communicate()
         except TimeoutError:
             process.kill()
             await process.wait()
     if output.strip() != b"python":
+        # A shim of pyenv says which version is missing.
+        text = complaint.decode("utf-8", "replace").strip()
+        first = clip_text(text.partition("\n")[0], _COMPLAINT_MAX)
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
-            f"{launch.python} is not a Python",
+            f"{launch.python} is not a Python" + (f": {first}" if first else ""),
             hint="debugger start --python PATH …; without it, the one on your PATH is taken",
         )
 

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.hit_filter import refuse_thread_name
 from debugger.model.location import short_paths
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.holds.checked_lines import source_files_of
@@ -213,7 +212,6 @@ async def record_calls(
         answer = _note_parts(answer)
         return await with_callees(program, place, answer, depth=depth, is_chosen=is_chosen)
     place = await asyncio.to_thread(resolve_function, place, program.source_roots)
-    refuse_thread_name(filtered.hits)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
     def order(roots: tuple[str, ...]) -> RecordingOrder:
@@ -225,6 +223,7 @@ async def record_calls(
             when=when,
             numbers=filtered.numbers,
             thread=filtered.hits.thread or 0,
+            thread_name=filtered.hits.thread_name,
             inside=filtered.hits.inside or "",
             changes=filtered.hits.changes,
             depth=depth,

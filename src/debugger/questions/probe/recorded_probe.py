@@ -435,7 +435,6 @@ def slow_tracing(interpreters: Iterable[str], took_s: float) -> list[str]:
 
 def _to_probe(one: ProbePoint, within: HitRange, hits: HitFilter, *, is_split: bool) -> ProbeOrder:
     spec = one.spec
-    refuse_thread_name(hits)
     if one.event:
         within, hits = HitRange(), HitFilter()
     return ProbeOrder(
@@ -450,6 +449,7 @@ def _to_probe(one: ProbePoint, within: HitRange, hits: HitFilter, *, is_split: b
         to_ns=int(within.to_s * 1e9),
         is_split=is_split and not one.event,
         thread=hits.thread or 0,
+        thread_name=hits.thread_name,
         inside=hits.inside or "",
         changes=hits.changes,
         kept_last=hits.kept_last,

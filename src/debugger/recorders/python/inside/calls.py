@@ -60,7 +60,7 @@ class CallBook:
         # Of code that was rewritten to report its events, by its identity.
         self.plain_codes: dict[int, CodeType] = {}
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
-        names = ("numbers", "thread", "inside", "changes")
+        names = ("numbers", "thread", "thread_name", "inside", "changes")
         self._has_filter = any(order[name] for name in names)
         self._threads_so_far: list[ThreadCalls] = []  # at most _THREADS_MAX
         self.reset()
@@ -255,6 +255,8 @@ class CallBook:
         if order["numbers"] and self.seen not in order["numbers"]:
             return False
         if order["thread"] and thread.number != order["thread"]:
+            return False
+        if order["thread_name"] and self._parts.thread_key()[1] != order["thread_name"]:
             return False
         if order["inside"] and not self._is_below(order["inside"], frame.f_back):
             return False

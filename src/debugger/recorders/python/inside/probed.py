@@ -42,6 +42,7 @@ class ProbedLocation:
         self.from_ns: int = order["from_ns"]
         self.to_ns: int = order["to_ns"]
         self.thread: int = order["thread"]
+        self.thread_name: str = order["thread_name"]
         self.inside: str = order["inside"]
         self.changes: bool = order["changes"]
         self.event: str = order["event"]
@@ -444,6 +445,8 @@ class ProbeRecorder:
         if not self._is_begun or self._is_ended:
             return False
         if place.thread and self._thread_number() != place.thread:
+            return False
+        if place.thread_name and self._parts.thread_key()[1] != place.thread_name:
             return False
         return not place.inside or self._is_below(place.inside, frame)
 
