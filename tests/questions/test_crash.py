@@ -69,6 +69,36 @@ def test_whatever_it_does_there_is_an_answer(
     assert len(answer.out) < 4000
 
 
+ABORTS = """
+#include <stdio.h>
+#include <stdlib.h>
+static int *find(int *all, int n, int key) {
+    int *found = NULL;
+    for (int i = 0; i < n; i++) {
+        if (all[i] == key) found = &all[i];
+    }
+    return found;
+}
+int main(void) {
+    int all[] = {3, 5};
+    int *found = find(all, 2, 4);
+    if (!found) abort();
+    return *found;
+}
+"""
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_an_abort_names_the_value_of_the_condition_that_led_to_it(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "aborts.c").write_text(ABORTS)
+    subprocess.run(["gcc", "-g", "-o", "aborts", "aborts.c"], cwd=tmp_path, check=True)
+    answer = cli("crash", "--json", "--", tmp_path / "aborts", cwd=tmp_path).data["data"]
+    assert answer["cause"].startswith("abort with found=0x0")
+    assert (answer["why"]["expression"], answer["why"]["frame"]["line"]) == ("found", 5)
+
+
 RECURSION = """
 fn fact(n: u64, name: &str) -> u64 {
     let pad = [n; 32];

@@ -439,7 +439,8 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
         return Cause("panic", with_values(f"panic: {panic[1]}", facts, facts.operands))
     last = next((one.strip() for one in reversed(facts.said) if one.strip()), "")
     text = f"abort: after printing {clip_text(last, 100)!r}" if last else "abort"
-    return Cause("abort", text)
+    culprit = choose_operand(facts.reported, facts.values)
+    return Cause("abort", with_values(text, facts, [culprit]), culprit=culprit)
 
 
 def _signal_cause(facts: CrashFacts) -> Cause | None:
