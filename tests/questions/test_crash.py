@@ -74,9 +74,7 @@ ABORTS = """
 #include <stdlib.h>
 static int *find(int *all, int n, int key) {
     int *found = NULL;
-    for (int i = 0; i < n; i++) {
-        if (all[i] == key) found = &all[i];
-    }
+    for (int i = 0; i < n; i++) found = all[i] == key ? &all[i] : found;
     return found;
 }
 int main(void) {

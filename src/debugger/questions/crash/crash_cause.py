@@ -18,6 +18,7 @@ from debugger.questions.crash.complained_operand import (
     find_emptied,
     find_overflowed,
 )
+from debugger.sources.nothing_calls import describe_nothing_call
 
 _ADDRESS = re.compile(r"ERROR: (?P<tool>\w+Sanitizer): (?P<what>[\w-]+(?: [a-z-]+)?)(?P<rest>.*)")
 _ACCESS = re.compile(r"^\s*(READ|WRITE) of size (\d+)")
@@ -264,6 +265,9 @@ class CrashFacts(Struct, frozen=True):
     compared: tuple[str, ...] = ()
     # The calls whose results a failed check compared.
     compared_calls: tuple[str, ...] = ()
+    # The call of the statement whose result was nothing, and whether its result can be followed.
+    nothing_call: str = ""
+    is_nothing_followed: bool = False
     # The values of expressions.
     values: Mapping[str, str] = {}
     # The end of the output.
@@ -282,6 +286,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
     found = (
         _sanitizer_cause(facts)
         or _recursion_cause(facts)
+        or _nothing_call_cause(facts)
         or _exception_cause(facts)
         or _abort_cause(facts)
         or _signal_cause(facts)
@@ -394,6 +399,17 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     )
 
 
+def _nothing_call_cause(facts: CrashFacts) -> Cause | None:
+    """Say of an exception that a call returned nothing, where no variable of the statement is."""
+    bases = (one.base for one in facts.accesses)
+    is_known = any(is_null(facts.values.get(one, "")) for one in bases)
+    if facts.exception is None or not facts.nothing_call or is_known:
+        return None
+    short = short_type(facts.exception or "")
+    text = describe_nothing_call(facts.nothing_call, facts.message, short)
+    return Cause("nothing", text, culprit=facts.nothing_call if facts.is_nothing_followed else "")
+
+
 def _find_emptied(found: ExceptionCause, facts: CrashFacts) -> str:
     """Return the empty container that an exception complains about, of which it names no value."""
     if found.kind not in {"exception", "index_out_of_range"} or found.culprit:
@@ -493,6 +509,8 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         if len(given) == 1:
             text = f"null pointer: {format_values(facts, given)}"
         name = given[0] if len(given) == 1 else through[0].base if is_known else ""
+        if facts.nothing_call and not name:
+            text, name = f"{text}, perhaps what {facts.nothing_call} returned", facts.nothing_call
         return Cause("null_pointer", text, culprit=name)
     culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(

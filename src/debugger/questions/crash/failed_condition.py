@@ -112,11 +112,16 @@ def reported_operands(
     return tuple(dict.fromkeys((*(one for one in guilty if one in operands), *guilty)))
 
 
+def is_recorded(frame: answers.FrameView | None) -> bool:
+    """Return whether a run of a frame's language knows what each call has returned."""
+    return frame is not None and frame.file is not None and frame.file.endswith(_RECORDED)
+
+
 def compared_calls(
     frame: answers.FrameView | None, guard: FailedCondition | None, values: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the calls that a failed check compared, where their results can be known."""
-    if frame is None or frame.file is None or not frame.file.endswith(_RECORDED):
+    if frame is None or frame.file is None or not is_recorded(frame):
         return ()
     condition = guard or _failed_condition(frame.file, frame.line)
     if condition is None or (condition.is_around and condition is not guard):

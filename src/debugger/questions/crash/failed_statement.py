@@ -22,6 +22,11 @@ from debugger.questions.runner import evidence_store
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
+from debugger.sources.nothing_calls import (
+    find_nothing_call,
+    find_null_call,
+    python_statement,
+)
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -51,6 +56,11 @@ class FailedStatement(msgspec.Struct, frozen=True):
     def list_reported(self, values: Mapping[str, str]) -> tuple[str, ...]:
         """Return what the statement complains about, if it raises an exception."""
         return reported_operands(self.frame, self.guard, self.own_reads.operands, values)
+
+    def find_nothing_call(self, message: str, *, is_fault: bool) -> str:
+        """Return the call whose result was nothing, by the exception's message or for a fault."""
+        text = _python_statement(self.frame) or read_statement(self.frame)
+        return find_null_call(text) if is_fault else find_nothing_call(text, message)
 
     def list_compared_calls(
         self, shown: answers.FrameView | None, values: Mapping[str, str]
@@ -84,6 +94,12 @@ def parse_statement(frame: Frame | None) -> StatementReads:
     text = text[asserted.start() :] if asserted else text
     is_hash = frame is not None and (frame.file or "").endswith(_HASHES)
     return parse_reads(text, hash_comments=is_hash)
+
+
+def _python_statement(frame: Frame | None) -> str:
+    if frame is None or not frame.file or not frame.line or not frame.file.endswith(_HASHES[:2]):
+        return ""
+    return python_statement("\n".join(source_files.read_source(frame.file) or ()), frame.line)
 
 
 def read_statement(frame: Frame | None) -> str:

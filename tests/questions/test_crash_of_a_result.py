@@ -1,0 +1,78 @@
+"""`crash` of a call's result that is nothing: it names the call, and where that returned it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PYTHON = """
+class Repo:
+    def find(self, key):
+        if key == "a":
+            return self
+        return None
+
+def load(repo, key):
+    return repo.find(key).rows
+
+load(Repo(), "b")
+"""
+NODE = """
+class Repo {
+  find(key) {
+    if (key === "a") return this;
+    return undefined;
+  }
+}
+function load(repo, key) {
+  return repo.find(key).rows;
+}
+load(new Repo(), "b");
+"""
+C = """
+struct row { int key; int value; };
+static struct row *find(struct row *rows, int n, int key) {
+    for (int i = 0; i < n; i++) {
+        if (rows[i].key == key) return &rows[i];
+    }
+    return 0;
+}
+int main(void) {
+    struct row rows[] = {{1, 2}};
+    return find(rows, 1, 3)->value;
+}
+"""
+
+
+def _check(cli: Callable[..., Any], folder: Path, *command: object, call: str, line: int) -> str:
+    answer = cli("crash", "--json", "--", *command, cwd=folder, timeout=60).data["data"]
+    assert (answer["why"]["expression"], answer["why"]["frame"]["line"]) == (call, line)
+    cause: str = answer["cause"]
+    return cause
+
+
+def test_of_python(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(PYTHON)
+    cause = _check(cli, tmp_path, sys.executable, "a.py", call="repo.find(key)", line=6)
+    says = "None: repo.find(key) returned None, .rows of it is read (AttributeError)"
+    assert cause.startswith(says)
+
+
+@pytest.mark.adapter("js-debug")
+def test_of_javascript(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text(NODE)
+    cause = _check(cli, tmp_path, "node", "a.js", call="repo.find(key)", line=5)
+    assert cause.startswith("undefined: repo.find(key) returned undefined, .rows of it is read")
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_of_c(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(C)
+    subprocess.run(["gcc", "-g", "-o", "a", "a.c"], cwd=tmp_path, check=True)
+    cause = _check(cli, tmp_path, tmp_path / "a", call="find(rows, 1, 3)", line=7)
+    assert "null pointer, at 0x4, perhaps what find(rows, 1, 3) returned" in cause
