@@ -55,6 +55,12 @@ _TAKES = re.compile(
 )
 
 
+def is_about_nothing(message: str) -> bool:
+    """Return whether a message may be about the result of a call, so that the source matters."""
+    ways = (_RETURNED, _TAKEN, _OPERATED)
+    return any(one.search(message) for one in ways) or parse_null_message(message) is not None
+
+
 def find_nothing_call(statement: str, message: str) -> str:
     """Return the only call of a statement whose result may be what a message calls nothing.
 

@@ -25,6 +25,7 @@ from debugger.sources.guilty_operand import FailedCondition
 from debugger.sources.nothing_calls import (
     find_nothing_call,
     find_null_call,
+    is_about_nothing,
     python_statement,
 )
 
@@ -59,8 +60,12 @@ class FailedStatement(msgspec.Struct, frozen=True):
 
     def find_nothing_call(self, message: str, *, is_fault: bool) -> str:
         """Return the call whose result was nothing, by the exception's message or for a fault."""
+        if is_fault:
+            return find_null_call(read_statement(self.frame))
+        if not is_about_nothing(message):
+            return ""  # a file of Python is parsed for no other exception
         text = _python_statement(self.frame) or read_statement(self.frame)
-        return find_null_call(text) if is_fault else find_nothing_call(text, message)
+        return find_nothing_call(text, message)
 
     def list_compared_calls(
         self, shown: answers.FrameView | None, values: Mapping[str, str]
