@@ -119,8 +119,18 @@ function leave() {
   freeExits();
 }
 
-// Frida asks for it when the program exits, too: then there is still something to see.
-rpc.exports = { dispose() { if (!isHostThere()) leave(); } };
+// Frida asks for it when the program exits, too: then there is still something to see. Whoever is
+// in his exit waits until this has answered, and is waited for then: Frida answers in the first turn.
+rpc.exports = {
+  dispose() {
+    if (isHostThere()) return null;
+    freeExits();
+    leave();
+    const answered = Promise.resolve();
+    answered.then(() => {}).then(awaitExits);
+    return answered;
+  },
+};
 
 takeSignals();
 listen();
