@@ -286,7 +286,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/java": 271,
     "recorders/native": 662,
     "recorders/node": 936,
-    "recorders/python": 14515,
+    "recorders/python": 14549,
     "recorders/script": 276,
     "session": 5503,
     "session/inside": 69,

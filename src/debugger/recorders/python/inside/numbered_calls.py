@@ -143,7 +143,8 @@ class NumberedCalls:
         self._entering: dict[int, int] = {}  # numbers that are not in their variable yet, by frame
         self._by_frame: dict[int, int] = {}  # the numbers of calls that have no variable for it
         self._followed: dict[int, int] = {}  # threads by the frames that are traced by themselves
-        self._foreign: set[str] = set()  # files of which no call is the program's
+        # Files of which no call is the program's, and what each counts in a window: ours nothing.
+        self._foreign: dict[Any, int] = {}
         self._is_always_traced = False  # some code of the program has no numbers
 
     def __reduce__(self) -> Any:
@@ -158,7 +159,10 @@ class NumberedCalls:
         def trace(frame: FrameType, event: str, argument: Any) -> Any:
             # The way of most calls of libraries, kept short.
             try:
-                if windows.is_full and frame.f_globals.get("__file__") in foreign:
+                share = foreign.get(frame.f_globals.get("__file__")) if windows.is_full else None
+                if share is not None:
+                    if windows.pass_calls(share):
+                        recorder.spend_calls(frame)
                     return None
             except TypeError:  # the program has given a module another file
                 return None
@@ -387,7 +391,8 @@ class NumberedCalls:
         recorder, code = self.recorder, frame.f_code
         known = recorder.find_code(frame)
         if known is None:
-            self._note_foreign(frame)
+            if recorder.windows.pass_calls(self._note_foreign(frame)):
+                recorder.spend_calls(frame)
             return None
         is_entered = self._parts.is_entered(code, frame.f_lasti)
         if self._is_always_traced and known.counter is None and is_entered:
@@ -417,11 +422,17 @@ class NumberedCalls:
             return scope.trace  # a window began with it
         return recorder.enter_numbered(known, frame, number)
 
-    def _note_foreign(self, frame: FrameType) -> None:
-        """Note a file that is not the program's: to read a frame's code costs, with audit hooks."""
+    def _note_foreign(self, frame: FrameType) -> int:
+        """Note a file that is not the program's: to read a frame's code costs, with audit hooks.
+
+        Returns:
+            What a call of it counts in a window.
+        """
         file = frame.f_globals.get("__file__")
+        share = int(not self._parts.is_ours(frame))
         if type(file) is str and not self.recorder.chosen.file(file):
-            self._foreign.add(file)
+            self._foreign[file] = share
+        return share
 
     def _leave_at_line(self, frame: FrameType, event: str, _argument: Any) -> Any:
         """Trace neither a call nor those that it makes; its end traces the caller again."""

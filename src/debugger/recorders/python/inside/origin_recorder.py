@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _OUTWARD = 60  # frames of a library between two of the program
 _DEEP = 400  # frames of the stack at the beginning of a window
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
+_IMPORTER = "<frozen importlib."
 _OPTIMIZED = 0x1
 _TEXTS = (str, bytes)
 _ITERATED = 0x20 | 0x200  # generators, and asynchronous ones
@@ -106,12 +107,14 @@ class OriginRecorder:
 
     def called(self, frame: FrameType, event: str, _argument: Any) -> Any:
         """Begin to follow a call (a trace function); None for code that is not the program's."""
-        code = frame.f_code
-        if self.codes.get(id(code), 0) is None or event != "call" or self._hits.is_over:
+        if event != "call" or self._hits.is_over:
             return None
+        code = frame.f_code
         try:
             known = self.find_code(frame)
             if known is None:
+                if self.windows.pass_calls(int(not self._parts.is_ours(frame))):
+                    self.spend_calls(frame)
                 return None
             windows = self.windows
             if known.generates and not self._parts.is_entered(code, frame.f_lasti):
@@ -142,6 +145,8 @@ class OriginRecorder:
         is_resumed = scope is not None and scope.code is code
         if known.generates and not self._parts.is_entered(code, frame.f_lasti):
             if is_resumed and (windows.is_full or scope.is_kept):
+                if windows.pass_calls(self._parts.RESUMED_CALLS):
+                    windows.spend_calls(is_free=False)
                 self._find_caller(scope, frame)
                 return scope.trace
             return self._skip_call(known, frame)
@@ -157,6 +162,17 @@ class OriginRecorder:
             return self._skip_call(known, frame)
         # Its code counts it next.
         return self._record_call(known, frame, number, known.calls + (known.counter is not None))
+
+    def spend_calls(self, frame: FrameType) -> None:
+        """Count calls of a library as a statement, of which a frame is the last."""
+        back, count, is_free = frame.f_back, 0, False
+        while back is not None and count < _OUTWARD and not is_free:
+            code = back.f_code
+            if self.codes.get(id(code)) is not None:
+                break  # the program's own
+            is_free = code.co_filename.startswith(_IMPORTER) or self._parts.is_ours(back)
+            back, count = back.f_back, count + 1
+        self.windows.spend_calls(is_free=is_free)
 
     def enter_numbered(self, known: Any, frame: FrameType, number: int) -> Any:
         """Begin with a call whose code has taken its number, and return its trace function."""

@@ -2,7 +2,9 @@
 
 To record a statement costs a hundred times what the statement costs. So a run has a budget of
 statements. A first run records until it is used up, and from then on only counts the calls up to
-the location. The next run knows the number of that call, and records the calls before it.
+the location. The next run knows the number of that call, and records the calls before it. Calls of
+libraries, and generators that go on within a line, cost time and record no statement: so a number
+of them counts as one.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ _NARROWED = 8  # the part of a window that is kept when the budget is used up
 _LOOKS = 8  # in the part that a window may be narrowed to
 _WATCHED_CALLS = 15_000
 _KEPT_STATEMENTS = 3_000  # of a call that is recorded outside of the windows
+_CALLS_OF_STATEMENT = 64  # calls of libraries that count as a statement
+RESUMED_CALLS = 8  # as so many a generator counts that goes on
 
 
 class CallWindows:
@@ -39,6 +43,7 @@ class CallWindows:
         self._watched_calls = 0
         self.watches_all = True  # each write of the watched names was recorded
         self.spent = 0  # statements recorded
+        self.passed = 0  # calls of libraries since the last of them that counted as a statement
         self.total = 0  # statements recorded since the beginning
         self._import_spent = 0
         self.importing = 0  # module bodies that are being imported and recorded
@@ -93,6 +98,22 @@ class CallWindows:
         if self.importing:
             self._import_spent += 1
             return self.skips_imports
+        return self._spend()
+
+    def pass_calls(self, number: int) -> bool:
+        """Count calls that record no statement; True if those of a window are as many as one."""
+        if not self.is_full or self.importing:
+            return False
+        self.passed += number
+        return self.passed >= _CALLS_OF_STATEMENT
+
+    def spend_calls(self, *, is_free: bool) -> None:
+        """Count them as one statement, unless they import a library or are ours."""
+        self.passed = 0
+        if not is_free:
+            self._spend()
+
+    def _spend(self) -> bool:
         self.spent += 1
         if self.spent <= self._statements:
             return False
