@@ -20,7 +20,7 @@ from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.complained_operand import is_uncallable
 from debugger.questions.crash.comprehension_element import name_element
-from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
+from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
 from debugger.questions.crash.failed_condition import compared_values, guilty_values, is_recorded
 from debugger.questions.crash.failed_statement import (
     FailedStatement,
@@ -29,6 +29,7 @@ from debugger.questions.crash.failed_statement import (
     read_statement,
 )
 from debugger.questions.crash.replaced_exception import add_replaced
+from debugger.questions.crash.sanitizer_report import summed_up
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
