@@ -118,3 +118,10 @@ def test_why_of_a_call_is_about_its_result(cli: Callable[..., Any], rust_program
     answer = cli(*asked, cwd=rust_program.parent, timeout=60).data["data"]
     assert (answer["expression"], answer["value"]) == ("repo.find(at)", "None")
     assert answer["links"][0]["statement"] == "return None;"
+
+
+@pytest.mark.adapter("delve")
+def test_of_go(cli: Callable[..., Any], tmp_path: Path) -> None:
+    shutil.copy(PROGRAMS / "nil_result.go", tmp_path)
+    cause = _check(cli, tmp_path, "nil_result.go", call="r.find(key)", line=10)
+    assert cause.startswith("nil pointer, perhaps what r.find(key) returned")
